@@ -1,0 +1,30 @@
+//! Paths as text. Nothing here asks the file system, so links are not resolved.
+
+/// The absolute form of `path`: joined to `cwd` if relative, with `.`, `..` and doubled slashes removed.
+///
+/// As the kernel does it when no links are in the way; `..` at the root stays at the root.
+///
+/// ```
+/// use toolgate_shell::absolute;
+/// assert_eq!(absolute("../x//y/.", "/home/dev"), "/home/x/y");
+/// assert_eq!(absolute("/../etc/", "/home/dev"), "/etc");
+/// ```
+pub fn absolute(path: &str, cwd: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { cwd };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// The last part of a program's path, which is what tables are keyed by: `/usr/bin/sudo` is `sudo`.
+pub(crate) fn basename(path: &str) -> &str {
+    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+}

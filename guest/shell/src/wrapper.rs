@@ -1,0 +1,197 @@
+//! Programs that run other programs, as a table: one row a program.
+
+use crate::path::basename;
+use crate::word::Word;
+
+/// A program whose arguments end in another command: `sudo -u root rm x`.
+struct Prefix {
+    name: &'static str,
+    /// Single-letter options that take a value.
+    short: &'static str,
+    /// Long options that take a value as the next word.
+    long: &'static [&'static str],
+    /// Operands of its own before the command.
+    operands: usize,
+    /// Whether `NAME=VALUE` may stand before the command.
+    assignments: bool,
+}
+
+const fn row(name: &'static str, short: &'static str, long: &'static [&'static str], operands: usize) -> Prefix {
+    Prefix { name, short, long, operands, assignments: false }
+}
+
+#[rustfmt::skip]
+const PREFIXES: &[Prefix] = &[
+    row("builtin", "", &[], 0),
+    row("chroot", "", &["--groups", "--userspec"], 1),
+    row("command", "", &[], 0),
+    row("doas", "Cu", &[], 0),
+    Prefix { assignments: true, ..row("env", "CSu", &["--chdir", "--split-string", "--unset"], 0) },
+    row("exec", "a", &[], 0),
+    row("flock", "Ew", &["--timeout", "--wait", "--conflict-exit-code"], 1),
+    row("ionice", "cnpPu", &["--class", "--classdata"], 0),
+    row("nice", "n", &["--adjustment"], 0),
+    row("nohup", "", &[], 0),
+    row("setsid", "", &[], 0),
+    row("stdbuf", "eio", &["--error", "--input", "--output"], 0),
+    row("strace", "aEeIOoPpSsuX", &[], 0),
+    Prefix { assignments: true, ..row("sudo", "CDgpRrTtUuh", &["--chdir", "--chroot", "--close-from", "--command-timeout", "--group", "--host", "--other-user", "--prompt", "--role", "--type", "--user"], 0) },
+    row("time", "fo", &["--format", "--output"], 0),
+    row("timeout", "ks", &["--kill-after", "--signal"], 1),
+    row("unbuffer", "", &[], 0),
+    row("xargs", "adEIiLlnPs", &["--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-lines", "--max-procs", "--replace"], 0),
+];
+
+const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"];
+
+/// What a command runs besides itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Inner {
+    /// The words from this index on are a command. More words may be added when it runs.
+    Command { at: usize, more: bool },
+    /// The words in this range are a command, in which `{}` stands for a path.
+    Template { from: usize, to: usize },
+    /// The word at this index is shell text.
+    Text(usize),
+    /// The words from this index on, joined by blanks, are shell text.
+    Joined(usize),
+    /// A shell that reads its commands from standard input.
+    Stdin,
+}
+
+/// The commands that this one runs, in the order of its words.
+pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
+    let Some(program) = words.first().and_then(Word::known).map(basename) else { return Vec::new() };
+    if SHELLS.contains(&program) {
+        return shell(words).into_iter().collect();
+    }
+    match program {
+        "eval" if words.len() > 1 => vec![Inner::Joined(1)],
+        "find" => find(words),
+        "." | "source" if words.get(1).and_then(Word::known) == Some("/dev/stdin") => vec![Inner::Stdin],
+        _ => PREFIXES
+            .iter()
+            .find(|row| row.name == program)
+            .and_then(|row| prefix(row, words))
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn prefix(row: &Prefix, words: &[Word]) -> Option<Inner> {
+    let mut operands = row.operands;
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.known() else { break };
+        if text == "--" {
+            at += 1 + operands;
+            break;
+        }
+        if row.name == "command" && (text == "-v" || text == "-V") {
+            return None;
+        }
+        if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.is_empty() && !rest.starts_with('-')) {
+            // `-u root` takes the next word, `-uroot` does not.
+            let value = letters.find(|c| row.short.contains(c));
+            at += if value.is_some_and(|index| index + 1 == letters.len()) { 2 } else { 1 };
+        } else if text.starts_with("--") {
+            at += if row.long.contains(&text) { 2 } else { 1 };
+        } else if (row.assignments && is_assignment(text)) || text == "-" {
+            at += 1;
+        } else if operands > 0 {
+            operands -= 1;
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    (at < words.len()).then_some(Inner::Command { at, more: row.name == "xargs" })
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+fn shell(words: &[Word]) -> Option<Inner> {
+    let mut at = 1;
+    let mut text_follows = false;
+    while let Some(text) = words.get(at).and_then(Word::known) {
+        if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && !rest.is_empty()) {
+            text_follows |= letters.contains('c');
+            let takes_value = letters.ends_with(['o', 'O']);
+            at += if takes_value { 2 } else { 1 };
+            if letters.contains('s') && !text_follows {
+                return Some(Inner::Stdin);
+            }
+        } else if text == "--rcfile" || text == "--init-file" {
+            at += 2;
+        } else if text.starts_with("--") || text.starts_with('+') || text == "-" {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    match (text_follows, at < words.len()) {
+        (true, true) => Some(Inner::Text(at)),
+        (false, false) => Some(Inner::Stdin),
+        _ => None,
+    }
+}
+
+fn find(words: &[Word]) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut at = 1;
+    while at < words.len() {
+        if matches!(words[at].known(), Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
+            let from = at + 1;
+            let to = (from..words.len())
+                .find(|&index| matches!(words[index].known(), Some(";" | "+")))
+                .unwrap_or(words.len());
+            if from < to {
+                found.push(Inner::Template { from, to });
+            }
+            at = to;
+        }
+        at += 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word::{Span, Value};
+
+    #[test]
+    fn each_wrapper_opens_at_its_command() {
+        let cases: &[(&str, &[Inner])] = &[
+            ("sudo rm x", &[Inner::Command { at: 1, more: false }]),
+            ("/usr/bin/sudo -u root -n rm x", &[Inner::Command { at: 4, more: false }]),
+            ("sudo -uroot A=1 rm x", &[Inner::Command { at: 3, more: false }]),
+            ("env -u A B=1 rm x", &[Inner::Command { at: 4, more: false }]),
+            ("timeout -k 5 10 rm x", &[Inner::Command { at: 4, more: false }]),
+            ("command -v rm", &[]),
+            ("xargs -0 -n 1 rm", &[Inner::Command { at: 4, more: true }]),
+            ("bash -lc x", &[Inner::Text(2)]),
+            ("sh -e -c x", &[Inner::Text(3)]),
+            ("bash script.sh", &[]),
+            ("bash", &[Inner::Stdin]),
+            ("bash -s -- x", &[Inner::Stdin]),
+            ("eval rm x", &[Inner::Joined(1)]),
+            ("find . -exec rm {} ; -ok ls +", &[
+                Inner::Template { from: 3, to: 5 },
+                Inner::Template { from: 7, to: 8 },
+            ]),
+            ("rm x", &[]),
+        ];
+        for (text, expected) in cases {
+            let word = |text: &str| Word { span: Span::default(), value: Value::Known(text.into()), quoted: false };
+            let words: Vec<Word> = text.split(' ').map(word).collect();
+            assert_eq!(inner(&words), *expected, "{text}");
+        }
+    }
+}

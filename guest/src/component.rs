@@ -1,0 +1,181 @@
+//! The component: the contract's types on one side, the guard on the other.
+
+use std::cell::RefCell;
+
+use crate::call;
+use crate::guard::{Guard, Layer, Links};
+
+mod bindings {
+    // The macro's own code is not documented, and it needs `unsafe` to cross the component's border.
+    #![allow(missing_docs, unreachable_pub, unsafe_code, clippy::all, clippy::pedantic)]
+    wit_bindgen::generate!({ path: "../wit/v0.1", world: "gate", generate_all });
+    use super::Component;
+    export!(Component);
+}
+
+use bindings::exports::toolgate::plugin::{lifecycle, tool_gate};
+use bindings::toolgate::plugin::types::{
+    Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Verdict,
+};
+use bindings::toolgate::plugin::{files, log};
+
+struct Component;
+
+thread_local! {
+    // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
+    static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
+}
+
+fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
+    GUARD.with_borrow_mut(|guard| use_it(guard.get_or_insert_with(Guard::new)))
+}
+
+impl lifecycle::Guest for Component {
+    fn prepare() {
+        with_guard(|guard| {
+            // The first use of a pattern builds what the later ones share, so that it is in the snapshot.
+            let warm = call::Call {
+                kind: call::Kind::Shell,
+                command: Some(call::Field { name: "command".into(), value: "cd a && cat b | grep -c \"$X\" > c".into() }),
+                paths: Vec::new(),
+                globs: Vec::new(),
+                cwd: "/".into(),
+                home: Some("/home/user".into()),
+            };
+            guard.judge(&warm, &mut crate::guard::NoLinks);
+        });
+    }
+
+    fn start(session: lifecycle::Session) -> Result<lifecycle::Started, String> {
+        // A panic aborts; its message would be lost without this.
+        std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
+        let mut diagnostics = Vec::new();
+        let rules = with_guard(|guard| {
+            match files::read_config("rules") {
+                Ok(found) => {
+                    for file in found {
+                        let layer = if file.layer == "user" { Layer::User } else { Layer::Project };
+                        let content = match file.content {
+                            Ok(content) => content,
+                            Err(error) => {
+                                diagnostics.push(Diagnostic {
+                                    level: Level::Error,
+                                    file: Some(file.path),
+                                    line: None,
+                                    message: format!("the file could not be read: {}", describe(&error)),
+                                });
+                                continue;
+                            }
+                        };
+                        let problems = guard.load(&file.path, layer, &content);
+                        diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
+                            level: if problem.whole_file { Level::Error } else { Level::Warning },
+                            file: Some(problem.file),
+                            line: problem.line,
+                            message: problem.message,
+                        }));
+                    }
+                }
+                Err(error) => diagnostics.push(Diagnostic {
+                    level: Level::Error,
+                    file: None,
+                    line: None,
+                    message: format!(
+                        "the rules of {} could not be read, so only the built-in ones are active: {}",
+                        session.workspace_root,
+                        describe(&error)
+                    ),
+                }),
+            }
+            guard.rules()
+        });
+        Ok(lifecycle::Started { status: format!("{rules} rules"), diagnostics })
+    }
+
+    fn shutdown(_reason: String) {}
+}
+
+impl tool_gate::Guest for Component {
+    fn judge(call: ToolCall) -> Verdict {
+        let call = call::Call {
+            kind: match call.kind {
+                ToolKind::Shell => call::Kind::Shell,
+                ToolKind::Read => call::Kind::Read,
+                ToolKind::Write | ToolKind::Edit => call::Kind::Write,
+                ToolKind::Search => call::Kind::Search,
+                ToolKind::List => call::Kind::List,
+                ToolKind::Fetch => call::Kind::Fetch,
+                ToolKind::Other => call::Kind::Other,
+            },
+            command: call.command.map(field),
+            paths: call.paths.into_iter().map(field).collect(),
+            globs: call.globs.into_iter().map(field).collect(),
+            cwd: call.cwd,
+            home: call.home,
+        };
+        with_guard(|guard| verdict(guard.judge(&call, &mut HostLinks)))
+    }
+}
+
+/// The host's file system.
+struct HostLinks;
+
+impl Links for HostLinks {
+    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        match files::resolve(paths) {
+            Ok(found) if found.len() == paths.len() => Ok(found.into_iter().map(|path| path.map(|p| p.path)).collect()),
+            Ok(_) => Err("the host answered for another number of paths".into()),
+            // A host that grants no look at the files has decided that texts are enough.
+            Err(Error::Denied(_)) => Ok(vec![None; paths.len()]),
+            Err(error) => Err(describe(&error)),
+        }
+    }
+}
+
+fn field(field: Field) -> call::Field {
+    call::Field { name: field.name, value: field.value }
+}
+
+fn verdict(verdict: call::Verdict) -> Verdict {
+    let reason = verdict.findings.first().map(|finding| finding.reason.clone()).unwrap_or_default();
+    let decision = match verdict.action() {
+        Some(call::Action::Block) => Decision::Block(reason),
+        Some(call::Action::Ask) => Decision::Ask(reason),
+        Some(call::Action::Note) | None => Decision::Pass,
+    };
+    let findings = verdict.findings.into_iter().map(|finding| Finding {
+        rule: finding.rule,
+        plugin: String::new(),
+        action: match finding.action {
+            call::Action::Block => Action::Block,
+            call::Action::Ask => Action::Ask,
+            call::Action::Note => Action::Note,
+        },
+        reason: finding.reason,
+        evidence: finding.evidence.into_iter().map(evidence).collect(),
+    });
+    Verdict { decision, findings: findings.collect() }
+}
+
+fn evidence(evidence: call::Evidence) -> Evidence {
+    Evidence {
+        field: evidence.field,
+        // Inputs are limited to far less than 4 GiB.
+        start: u32::try_from(evidence.start).unwrap_or(u32::MAX),
+        end: u32::try_from(evidence.end).unwrap_or(u32::MAX),
+        text: evidence.text,
+    }
+}
+
+fn describe(error: &Error) -> String {
+    match error {
+        Error::Denied(why) | Error::NotFound(why) | Error::Unavailable(why) | Error::Invalid(why) | Error::Other(why) => {
+            why.clone()
+        }
+        Error::Timeout => "it took too long".into(),
+        Error::TooLarge(limit) => format!("more than the limit of {limit}"),
+    }
+}

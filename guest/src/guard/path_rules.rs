@@ -1,0 +1,229 @@
+//! Which rule a path falls under.
+//!
+//! A rule names a file or a folder, and covers everything below it. `/x` and `~/x` stand for one place; anything
+//! else for that name at any depth, so `.env` is also `sub/.env` but never `.environment`. `*` stays within a
+//! part of a path, `**` does not.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use toolgate_shell::Value;
+
+/// What a path rule forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    ZeroAccess,
+    ReadOnly,
+    NoDelete,
+}
+
+impl Policy {
+    /// As the rule file spells it.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Policy::ZeroAccess => "zeroAccessPaths",
+            Policy::ReadOnly => "readOnlyPaths",
+            Policy::NoDelete => "noDeletePaths",
+        }
+    }
+}
+
+/// A path of a rule file.
+#[derive(Debug)]
+pub(crate) struct PathRule {
+    pub(crate) policy: Policy,
+    /// As it was written.
+    pub(crate) source: String,
+    globs: Vec<globset::Glob>,
+    /// The parts of its path, without a leading `**`.
+    parts: Vec<String>,
+    anchored: bool,
+}
+
+/// Names that a secret's name is part of and that hold none.
+const SAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
+
+impl PathRule {
+    pub(crate) fn new(policy: Policy, source: &str) -> Result<Self, String> {
+        let path = source.trim().trim_end_matches('/').trim_start_matches("./");
+        if path.is_empty() {
+            return Err("a path rule must not be empty or `/`: it would stop everything".to_owned());
+        }
+        let anchored = path.starts_with('/') || path == "~" || path.starts_with("~/");
+        let start = if anchored || path.starts_with("**/") { "" } else { "**/" };
+        let globs = [format!("{start}{path}"), format!("{start}{path}/**")]
+            .iter()
+            .map(|glob| GlobBuilder::new(glob).literal_separator(true).build())
+            .collect::<Result<_, _>>()
+            .map_err(|error| format!("the path {source} is not a glob: {}", error.kind()))?;
+        let parts = path.trim_start_matches("**/").split('/').filter(|part| !part.is_empty());
+        let parts = parts.map(str::to_owned).collect();
+        Ok(PathRule { policy, source: source.to_owned(), globs, parts, anchored })
+    }
+
+    /// Whether a glob of the shell may stand for a path under this rule. `pattern` is absolute, or begins with `~`.
+    fn may_cover(&self, pattern: &[&str]) -> bool {
+        let fits = |from: usize| {
+            pattern.len() >= from + self.parts.len()
+                && self.parts.iter().zip(&pattern[from..]).all(|(rule, part)| may_match(part, rule))
+        };
+        if self.anchored { fits(0) } else { (0..pattern.len()).any(fits) }
+    }
+
+    /// Whether this rule's place lies below a path that is removed.
+    fn lies_below(&self, path: &[&str]) -> bool {
+        self.anchored && self.parts.len() > path.len() && self.parts.iter().zip(path).all(|(rule, part)| rule == part)
+    }
+}
+
+/// All path rules, ready to be asked.
+#[derive(Debug, Default)]
+pub(crate) struct PathRules {
+    rules: Vec<PathRule>,
+    set: GlobSet,
+    /// For each glob of the set, its rule.
+    owner: Vec<usize>,
+}
+
+impl PathRules {
+    /// Builds the set. Rules whose globs are too large together are left out, with a message.
+    pub(crate) fn new(rules: Vec<PathRule>) -> Result<Self, String> {
+        let mut builder = GlobSetBuilder::new();
+        let mut owner = Vec::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for glob in &rule.globs {
+                builder.add(glob.clone());
+                owner.push(index);
+            }
+        }
+        let set = builder.build().map_err(|error| format!("the path rules are too large together: {error}"))?;
+        Ok(PathRules { rules, set, owner })
+    }
+
+    pub(crate) fn into_rules(self) -> Vec<PathRule> {
+        self.rules
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// The rules that a path falls under. With `removed`, also those whose place lies below it.
+    pub(crate) fn matching(&self, path: &Value, home: Option<&str>, removed: bool) -> Vec<&PathRule> {
+        let mut found = Vec::new();
+        match path {
+            Value::Known(text) => self.add_exact(text, home, removed, &mut found),
+            Value::Pattern(text) => {
+                self.add_exact(text, home, removed, &mut found);
+                for form in forms(text, home) {
+                    let parts: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
+                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts)));
+                }
+            }
+            Value::Unknown { shape, .. } => {
+                // What stands before the first unknown part is a folder above the path; what stands after the
+                // last one is the path's end.
+                if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
+                    self.add_exact(folder, home, false, &mut found);
+                }
+                if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
+                    self.add_exact(&format!("/{end}"), None, false, &mut found);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        let sample = is_sample(path);
+        let rules = found.into_iter().map(|index| &self.rules[index]);
+        rules.filter(|rule| !(sample && rule.policy == Policy::ZeroAccess)).collect()
+    }
+
+    fn add_exact(&self, path: &str, home: Option<&str>, removed: bool, found: &mut Vec<usize>) {
+        for form in forms(path, home) {
+            found.extend(self.set.matches(&form).into_iter().map(|glob| self.owner[glob]));
+            if removed {
+                let parts: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
+                found.extend((0..self.rules.len()).filter(|index| self.rules[*index].lies_below(&parts)));
+            }
+        }
+    }
+}
+
+/// The path as it is, and with the home folder as `~`.
+fn forms(path: &str, home: Option<&str>) -> Vec<String> {
+    let mut forms = vec![path.to_owned()];
+    let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
+    if let Some(rest) = home.and_then(|home| path.strip_prefix(home))
+        && (rest.is_empty() || rest.starts_with('/'))
+    {
+        forms.push(format!("~{rest}"));
+    }
+    forms
+}
+
+/// `.env.example` and its like hold no secrets.
+fn is_sample(path: &Value) -> bool {
+    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = path;
+    let name = text.rsplit('/').next().unwrap_or("");
+    name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
+}
+
+/// Whether the shell could expand `glob`, a part of a path, to `name`. If `name` has wildcards itself, only the
+/// same text does: both being open would make every `*` a match.
+fn may_match(glob: &str, name: &str) -> bool {
+    if glob == name {
+        return true;
+    }
+    if name.contains(['*', '?', '[']) || (name.starts_with('.') && glob.starts_with(['*', '?', '['])) {
+        return false;
+    }
+    GlobBuilder::new(glob).build().is_ok_and(|glob| glob.compile_matcher().is_match(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(text: &str) -> Value {
+        Value::Known(text.into())
+    }
+
+    #[test]
+    fn a_rule_covers_its_place_and_what_is_below() {
+        let cases = [
+            ("~/.ssh/", known("/home/dev/.ssh"), true),
+            ("~/.ssh/", known("/home/dev/.ssh/id_rsa"), true),
+            ("~/.ssh/", known("/home/dev/.sshx"), false),
+            ("~/.ssh/", known("/home/other/.ssh"), false),
+            ("~/.ssh/", Value::Pattern("/home/dev/.ss*/id_rsa".into()), true),
+            ("~/.ssh/", Value::Pattern("/home/dev/*/id_rsa".into()), false),
+            (".env", known("/p/.env"), true),
+            (".env", known("/p/sub/.env"), true),
+            (".env", known("/p/.environment"), false),
+            (".env", known("/p/my.env"), false),
+            (".env*", known("/p/.env.local"), true),
+            (".env*", known("/p/.env.example"), false),
+            ("*.pem", known("/p/a/server.pem"), true),
+            ("*.pem", Value::Pattern("/p/*.pem".into()), true),
+            ("*.pem", Value::Pattern("/p/*".into()), false),
+            ("dist/", known("/p/sub/dist/a.js"), true),
+            ("dist/", known("/p/distant/a.js"), false),
+            ("/etc/", known("/etc/passwd"), true),
+            ("/etc/", known("/p/etc/passwd"), false),
+            ("./a/b", known("/p/a/b"), true),
+            (".env", Value::Unknown { why: String::new(), shape: "\0/.env".into() }, true),
+            ("/etc/", Value::Unknown { why: String::new(), shape: "/etc/\0".into() }, true),
+            ("/etc/", Value::Unknown { why: String::new(), shape: "\0".into() }, false),
+        ];
+        for (rule, path, expected) in cases {
+            let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]).unwrap();
+            assert_eq!(!rules.matching(&path, Some("/home/dev"), false).is_empty(), expected, "{rule} {path:?}");
+        }
+    }
+
+    #[test]
+    fn removing_a_folder_removes_what_is_protected_below_it() {
+        let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]).unwrap();
+        for (path, removed, expected) in [("/home/dev", true, 1), ("/", true, 1), ("/home/dev", false, 0)] {
+            assert_eq!(rules.matching(&known(path), Some("/home/dev"), removed).len(), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The texts that patterns are tried on.
+//!
+//! A pattern like `rm\s+-rf` is about what runs, so it is tried on each command with its words resolved, on each
+//! pipeline and on the whole list: `r\m -r''f x` reads `rm -rf x` there, and what a command only prints is left
+//! out. Every match leads back to the words of the original text.
+
+use std::ops::Range;
+
+use toolgate_shell::{Command, Joiner, RedirectKind, Script, Span, Value, Word};
+
+/// A text and where its parts come from.
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    pub(crate) text: String,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    at: Range<usize>,
+    span: Span,
+    /// Whether the text is the source's own, so that positions inside it carry over.
+    verbatim: bool,
+}
+
+impl View {
+    /// The source as it is.
+    pub(crate) fn raw(source: &str) -> Self {
+        let part = Part { at: 0..source.len(), span: Span { start: 0, end: source.len() }, verbatim: true };
+        View { text: source.to_owned(), parts: vec![part] }
+    }
+
+    /// Where a range of this text stands in the source.
+    pub(crate) fn source(&self, range: &Range<usize>) -> Span {
+        let touched = self.parts.iter().filter(|part| part.at.start < range.end && part.at.end > range.start);
+        let spans = touched.map(|part| {
+            if part.verbatim {
+                let start = part.span.start + range.start.saturating_sub(part.at.start);
+                let end = part.span.end - part.at.end.saturating_sub(range.end);
+                Span { start, end }
+            } else {
+                part.span
+            }
+        });
+        spans
+            .reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) })
+            .or_else(|| self.parts.first().map(|part| part.span))
+            .unwrap_or_default()
+    }
+
+    fn push(&mut self, text: &str, span: Span, source: &str) {
+        let start = self.text.len();
+        self.text.push_str(text);
+        let verbatim = source.get(span.start..span.end) == Some(text);
+        self.parts.push(Part { at: start..self.text.len(), span, verbatim });
+    }
+
+    fn word(&mut self, word: &Word, source: &str) {
+        match &word.value {
+            Value::Known(text) | Value::Pattern(text) => self.push(text, word.span, source),
+            Value::Unknown { .. } => {
+                let text = source.get(word.span.start..word.span.end).unwrap_or("$?");
+                self.push(text, word.span, source);
+            }
+        }
+    }
+
+    fn command(&mut self, command: &Command, source: &str) {
+        let mut first = true;
+        let mut blank = |view: &mut View| {
+            if !std::mem::take(&mut first) {
+                view.text.push(' ');
+            }
+        };
+        for (name, word) in &command.assignments {
+            blank(self);
+            self.text.push_str(name);
+            self.text.push('=');
+            self.word(word, source);
+        }
+        for (index, word) in command.words.iter().enumerate() {
+            blank(self);
+            if command.is_data(index) {
+                // Kept as a word, so that a pattern can still count them.
+                self.text.push_str("''");
+            } else {
+                self.word(word, source);
+            }
+        }
+        for redirect in &command.redirects {
+            blank(self);
+            self.text.push_str(match redirect.kind {
+                RedirectKind::Read => "< ",
+                RedirectKind::Write => "> ",
+                RedirectKind::Append => ">> ",
+                RedirectKind::ReadWrite => "<> ",
+            });
+            self.word(&redirect.target, source);
+        }
+    }
+}
+
+/// Every text of a script that patterns are tried on, without repetition.
+pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
+    if script.unparsed.is_some() {
+        let mut tokens = View::default();
+        for command in &script.commands {
+            tokens.command(command, source);
+        }
+        return vec![View::raw(source), tokens];
+    }
+    let mut views = Vec::new();
+    for command in &script.commands {
+        let mut view = View::default();
+        view.command(command, source);
+        views.push(view);
+    }
+    let mut groups: Vec<Vec<&Command>> = Vec::new();
+    let mut sorted: Vec<&Command> = script.commands.iter().collect();
+    sorted.sort_by_key(|command| command.group);
+    for command in sorted {
+        match groups.last_mut() {
+            Some(group) if group[0].group == command.group => group.push(command),
+            _ => groups.push(vec![command]),
+        }
+    }
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let pipelines = group.chunk_by(|_, next| next.joiner == Joiner::Pipe);
+        let whole: Vec<&[&Command]> = pipelines.collect();
+        for pipeline in whole.iter().filter(|pipeline| pipeline.len() > 1) {
+            views.push(joined(pipeline, source));
+        }
+        if whole.len() > 1 {
+            views.push(joined(group, source));
+        }
+    }
+    views
+}
+
+fn joined(commands: &[&Command], source: &str) -> View {
+    let mut view = View::default();
+    for (index, command) in commands.iter().enumerate() {
+        if index > 0 {
+            view.text.push_str(command.joiner.text());
+        }
+        view.command(command, source);
+    }
+    view
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_shell::{Facts, parse};
+
+    use super::*;
+
+    #[test]
+    fn views_show_what_runs() {
+        let cases: &[(&str, &[&str])] = &[
+            ("r\\m -r''f x", &["rm -rf x"]),
+            ("echo 'rm -rf /' > f", &["echo '' > f"]),
+            ("git commit -m 'rm -rf /'", &["git commit -m ''"]),
+            ("grep -rn 'rm -rf' src", &["grep -rn '' src"]),
+            ("A=1 curl x | sh", &["A=1 curl x", "sh", "A=1 curl x | sh"]),
+            ("cat <<'E'\nrm -rf /\nE", &["cat"]),
+            ("bash <<'E'\nrm x\nE", &["bash", "rm x"]),
+            ("sudo rm x", &["sudo rm x", "rm x"]),
+            ("sh -c 'rm x'", &["sh -c rm x", "rm x"]),
+            ("echo 'rm x' | sh", &["echo ''", "sh", "rm x", "echo '' | sh"]),
+            ("echo $(rm x)", &["echo ''", "rm x"]),
+            ("F=/x; rm $F", &["F=/x", "rm /x", "F=/x; rm /x"]),
+            ("a && b || c", &["a", "b", "c", "a && b || c"]),
+            ("rm {a,b}", &["rm a b"]),
+        ];
+        for (text, expected) in cases {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            assert_eq!(script.unparsed, None, "{text}");
+            let texts: Vec<String> = views(&script, text).into_iter().map(|view| view.text).collect();
+            assert_eq!(texts, *expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_match_leads_back_to_the_original_words() {
+        for (text, needle, expected) in [
+            ("é; sudo r\\m -rf x", "rm -rf", "r\\m -rf"),
+            ("curl a |  sh -x", "curl a | sh", "curl a |  sh"),
+            ("sh -c 'rm x'", "rm x", "'rm x'"),
+            ("true; rm -rf /", "-rf", "-rf"),
+        ] {
+            let script = parse(text, &Facts::new("/p"));
+            let views = views(&script, text);
+            let (view, at) = views.iter().rev().find_map(|view| Some((view, view.text.find(needle)?))).expect(needle);
+            let span = view.source(&(at..at + needle.len()));
+            assert_eq!(&text[span.start..span.end], expected, "{text}");
+        }
+    }
+}

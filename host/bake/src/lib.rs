@@ -1,0 +1,67 @@
+//! The recipe: from the core module that the compiler makes to what ships and is tested.
+//!
+//! 1. [`componentize`]: the module and the types inside it become a component.
+//! 2. [`snapshot`]: the component prepares itself, and its memory after that becomes part of it. Compiling the
+//!    built-in rules costs more than everything else in a cold start together; this pays it once.
+//! 3. [`precompile`]: machine code for any processor of this kind.
+//!
+//! There is one recipe. What `cargo component` makes enters it at the second step.
+
+use toolgate_host::{Engine, LoadError};
+use wasmtime::component::{Component, Linker};
+use wasmtime::{Config, Store};
+use wasmtime_wizer::Wizer;
+use wit_component::ComponentEncoder;
+
+/// The hook that prepares a component, as the snapshot tool names functions.
+const PREPARE: &str = "toolgate:plugin/lifecycle.prepare@0.1.0";
+
+/// Which step failed, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum BakeError {
+    /// The first step.
+    #[error("the module does not become a component: {0}")]
+    Componentize(String),
+    /// The second step.
+    #[error("the component could not prepare itself: {0:#}")]
+    Snapshot(wasmtime::Error),
+    /// The third step.
+    #[error("the component does not compile: {0:#}")]
+    Precompile(wasmtime::Error),
+    /// The engine for the third step.
+    #[error(transparent)]
+    Engine(#[from] LoadError),
+}
+
+/// Makes a component of a core module that carries its types, as `wit_bindgen::generate!` leaves them. A component
+/// stays as it is.
+pub fn componentize(bytes: &[u8]) -> Result<Vec<u8>, BakeError> {
+    // The fifth byte tells a component (13) from a module (1).
+    if bytes.get(4) == Some(&13) {
+        return Ok(bytes.to_vec());
+    }
+    let wrong = |error: &dyn std::fmt::Display| BakeError::Componentize(format!("{error:#}"));
+    let mut encoder = ComponentEncoder::default();
+    encoder.validate(true).module(bytes).map_err(|error| wrong(&error))?;
+    encoder.encode().map_err(|error| wrong(&error))
+}
+
+/// Runs the component's `prepare` with every capability missing and puts the memory it leaves into the component.
+pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
+    let engine = wasmtime::Engine::new(&Config::new()).map_err(BakeError::Snapshot)?;
+    let mut store = Store::new(&engine, ());
+    let mut wizer = Wizer::new();
+    wizer.init_func(PREPARE).keep_init_func(true);
+    let linked = async |store: &mut Store<()>, component: &Component| {
+        let mut linker = Linker::new(store.engine());
+        linker.define_unknown_imports_as_traps(component)?;
+        linker.instantiate_async(store, component).await
+    };
+    let (prepared, _) = wizer.run_component(&mut store, component, linked).await.map_err(BakeError::Snapshot)?;
+    Ok(prepared)
+}
+
+/// Compiles a component for any processor of this kind.
+pub fn precompile(component: &[u8]) -> Result<Vec<u8>, BakeError> {
+    Engine::portable()?.precompile_component(component).map_err(BakeError::Precompile)
+}

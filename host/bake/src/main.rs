@@ -1,0 +1,50 @@
+//! `toolgate-bake INPUT FOLDER`: makes what the crate `toolgate-builtin` embeds.
+//!
+//! Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; and `guest.rs`, their digests.
+
+#![allow(clippy::print_stderr)]
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use toolgate_bake::{componentize, precompile, snapshot};
+use toolgate_host::Measure;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [input, folder] = arguments.as_slice() else {
+        eprintln!("usage: toolgate-bake MODULE-OR-COMPONENT FOLDER");
+        return ExitCode::from(64);
+    };
+    match bake(Path::new(input), Path::new(folder)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("toolgate-bake: {input}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bake(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let component = componentize(&std::fs::read(input)?)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let component = runtime.block_on(snapshot(&component))?;
+    let code = precompile(&component)?;
+    let (of, code_of) = (Measure::of(&component), Measure::of(&code));
+    std::fs::create_dir_all(folder)?;
+    write(&folder.join("guest.wasm"), &component)?;
+    write(&folder.join("guest.cwasm"), &code)?;
+    let digests = format!(
+        "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst CODE_SHA256: &str = \"{}\";\n",
+        of.sha256, of.bytes, code_of.sha256
+    );
+    write(&folder.join("guest.rs"), digests.as_bytes())?;
+    eprintln!("component {} bytes, machine code {} bytes", of.bytes, code_of.bytes);
+    Ok(())
+}
+
+/// Leaves a file alone that has this content already, so that nothing is built again for it.
+fn write(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    if std::fs::read(path).is_ok_and(|old| old == content) { Ok(()) } else { std::fs::write(path, content) }
+}

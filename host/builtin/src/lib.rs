@@ -1,0 +1,36 @@
+//! The default guest, compiled to machine code when this crate is built and part of every program that uses it.
+//!
+//! Nothing is compiled or unpacked when such a program starts: the code is run from the program's own image.
+//!
+//! ```no_run
+//! use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session};
+//!
+//! # fn example() -> Result<(), toolgate_host::LoadError> {
+//! let plugin = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
+//! let gate = Gate::new(plugin, Session::in_folder("."), Capabilities::denied());
+//! # Ok(())
+//! # }
+//! ```
+
+// Vouching for machine code is the one thing that cannot be checked by the compiler.
+#![allow(unsafe_code)]
+
+use toolgate_host::Precompiled;
+
+include!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.rs"));
+
+/// The default guest's name in findings and logs.
+pub const NAME: &str = "toolgate-guard";
+
+/// At a page boundary, as the code is run where it lies.
+#[repr(C, align(4096))]
+struct Pages<T: ?Sized>(T);
+
+static CODE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.cwasm")));
+
+/// The component that judges tool calls.
+pub fn guard() -> Precompiled {
+    // SAFETY: the bytes are what `toolgate-bake` wrote, with the wasmtime that this workspace pins; they are
+    // page-aligned in the program's constant data, which is mapped read-only.
+    unsafe { Precompiled::new(&CODE.0, COMPONENT, CODE_SHA256) }
+}

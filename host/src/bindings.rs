@@ -1,0 +1,13 @@
+//! What wasmtime generates from the contract. The rest of the crate gives these types their public names.
+
+// The macro's own code is documented where the contract is: in `wit/`.
+#![allow(missing_docs, unreachable_pub, clippy::all, clippy::pedantic)]
+
+wasmtime::component::bindgen!({
+    path: "../wit/v0.1",
+    world: "plugin",
+    imports: { default: async | trappable },
+    exports: { default: async },
+    additional_derives: [PartialEq, serde::Serialize],
+    require_store_data_send: true,
+});

@@ -1,0 +1,69 @@
+//! `daemon`: speaks with the project's check daemon.
+
+use async_trait::async_trait;
+
+use super::{Answer, Denied, Recording};
+use crate::bindings::toolgate::plugin::daemon::Host;
+use crate::instance::HostState;
+use crate::limits::deadline;
+
+/// Speaks with the project's check daemon.
+#[async_trait]
+pub trait Daemon: Send + Sync {
+    /// Starts the daemon unless it runs.
+    async fn ensure(&self) -> Answer<()>;
+    /// One request and its answer, as JSON texts.
+    async fn request(&self, method: String, params: String) -> Answer<String>;
+    /// Stops the daemon.
+    async fn stop(&self) -> Answer<()>;
+}
+
+#[async_trait]
+impl Daemon for Denied {
+    async fn ensure(&self) -> Answer<()> {
+        Denied::answer("daemon")
+    }
+
+    async fn request(&self, _method: String, _params: String) -> Answer<String> {
+        Denied::answer("daemon")
+    }
+
+    async fn stop(&self) -> Answer<()> {
+        Denied::answer("daemon")
+    }
+}
+
+#[async_trait]
+impl<T: Daemon> Daemon for Recording<T> {
+    async fn ensure(&self) -> Answer<()> {
+        self.record("daemon.ensure", &());
+        self.inner.ensure().await
+    }
+
+    async fn request(&self, method: String, params: String) -> Answer<String> {
+        self.record("daemon.request", &(&method, &params));
+        self.inner.request(method, params).await
+    }
+
+    async fn stop(&self) -> Answer<()> {
+        self.record("daemon.stop", &());
+        self.inner.stop().await
+    }
+}
+
+impl Host for HostState {
+    async fn ensure(&mut self) -> wasmtime::Result<Answer<()>> {
+        let daemon = self.capabilities.daemon.clone();
+        self.host_call(deadline::DAEMON, async move { daemon.ensure().await }).await
+    }
+
+    async fn request(&mut self, method: String, params: String) -> wasmtime::Result<Answer<String>> {
+        let daemon = self.capabilities.daemon.clone();
+        self.host_call(deadline::DAEMON, async move { daemon.request(method, params).await }).await
+    }
+
+    async fn stop(&mut self) -> wasmtime::Result<Answer<()>> {
+        let daemon = self.capabilities.daemon.clone();
+        self.host_call(deadline::DAEMON, async move { daemon.stop().await }).await
+    }
+}

@@ -1,0 +1,252 @@
+//! `files`: looks at the file system.
+//!
+//! The real one looks and never writes. It reads only files whose place the host chose; a component names them, it
+//! does not point at them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use async_trait::async_trait;
+
+use super::{Answer, ConfigFile, Denied, FileStat, RealPath, Recording};
+use crate::CapabilityError;
+use crate::bindings::toolgate::plugin::files::FileKind;
+use crate::bindings::toolgate::plugin::files::Host;
+use crate::instance::HostState;
+use crate::limits::deadline;
+use crate::limits::{CONFIG_FILE, PATHS};
+
+/// Looks at the file system.
+#[async_trait]
+pub trait Files: Send + Sync {
+    /// Looks at many paths, links not followed.
+    async fn stat(&self, paths: Vec<String>) -> Answer<Vec<Option<FileStat>>>;
+    /// Resolves the links of many paths.
+    async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>>;
+    /// Reads the configuration files of this name.
+    async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>>;
+}
+
+#[async_trait]
+impl Files for Denied {
+    async fn stat(&self, _paths: Vec<String>) -> Answer<Vec<Option<FileStat>>> {
+        Denied::answer("files")
+    }
+
+    async fn resolve(&self, _paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
+        Denied::answer("files")
+    }
+
+    async fn read_config(&self, _name: String) -> Answer<Vec<ConfigFile>> {
+        Denied::answer("files")
+    }
+}
+
+#[async_trait]
+impl<T: Files> Files for Recording<T> {
+    async fn stat(&self, paths: Vec<String>) -> Answer<Vec<Option<FileStat>>> {
+        self.record("files.stat", &(&paths,));
+        self.inner.stat(paths).await
+    }
+
+    async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
+        self.record("files.resolve", &(&paths,));
+        self.inner.resolve(paths).await
+    }
+
+    async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
+        self.record("files.read-config", &(&name,));
+        self.inner.read_config(name).await
+    }
+}
+
+/// The local file system.
+#[derive(Clone, Debug, Default)]
+pub struct LocalFiles {
+    rules: Vec<(&'static str, PathBuf)>,
+}
+
+impl LocalFiles {
+    /// Without configuration files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule file of the user's. It need not exist.
+    #[must_use]
+    pub fn user_rules(mut self, path: impl Into<PathBuf>) -> Self {
+        self.rules.push(("user", path.into()));
+        self
+    }
+
+    /// Adds a rule file of the project's, after those of the user. It need not exist.
+    #[must_use]
+    pub fn project_rules(mut self, path: impl Into<PathBuf>) -> Self {
+        self.rules.push(("project", path.into()));
+        self
+    }
+}
+
+#[async_trait]
+impl Files for LocalFiles {
+    async fn stat(&self, paths: Vec<String>) -> Answer<Vec<Option<FileStat>>> {
+        few(&paths)?;
+        blocking(move || paths.iter().map(|path| stat(Path::new(path))).collect()).await
+    }
+
+    async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
+        few(&paths)?;
+        blocking(move || paths.iter().map(|path| resolve(Path::new(path))).collect()).await
+    }
+
+    async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
+        if name != "rules" {
+            return Err(CapabilityError::NotFound(format!("there is no configuration file named {name}")));
+        }
+        let rules = self.rules.clone();
+        blocking(move || rules.iter().filter_map(|(layer, path)| read(layer, path)).collect()).await
+    }
+}
+
+fn few(paths: &[String]) -> Answer<()> {
+    if paths.len() > PATHS { Err(CapabilityError::TooLarge(PATHS as u64)) } else { Ok(()) }
+}
+
+/// On a thread of its own, so that a file system that hangs does not hold the runtime and the deadline holds.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| CapabilityError::Other(error.to_string()))
+}
+
+fn stat(path: &Path) -> Option<FileStat> {
+    let found = path.symlink_metadata().ok()?;
+    let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let kind = match found.file_type() {
+        kind if kind.is_symlink() => FileKind::Symlink,
+        kind if kind.is_dir() => FileKind::Directory,
+        kind if kind.is_file() => FileKind::File,
+        _ => FileKind::Other,
+    };
+    let modified = modified.and_then(|time| u64::try_from(time.as_millis()).ok()).unwrap_or(0);
+    Some(FileStat { kind, size: found.len(), modified })
+}
+
+/// The links of the nearest existing ancestor resolved, and the rest appended.
+///
+/// A path may name a link whose target does not exist: writing there makes the target, so such a link is followed
+/// by hand, as far as the system itself would.
+fn resolve(path: &Path) -> Option<RealPath> {
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = path.canonicalize() {
+            return Some(RealPath { path: real.into_os_string().into_string().ok()?, exists: true });
+        }
+        if let Ok(target) = path.read_link() {
+            path = path.parent()?.join(target);
+            continue;
+        }
+        let mut rest = Vec::new();
+        let mut ancestor = path.as_path();
+        loop {
+            rest.push(ancestor.file_name()?.to_owned());
+            ancestor = ancestor.parent()?;
+            if let Ok(real) = ancestor.canonicalize() {
+                let whole = rest.iter().rev().fold(real, |path, part| path.join(part));
+                return Some(RealPath { path: whole.into_os_string().into_string().ok()?, exists: false });
+            }
+            if let Ok(target) = ancestor.read_link() {
+                // A dangling link in the middle: go on from where it leads.
+                let base = ancestor.parent()?.join(target);
+                path = rest.iter().rev().fold(base, |path, part| path.join(part));
+                break;
+            }
+        }
+    }
+    None
+}
+
+fn read(layer: &str, path: &Path) -> Option<ConfigFile> {
+    let content = match std::fs::metadata(path) {
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return None;
+        }
+        Err(error) => Err(CapabilityError::Other(error.to_string())),
+        // Opening a pipe would wait for whoever writes to it.
+        Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
+        Ok(_) => bounded(path),
+    };
+    Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
+}
+
+fn bounded(path: &Path) -> Answer<Vec<u8>> {
+    let mut content = Vec::new();
+    let other = |error: std::io::Error| CapabilityError::Other(error.to_string());
+    std::fs::File::open(path).map_err(other)?.take(CONFIG_FILE + 1).read_to_end(&mut content).map_err(other)?;
+    if content.len() as u64 > CONFIG_FILE { Err(CapabilityError::TooLarge(CONFIG_FILE)) } else { Ok(content) }
+}
+
+impl Host for HostState {
+    async fn stat(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<FileStat>>>> {
+        let files = self.capabilities.files.clone();
+        self.host_call(deadline::FILES, async move { files.stat(paths).await }).await
+    }
+
+    async fn resolve(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<RealPath>>>> {
+        let files = self.capabilities.files.clone();
+        self.host_call(deadline::FILES, async move { files.resolve(paths).await }).await
+    }
+
+    async fn read_config(&mut self, name: String) -> wasmtime::Result<Answer<Vec<ConfigFile>>> {
+        let files = self.capabilities.files.clone();
+        self.host_call(deadline::FILES, async move { files.read_config(name).await }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_resolved_even_where_nothing_is_yet() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let root = folder.path().canonicalize().expect("its real path");
+        let at = |path: &str| root.join(path);
+        std::fs::create_dir(at("real")).expect("a folder");
+        std::fs::write(at("real/file"), "x").expect("a file");
+        symlink("real", at("link")).expect("a link");
+        symlink("real/new", at("dangling")).expect("a dangling link");
+        symlink("dangling", at("twice")).expect("a link to a dangling link");
+        symlink("round", at("round")).expect("a link to itself");
+        let cases = [
+            ("real/file", Some(("real/file", true))),
+            ("link/file", Some(("real/file", true))),
+            ("link/none/deep", Some(("real/none/deep", false))),
+            ("dangling", Some(("real/new", false))),
+            ("twice", Some(("real/new", false))),
+            ("twice/below", Some(("real/new/below", false))),
+            ("round", None),
+            ("round/below", None),
+            ("none", Some(("none", false))),
+        ];
+        for (path, expected) in cases {
+            let found = resolve(&at(path)).map(|real| (real.path, real.exists));
+            let expected = expected.map(|(path, exists)| (at(path).display().to_string(), exists));
+            assert_eq!(found, expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn configuration_is_read_within_bounds_and_says_when_it_cannot() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = |path: &str| folder.path().join(path);
+        std::fs::write(at("good"), "a: b").expect("a file");
+        std::fs::write(at("large"), vec![b'x'; CONFIG_FILE as usize + 1]).expect("a file");
+        assert_eq!(read("user", &at("good")).expect("there").content, Ok(b"a: b".to_vec()));
+        assert_eq!(read("user", &at("large")).expect("there").content, Err(CapabilityError::TooLarge(CONFIG_FILE)));
+        assert!(matches!(read("user", folder.path()).expect("there").content, Err(CapabilityError::Other(_))));
+        assert!(read("user", &at("missing")).is_none() && read("user", &at("good/missing")).is_none());
+    }
+}

@@ -1,0 +1,54 @@
+//! `log`: writes to the host's log.
+//!
+//! A log line cannot fail in a way that matters, so the contract gives it no result and the trait none either.
+
+use crate::Level;
+use crate::bindings::toolgate::plugin::log::Host;
+use crate::instance::HostState;
+use crate::limits::LOG_MESSAGE;
+
+use super::{Denied, Recording};
+
+/// Writes to the host's log.
+pub trait Log: Send + Sync {
+    /// Writes one message of this plugin's.
+    fn write(&self, plugin: &str, level: Level, message: &str);
+}
+
+impl Log for Denied {
+    fn write(&self, _plugin: &str, _level: Level, _message: &str) {}
+}
+
+impl<T: Log> Log for Recording<T> {
+    fn write(&self, plugin: &str, level: Level, message: &str) {
+        self.record("log.write", &(level, message));
+        self.inner.write(plugin, level, message);
+    }
+}
+
+/// The log of the program that this crate is part of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalLog;
+
+impl Log for LocalLog {
+    fn write(&self, plugin: &str, level: Level, message: &str) {
+        match level {
+            Level::Debug => tracing::debug!(plugin, "{}", message.escape_debug()),
+            Level::Info => tracing::info!(plugin, "{}", message.escape_debug()),
+            Level::Warning => tracing::warn!(plugin, "{}", message.escape_debug()),
+            Level::Error => tracing::error!(plugin, "{}", message.escape_debug()),
+        }
+    }
+}
+
+impl Host for HostState {
+    async fn write(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
+        self.count()?;
+        let mut end = message.len().min(LOG_MESSAGE);
+        while !message.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.capabilities.log.write(&self.plugin, level, &message[..end]);
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! What a component may reach: one file per import of the contract, with the trait, the denying version, the
+//! recording one, and the real one where this crate has it.
+//!
+//! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
+//!   answer and not a trap.
+//! - [`Recording`] writes down every request and hands it on to any other version.
+//! - The real ones are `Local…` types. `git`, `daemon`, `terminal`, `message` and `extensions` have none in this
+//!   crate: an agent that embeds it brings its own, and the command line denies them.
+
+mod clock;
+mod daemon;
+mod extensions;
+mod files;
+mod git;
+mod journal;
+mod log;
+mod message;
+mod terminal;
+mod ui;
+
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use crate::bindings::toolgate::plugin::files::{ConfigFile, FileKind, FileStat, RealPath};
+pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
+pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
+pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen};
+pub use clock::{Clock, LocalClock};
+pub use daemon::Daemon;
+pub use extensions::Extensions;
+pub use files::{Files, LocalFiles};
+pub use git::Git;
+pub use journal::{Journal, LocalJournal};
+pub use log::{LocalLog, Log};
+pub use message::Message;
+pub use terminal::Terminal;
+pub use ui::{StderrUi, Ui};
+
+use crate::CapabilityError;
+
+/// What a capability answers.
+pub type Answer<T> = Result<T, CapabilityError>;
+
+/// Refuses everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Denied;
+
+impl Denied {
+    fn answer<T>(capability: &str) -> Answer<T> {
+        Err(CapabilityError::Denied(format!("{capability} is not granted to this component")))
+    }
+}
+
+/// Writes down every request, then hands it on.
+#[derive(Clone, Debug, Default)]
+pub struct Recording<T> {
+    inner: T,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl<T> Recording<T> {
+    /// Records what is asked of `inner`.
+    pub fn new(inner: T) -> Self {
+        Recording { inner, requests: Arc::default() }
+    }
+
+    /// The requests so far, as `capability.function(arguments)`.
+    pub fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn record(&self, function: &str, arguments: &dyn Debug) {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        requests.push(format!("{function}{arguments:?}"));
+    }
+}
+
+/// The capabilities of one instance.
+#[derive(Clone)]
+pub struct Capabilities {
+    pub(crate) files: Arc<dyn Files>,
+    pub(crate) git: Arc<dyn Git>,
+    pub(crate) daemon: Arc<dyn Daemon>,
+    pub(crate) terminal: Arc<dyn Terminal>,
+    pub(crate) ui: Arc<dyn Ui>,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) message: Arc<dyn Message>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) extensions: Arc<dyn Extensions>,
+}
+
+impl Debug for Capabilities {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Capabilities").finish_non_exhaustive()
+    }
+}
+
+macro_rules! grants {
+    ($($name:ident: $trait:ident),* $(,)?) => {
+        impl Capabilities {
+            /// Nothing is granted. Add what the component is to have.
+            pub fn denied() -> Self {
+                Capabilities { $($name: Arc::new(Denied)),* }
+            }
+
+            $(
+                #[doc = concat!("The same with this in the place of `", stringify!($name), "`.")]
+                #[must_use]
+                pub fn $name(mut self, capability: impl $trait + 'static) -> Self {
+                    self.$name = Arc::new(capability);
+                    self
+                }
+            )*
+        }
+    };
+}
+
+grants! {
+    files: Files, git: Git, daemon: Daemon, terminal: Terminal, ui: Ui,
+    journal: Journal, message: Message, clock: Clock, log: Log, extensions: Extensions,
+}
+
+impl crate::bindings::toolgate::plugin::types::Host for crate::instance::HostState {}

@@ -1,0 +1,167 @@
+//! `terminal`: drives the shared terminal.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Answer, Denied, Pane, Recording, Screen};
+use crate::bindings::toolgate::plugin::terminal::Host;
+use crate::instance::HostState;
+use crate::limits::deadline;
+
+/// Drives the shared terminal.
+#[async_trait]
+pub trait Terminal: Send + Sync {
+    /// The panes of the agent's session.
+    async fn panes(&self) -> Answer<Vec<Pane>>;
+    /// Splits a pane off and says its id.
+    async fn split(&self, cwd: String) -> Answer<String>;
+    /// Types text, and Enter after it if asked to.
+    async fn send_text(&self, pane: String, text: String, enter: bool) -> Answer<()>;
+    /// Presses named keys.
+    async fn send_keys(&self, pane: String, keys: Vec<String>) -> Answer<()>;
+    /// The last lines of a pane.
+    async fn capture(&self, pane: String, lines: u32) -> Answer<Screen>;
+    /// Waits for a signal, in milliseconds.
+    async fn wait_for(&self, channel: String, timeout: u32) -> Answer<()>;
+    /// A variable of the session.
+    async fn get_environment(&self, name: String) -> Answer<Option<String>>;
+    /// Sets a variable of the session.
+    async fn set_environment(&self, name: String, value: String) -> Answer<()>;
+    /// Closes a pane that this component opened.
+    async fn close(&self, pane: String) -> Answer<()>;
+}
+
+#[async_trait]
+impl Terminal for Denied {
+    async fn panes(&self) -> Answer<Vec<Pane>> {
+        Denied::answer("terminal")
+    }
+
+    async fn split(&self, _cwd: String) -> Answer<String> {
+        Denied::answer("terminal")
+    }
+
+    async fn send_text(&self, _pane: String, _text: String, _enter: bool) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+
+    async fn send_keys(&self, _pane: String, _keys: Vec<String>) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+
+    async fn capture(&self, _pane: String, _lines: u32) -> Answer<Screen> {
+        Denied::answer("terminal")
+    }
+
+    async fn wait_for(&self, _channel: String, _timeout: u32) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+
+    async fn get_environment(&self, _name: String) -> Answer<Option<String>> {
+        Denied::answer("terminal")
+    }
+
+    async fn set_environment(&self, _name: String, _value: String) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+
+    async fn close(&self, _pane: String) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+}
+
+#[async_trait]
+impl<T: Terminal> Terminal for Recording<T> {
+    async fn panes(&self) -> Answer<Vec<Pane>> {
+        self.record("terminal.panes", &());
+        self.inner.panes().await
+    }
+
+    async fn split(&self, cwd: String) -> Answer<String> {
+        self.record("terminal.split", &(&cwd,));
+        self.inner.split(cwd).await
+    }
+
+    async fn send_text(&self, pane: String, text: String, enter: bool) -> Answer<()> {
+        self.record("terminal.send-text", &(&pane, &text, &enter));
+        self.inner.send_text(pane, text, enter).await
+    }
+
+    async fn send_keys(&self, pane: String, keys: Vec<String>) -> Answer<()> {
+        self.record("terminal.send-keys", &(&pane, &keys));
+        self.inner.send_keys(pane, keys).await
+    }
+
+    async fn capture(&self, pane: String, lines: u32) -> Answer<Screen> {
+        self.record("terminal.capture", &(&pane, &lines));
+        self.inner.capture(pane, lines).await
+    }
+
+    async fn wait_for(&self, channel: String, timeout: u32) -> Answer<()> {
+        self.record("terminal.wait-for", &(&channel, &timeout));
+        self.inner.wait_for(channel, timeout).await
+    }
+
+    async fn get_environment(&self, name: String) -> Answer<Option<String>> {
+        self.record("terminal.get-environment", &(&name,));
+        self.inner.get_environment(name).await
+    }
+
+    async fn set_environment(&self, name: String, value: String) -> Answer<()> {
+        self.record("terminal.set-environment", &(&name, &value));
+        self.inner.set_environment(name, value).await
+    }
+
+    async fn close(&self, pane: String) -> Answer<()> {
+        self.record("terminal.close", &(&pane,));
+        self.inner.close(pane).await
+    }
+}
+
+impl Host for HostState {
+    async fn panes(&mut self) -> wasmtime::Result<Answer<Vec<Pane>>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.panes().await }).await
+    }
+
+    async fn split(&mut self, cwd: String) -> wasmtime::Result<Answer<String>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.split(cwd).await }).await
+    }
+
+    async fn send_text(&mut self, pane: String, text: String, enter: bool) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.send_text(pane, text, enter).await }).await
+    }
+
+    async fn send_keys(&mut self, pane: String, keys: Vec<String>) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.send_keys(pane, keys).await }).await
+    }
+
+    async fn capture(&mut self, pane: String, lines: u32) -> wasmtime::Result<Answer<Screen>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.capture(pane, lines).await }).await
+    }
+
+    async fn wait_for(&mut self, channel: String, timeout: u32) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move { terminal.wait_for(channel, timeout).await }).await
+    }
+
+    async fn get_environment(&mut self, name: String) -> wasmtime::Result<Answer<Option<String>>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.get_environment(name).await }).await
+    }
+
+    async fn set_environment(&mut self, name: String, value: String) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.set_environment(name, value).await }).await
+    }
+
+    async fn close(&mut self, pane: String) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.close(pane).await }).await
+    }
+}

@@ -1,0 +1,109 @@
+//! What can go wrong, as sentences that say what to do.
+
+use std::time::Duration;
+
+/// Why a component cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The engine could not be made.
+    #[error("the WebAssembly engine does not start: {0:#}")]
+    Engine(wasmtime::Error),
+    /// The bytes are no component.
+    #[error("{plugin} is not a WebAssembly component: {error:#}")]
+    NotAComponent {
+        /// The plugin's name.
+        plugin: String,
+        /// What wasmtime says.
+        error: wasmtime::Error,
+    },
+    /// It asks for more than the contract has.
+    #[error(
+        "{plugin} imports {}, which Toolgate does not offer; a plugin may import only toolgate:plugin@0.1 \
+         (build it for wasm32-unknown-unknown, so that no WASI gets in)",
+        imports.join(", ")
+    )]
+    UnknownImports {
+        /// The plugin's name.
+        plugin: String,
+        /// The imports.
+        imports: Vec<String>,
+    },
+    /// It has the right imports in the wrong shape.
+    #[error("{plugin} was built for another version of the contract: {error:#}")]
+    Contract {
+        /// The plugin's name.
+        plugin: String,
+        /// What wasmtime says.
+        error: wasmtime::Error,
+    },
+    /// Machine code from another version of this program.
+    #[error("the machine code of {plugin} does not fit this program: {error:#}; install Toolgate anew")]
+    Precompiled {
+        /// The plugin's name.
+        plugin: String,
+        /// What wasmtime says.
+        error: wasmtime::Error,
+    },
+}
+
+/// Why a hook gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// It computed too long.
+    #[error("the component computed longer than it may")]
+    Deadline,
+    /// The whole call took too long.
+    #[error("the component gave no answer within {} s", .0.as_secs_f32())]
+    Timeout(Duration),
+    /// It wanted more memory.
+    #[error("the component wanted more memory than it may have")]
+    Memory,
+    /// It recursed too deeply.
+    #[error("the component used up its stack")]
+    Stack,
+    /// It made too many host calls.
+    #[error("the component made more than {0} host calls")]
+    HostCalls(u32),
+    /// It handed over too much.
+    #[error("the component or the call handed over more data than may cross at once")]
+    TooMuchData,
+    /// The call's own text is too long.
+    #[error("the call's field {field} is {length} bytes long, more than the {limit} that are judged")]
+    Input {
+        /// The field's name.
+        field: String,
+        /// Its length in bytes.
+        length: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// It does not export the hook.
+    #[error("the component has no {0} hook")]
+    NoHook(&'static str),
+    /// It refused to start.
+    #[error("the component does not start: {0}")]
+    Start(String),
+    /// Anything else.
+    #[error("the component failed: {0}")]
+    Trap(String),
+}
+
+impl CallError {
+    /// A word for logs and rule names.
+    pub fn name(&self) -> &'static str {
+        match self {
+            CallError::Deadline => "deadline",
+            CallError::Timeout(_) => "timeout",
+            CallError::Memory => "memory",
+            CallError::Stack => "stack",
+            CallError::HostCalls(_) => "host-calls",
+            CallError::TooMuchData => "too-much-data",
+            CallError::Input { .. } => "input",
+            CallError::NoHook(_) => "no-hook",
+            CallError::Start(_) => "start",
+            CallError::Trap(_) => "trap",
+        }
+    }
+}

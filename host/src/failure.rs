@@ -1,0 +1,93 @@
+//! What becomes of a call whose component failed.
+//!
+//! | Role | A call that fails |
+//! |---|---|
+//! | gate | is blocked, with the failure as the reason |
+//! | observer | changes nothing; the failure is logged |
+//!
+//! That holds for every kind of failure: a trap, a deadline, a limit, an answer that cannot be read, a component
+//! that does not start. In both roles the failed instance is dropped and the next call gets a new one.
+
+use crate::error::CallError;
+use crate::instance::Role;
+use crate::{Decision, Verdict};
+
+/// What a failure does to the call that it happened in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnFailure {
+    /// The call does not run.
+    Block,
+    /// The call goes on as if the component were not there.
+    Ignore,
+}
+
+/// The table above.
+pub fn policy(role: Role) -> OnFailure {
+    match role {
+        Role::Gate => OnFailure::Block,
+        Role::Observer => OnFailure::Ignore,
+    }
+}
+
+/// The verdict that a failed gate gives.
+pub(crate) fn verdict(role: Role, plugin: &str, error: &CallError) -> Verdict {
+    match policy(role) {
+        OnFailure::Ignore => Verdict::pass(),
+        OnFailure::Block => {
+            let reason = format!("{error}; a call that could not be judged does not run");
+            let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);
+            verdict.findings.iter_mut().for_each(|finding| plugin.clone_into(&mut finding.plugin));
+            verdict
+        }
+    }
+}
+
+/// A verdict that holds what the contract asks of it: a block or a question has a reason.
+pub(crate) fn checked(mut verdict: Verdict, plugin: &str) -> Verdict {
+    for finding in &mut verdict.findings {
+        plugin.clone_into(&mut finding.plugin);
+    }
+    match &mut verdict.decision {
+        Decision::Block(reason) | Decision::Ask(reason) if reason.trim().is_empty() => {
+            *reason = format!("{plugin} gave no reason");
+        }
+        // Rewriting is a grant of its own, and nothing grants it yet.
+        Decision::Rewrite(_) => {
+            return Verdict::block("host:rewrite", format!("{plugin} rewrote the call, which it is not granted"));
+        }
+        _ => {}
+    }
+    verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_gate_blocks_and_a_failed_observer_does_nothing() {
+        let failures = [CallError::Deadline, CallError::Memory, CallError::Stack, CallError::Trap("x".into())];
+        for error in failures {
+            assert!(matches!(verdict(Role::Gate, "p", &error).decision, Decision::Block(reason) if !reason.is_empty()));
+            assert_eq!(verdict(Role::Observer, "p", &error), Verdict::pass());
+        }
+    }
+
+    #[test]
+    fn an_answer_outside_the_contract_is_mended_to_the_safe_side() {
+        let cases = [
+            (Decision::Block(String::new()), true),
+            (Decision::Block("r".into()), true),
+            (Decision::Rewrite("{}".into()), true),
+            (Decision::Pass, false),
+            (Decision::Ask(" ".into()), false),
+        ];
+        for (decision, blocks) in cases {
+            let verdict = checked(Verdict { decision, findings: Vec::new() }, "p");
+            assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocks);
+            if let Decision::Block(reason) | Decision::Ask(reason) = verdict.decision {
+                assert!(!reason.trim().is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! One running instance of a component: its store, its limits, its hooks.
+//!
+//! Any error out of a call poisons the store, so whoever holds an instance drops it then.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
+
+use crate::bindings::exports::toolgate::plugin as hooks;
+use crate::capability::Capabilities;
+use crate::error::CallError;
+use crate::limits::{Limits, TICK};
+use crate::plugin::Plugin;
+use crate::{CapabilityError, Started, ToolCall, ToolResult, Verdict};
+
+/// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
+/// check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Gives verdicts.
+    Gate,
+    /// Looks at what happened.
+    Observer,
+}
+
+impl Role {
+    /// As the contract spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Gate => "gate",
+            Role::Observer => "observer",
+        }
+    }
+}
+
+/// The session that components are started for.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The agent's working directory.
+    pub cwd: String,
+    /// What `~` stands for.
+    pub home: Option<String>,
+    /// The folder that the agent was started for.
+    pub workspace_root: String,
+    /// What else is known, a JSON text with `schema`.
+    pub context: String,
+}
+
+impl Session {
+    /// A session in this folder, with the home folder of the environment.
+    pub fn in_folder(folder: impl Into<String>) -> Self {
+        let folder = folder.into();
+        Session {
+            cwd: folder.clone(),
+            home: std::env::var("HOME").ok().filter(|home| !home.is_empty()),
+            workspace_root: folder,
+            context: r#"{"schema":1}"#.to_owned(),
+        }
+    }
+}
+
+/// What belongs to one store.
+pub(crate) struct HostState {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) plugin: String,
+    limits: Limits,
+    usage: Usage,
+    calls: u32,
+    /// The tick at which the hook has computed long enough, moved on by the time in host calls.
+    deadline: u64,
+    ticks: Arc<AtomicU64>,
+}
+
+/// Memory and tables in use, over all of a component's instances; wasmtime's own limiter counts each by itself.
+#[derive(Default)]
+struct Usage {
+    memory: usize,
+    table_elements: usize,
+    most_memory: usize,
+    most_elements: usize,
+    /// Whether something was refused, as a guest that is refused memory traps without saying why.
+    refused: bool,
+}
+
+impl ResourceLimiter for Usage {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let total = self.memory.saturating_add(desired.saturating_sub(current));
+        if total > self.most_memory {
+            tracing::warn!(current, desired, in_use = self.memory, limit = self.most_memory, "memory refused");
+            self.refused = true;
+            return Ok(false);
+        }
+        self.memory = total;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+        if total > self.most_elements {
+            self.refused = true;
+            return Ok(false);
+        }
+        self.table_elements = total;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        Limits::DEFAULT.instances
+    }
+
+    fn memories(&self) -> usize {
+        Limits::DEFAULT.instances
+    }
+
+    fn tables(&self) -> usize {
+        Limits::DEFAULT.instances
+    }
+}
+
+/// The error that ends a hook with too many host calls.
+#[derive(Debug, thiserror::Error)]
+#[error("too many host calls")]
+struct TooManyHostCalls;
+
+impl HostState {
+    /// Does one host call: counts it, gives it a deadline, and keeps its time out of the hook's.
+    pub(crate) async fn host_call<T>(
+        &mut self,
+        deadline: Duration,
+        work: impl Future<Output = Result<T, CapabilityError>>,
+    ) -> wasmtime::Result<Result<T, CapabilityError>> {
+        self.count()?;
+        let before = self.ticks.load(Ordering::Relaxed);
+        let result = tokio::time::timeout(deadline, work).await.unwrap_or(Err(CapabilityError::Timeout));
+        self.deadline += self.ticks.load(Ordering::Relaxed) - before;
+        Ok(result)
+    }
+
+    pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
+        self.calls += 1;
+        if self.calls > self.limits.host_calls { Err(TooManyHostCalls.into()) } else { Ok(()) }
+    }
+}
+
+/// A component that was started.
+pub(crate) struct Instance {
+    store: Store<HostState>,
+    lifecycle: hooks::lifecycle::Guest,
+    tool_gate: Option<hooks::tool_gate::Guest>,
+    tool_observer: Option<hooks::tool_observer::Guest>,
+}
+
+impl Instance {
+    /// Makes an instance and starts it for a session.
+    pub(crate) async fn start(
+        plugin: &Plugin,
+        role: Role,
+        session: &Session,
+        capabilities: Capabilities,
+        limits: Limits,
+    ) -> Result<(Self, Started), CallError> {
+        let state = HostState {
+            capabilities,
+            plugin: plugin.name.clone(),
+            limits,
+            usage: Usage { most_memory: limits.memory, most_elements: limits.table_elements, ..Usage::default() },
+            calls: 0,
+            deadline: 0,
+            ticks: plugin.engine.ticks(),
+        };
+        let mut store = Store::new(plugin.engine.wasmtime(), state);
+        store.limiter(|state| &mut state.usage);
+        store.set_hostcall_fuel(limits.lifted);
+        store.epoch_deadline_callback(|context| {
+            let state = context.data();
+            let over = state.ticks.load(Ordering::Relaxed) >= state.deadline;
+            // Yielding lets other tasks of an embedding agent run while this one computes.
+            Ok(if over { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+        });
+        arm(&mut store);
+        let timeout = limits.call;
+        let made = within(timeout, async {
+            let instance = plugin.pre.instantiate_async(&mut store).await?;
+            let hooks = &plugin.hooks;
+            let lifecycle = hooks.lifecycle.load(&mut store, &instance)?;
+            let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
+            let tool_observer = hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
+            Ok((lifecycle, tool_gate, tool_observer))
+        })
+        .await;
+        let (lifecycle, tool_gate, tool_observer) = made.map_err(|error| explain(&store, error, timeout))?;
+        let mut instance = Instance { store, lifecycle, tool_gate, tool_observer };
+        let session = hooks::lifecycle::Session {
+            role: role.name().to_owned(),
+            cwd: session.cwd.clone(),
+            home: session.home.clone(),
+            workspace_root: session.workspace_root.clone(),
+            context: session.context.clone(),
+        };
+        arm(&mut instance.store);
+        let started = within(timeout, instance.lifecycle.call_start(&mut instance.store, &session)).await;
+        let started = started.map_err(|error| explain(&instance.store, error, timeout))?.map_err(CallError::Start)?;
+        Ok((instance, started))
+    }
+
+    pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, CallError> {
+        let hook = self.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
+        arm(&mut self.store);
+        let timeout = self.store.data().limits.call;
+        let answer = within(timeout, hook.call_judge(&mut self.store, call)).await;
+        answer.map_err(|error| explain(&self.store, error, timeout))
+    }
+
+    pub(crate) async fn observe(&mut self, result: &ToolResult) -> Result<Option<crate::Addition>, CallError> {
+        let Some(hook) = self.tool_observer.as_ref() else { return Ok(None) };
+        arm(&mut self.store);
+        let timeout = self.store.data().limits.call;
+        let answer = within(timeout, hook.call_observe(&mut self.store, result)).await;
+        answer.map_err(|error| explain(&self.store, error, timeout))
+    }
+
+    pub(crate) async fn shutdown(&mut self, reason: &str) -> Result<(), CallError> {
+        arm(&mut self.store);
+        let timeout = self.store.data().limits.call;
+        let answer = within(timeout, self.lifecycle.call_shutdown(&mut self.store, reason)).await;
+        answer.map_err(|error| explain(&self.store, error, timeout))
+    }
+}
+
+/// Gives the next hook its whole budget.
+fn arm(store: &mut Store<HostState>) {
+    let state = store.data_mut();
+    state.calls = 0;
+    // One more, as the first tick is already partly over.
+    let budget = u64::try_from(state.limits.compute.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX) + 1;
+    state.deadline = state.ticks.load(Ordering::Relaxed) + budget;
+    store.set_epoch_deadline(1);
+}
+
+enum Failed {
+    Error(wasmtime::Error),
+    Timeout,
+}
+
+async fn within<T>(limit: Duration, call: impl Future<Output = wasmtime::Result<T>>) -> Result<T, Failed> {
+    match tokio::time::timeout(limit, call).await {
+        Ok(answer) => answer.map_err(Failed::Error),
+        Err(_) => Err(Failed::Timeout),
+    }
+}
+
+fn explain(store: &Store<HostState>, failed: Failed, timeout: Duration) -> CallError {
+    let error = match failed {
+        Failed::Timeout => return CallError::Timeout(timeout),
+        Failed::Error(error) => error,
+    };
+    if error.downcast_ref::<TooManyHostCalls>().is_some() {
+        return CallError::HostCalls(store.data().limits.host_calls);
+    }
+    // A guest that was refused memory gives up in its own way; the refusal is the reason.
+    if store.data().usage.refused {
+        return CallError::Memory;
+    }
+    let text = format!("{error:#}");
+    match error.downcast_ref::<Trap>() {
+        Some(Trap::Interrupt) => CallError::Deadline,
+        Some(Trap::StackOverflow) => CallError::Stack,
+        // Wasmtime has no public type for this one.
+        _ if text.contains("fuel allocated for hostcalls") => CallError::TooMuchData,
+        Some(trap) => CallError::Trap(trap.to_string()),
+        None => CallError::Trap(text.lines().next().unwrap_or("").to_owned()),
+    }
+}

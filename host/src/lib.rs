@@ -1,0 +1,57 @@
+//! Runs the components that judge an agent's tool calls.
+//!
+//! An agent embeds this crate to ask, before each tool call, whether it may run. All the thinking is in a
+//! WebAssembly component that can reach nothing by itself; this crate loads it, gives it the few capabilities
+//! that it was granted, limits what it may use, and starts it anew when it fails.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! # let component: &[u8] = &[];
+//! use toolgate_host::{Capabilities, Decision, Engine, Gate, Plugin, Session, ToolCall};
+//!
+//! let engine = Engine::new()?;
+//! let plugin = Plugin::compile(&engine, "guard", component)?;
+//! let gate = Gate::new(plugin, Session::in_folder("/home/dev/project"), Capabilities::denied());
+//! let verdict = gate.judge(&ToolCall::shell("rm -rf /", "/home/dev/project")).await;
+//! assert!(matches!(verdict.decision, Decision::Block(_)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | Module | For | Not for |
+//! |---|---|---|
+//! | [`capability`] | what a component may reach: traits; real, denying and recording versions | deciding who gets what |
+//! | [`limits`] | every limit, in one table with its reason | enforcing them |
+//! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
+//! | `engine` | wasmtime's settings and the clock behind deadlines | components |
+//! | `plugin` | a component from its bytes to ready to start | calls |
+//! | `instance` | one running instance: its store, its hooks | what to do when it fails |
+//! | `gate` | a call to a verdict, with recovery | any agent's dialect |
+//!
+//! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
+
+mod bindings;
+mod call;
+pub mod capability;
+mod engine;
+mod error;
+pub mod failure;
+mod gate;
+mod instance;
+pub mod limits;
+mod plugin;
+mod precompiled;
+
+pub use bindings::toolgate::plugin::types::{
+    Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind,
+    Truth, Verdict,
+};
+pub use bindings::exports::toolgate::plugin::lifecycle::Started;
+pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
+pub use capability::Capabilities;
+pub use engine::Engine;
+pub use error::{CallError, LoadError};
+pub use gate::{Gate, Observer};
+pub use instance::{Role, Session};
+pub use plugin::{Description, Measure, Plugin};
+pub use precompiled::Precompiled;

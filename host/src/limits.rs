@@ -1,0 +1,79 @@
+//! Every limit on a component, in one table.
+//!
+//! All of them are far above what the default guest needs (measured: a verdict on a 100 KB command takes about a
+//! hundredth of the compute limit and a tenth of the memory) and far below what would be felt on the machine.
+
+use std::time::Duration;
+
+/// How often the clock behind compute deadlines ticks. A deadline is exact to one tick.
+pub const TICK: Duration = Duration::from_millis(10);
+
+/// What a component may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Time a hook may compute. Time in host calls does not count.
+    pub compute: Duration,
+    /// Time a hook may take in all, host calls included: below the ten seconds that agents give a hook.
+    pub call: Duration,
+    /// Bytes of all memories of an instance together. Python and JavaScript guests need tens of megabytes.
+    pub memory: usize,
+    /// Elements of all tables together.
+    pub table_elements: usize,
+    /// Bytes of text and lists that one hook call, or one host call inside it, may hand over.
+    pub lifted: usize,
+    /// Host calls in one hook.
+    pub host_calls: u32,
+    /// Instances, memories and tables of one component.
+    pub instances: usize,
+    /// Longest text of one input field. Agents' shells take 2 MiB at most (`ARG_MAX`).
+    pub input: usize,
+}
+
+impl Limits {
+    /// The limits that are in force unless an embedder sets others.
+    pub const DEFAULT: Limits = Limits {
+        compute: Duration::from_secs(1),
+        call: Duration::from_secs(5),
+        memory: 256 << 20,
+        table_elements: 100_000,
+        lifted: 4 << 20,
+        host_calls: 1_000,
+        instances: 64,
+        input: 3 << 20,
+    };
+}
+
+/// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; its deepest accepted input
+/// uses less than half of this.
+pub const WASM_STACK: usize = 1 << 20;
+
+/// Stack that host functions share with the component's, in bytes.
+pub const ASYNC_STACK: usize = 2 << 20;
+
+/// Deadlines of the capabilities, by what they wait for.
+pub mod deadline {
+    use std::time::Duration;
+
+    /// The local file system. A hung network mount must not hold a verdict.
+    pub const FILES: Duration = Duration::from_secs(2);
+    /// A git process.
+    pub const GIT: Duration = Duration::from_secs(5);
+    /// A request to the check daemon: the daemon's own limit.
+    pub const DAEMON: Duration = Duration::from_secs(60);
+    /// A tmux command, other than waiting for a signal.
+    pub const TERMINAL: Duration = Duration::from_secs(5);
+    /// Everything that only hands something over.
+    pub const LOCAL: Duration = Duration::from_secs(2);
+}
+
+/// Largest configuration file, in bytes.
+pub const CONFIG_FILE: u64 = 1 << 20;
+
+/// Most paths in one request.
+pub const PATHS: usize = 4_096;
+
+/// Longest log message that is kept, in bytes.
+pub const LOG_MESSAGE: usize = 4_096;
+
+/// Timers that may wait at a time.
+pub const TIMERS: usize = 64;

@@ -1,0 +1,165 @@
+//! A component, from its bytes to ready to start.
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
+
+use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
+use crate::engine::Engine;
+use crate::error::LoadError;
+use crate::instance::HostState;
+use crate::precompiled::{self, Precompiled};
+
+/// The interfaces of the contract that a component may import.
+const OFFERED: &str = "toolgate:plugin/";
+
+/// A component that is compiled, linked and checked, and can be started any number of times.
+#[derive(Clone)]
+pub struct Plugin {
+    pub(crate) engine: Engine,
+    pub(crate) name: String,
+    pub(crate) pre: InstancePre<HostState>,
+    pub(crate) hooks: Hooks,
+    description: Description,
+}
+
+impl std::fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.description.fmt(f)
+    }
+}
+
+/// The hooks that a component has.
+#[derive(Clone)]
+pub(crate) struct Hooks {
+    pub(crate) lifecycle: hooks::lifecycle::GuestIndices,
+    pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
+    pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
+}
+
+/// What a component is and asks for, known before any of it runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Description {
+    /// The plugin's name.
+    pub name: String,
+    /// The hooks it has.
+    pub exports: Vec<String>,
+    /// The capabilities it asks for.
+    pub imports: Vec<Import>,
+    /// The component. Its digest is what audit entries name.
+    pub component: Measure,
+    /// The machine code made from it.
+    pub precompiled: Measure,
+}
+
+/// A capability that a component asks for.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Import {
+    /// The interface's full name.
+    pub name: String,
+}
+
+/// Digest and length of some bytes.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Measure {
+    /// In hexadecimal digits.
+    pub sha256: String,
+    /// The length.
+    pub bytes: u64,
+}
+
+impl Measure {
+    /// Measures these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        use std::fmt::Write as _;
+        let sha256 = Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Measure { sha256, bytes: bytes.len() as u64 }
+    }
+}
+
+impl Plugin {
+    /// Compiles a component. That takes seconds for a large one, so it is not for the path of a call.
+    pub fn compile(engine: &Engine, name: &str, component: &[u8]) -> Result<Self, LoadError> {
+        let wrong = |error| LoadError::NotAComponent { plugin: name.to_owned(), error };
+        let compiled = Component::from_binary(engine.wasmtime(), component).map_err(wrong)?;
+        let code = compiled.serialize().map_err(wrong)?;
+        Self::link(engine, name, &compiled, Measure::of(component), Measure::of(&code))
+    }
+
+    /// Takes a component that was compiled when this program was built.
+    pub fn precompiled(engine: &Engine, name: &str, precompiled: &Precompiled) -> Result<Self, LoadError> {
+        let component = precompiled::load(engine.wasmtime(), precompiled)
+            .map_err(|error| LoadError::Precompiled { plugin: name.to_owned(), error })?;
+        let (of, code) = (precompiled.component.measure(), precompiled.code_digest.measure());
+        Self::link(engine, name, &component, of, code)
+    }
+
+    fn link(
+        engine: &Engine,
+        name: &str,
+        component: &Component,
+        measure: Measure,
+        precompiled: Measure,
+    ) -> Result<Self, LoadError> {
+        let ty = component.component_type();
+        let imports: Vec<Import> =
+            ty.imports(engine.wasmtime()).map(|(name, _)| Import { name: name.to_owned() }).collect();
+        let unknown: Vec<String> =
+            imports.iter().filter(|import| !import.name.starts_with(OFFERED)).map(|i| i.name.clone()).collect();
+        if !unknown.is_empty() {
+            return Err(LoadError::UnknownImports { plugin: name.to_owned(), imports: unknown });
+        }
+        let exports = ty.exports(engine.wasmtime()).filter_map(|(name, item)| {
+            matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned())
+        });
+        let description =
+            Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
+        let contract = |error| LoadError::Contract { plugin: name.to_owned(), error };
+        let pre = linker(engine).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
+        let hooks = Hooks {
+            lifecycle: hooks::lifecycle::GuestIndices::new(&pre).map_err(contract)?,
+            tool_gate: optional(&description, "tool-gate", || hooks::tool_gate::GuestIndices::new(&pre))
+                .map_err(contract)?,
+            tool_observer: optional(&description, "tool-observer", || hooks::tool_observer::GuestIndices::new(&pre))
+                .map_err(contract)?,
+        };
+        Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
+    }
+
+    /// What the component is and asks for.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+}
+
+/// A hook that is missing is no error; one that is there in the wrong shape is.
+fn optional<T>(
+    description: &Description,
+    hook: &str,
+    find: impl FnOnce() -> wasmtime::Result<T>,
+) -> wasmtime::Result<Option<T>> {
+    let start = format!("{OFFERED}{hook}@");
+    if description.exports.iter().any(|name| name.starts_with(&start)) { find().map(Some) } else { Ok(None) }
+}
+
+/// Every capability of the contract. Which of them do anything is decided for each instance.
+fn linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>> {
+    type Has = wasmtime::component::HasSelf<HostState>;
+    let mut linker = Linker::new(engine.wasmtime());
+    imports::types::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::files::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::git::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::daemon::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::terminal::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::ui::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::journal::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::message::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::clock::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::log::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    imports::extensions::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    Ok(linker)
+}

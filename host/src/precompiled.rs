@@ -1,0 +1,105 @@
+//! Machine code that was made when this program was built. The only unsafe code of the workspace is here and in
+//! the crate that embeds the bytes.
+//!
+//! Machine code is trusted as the program itself is: wasmtime checks that it was made by the same version with the
+//! same settings, and cannot check what it does. So it is only ever taken from this program's own image. On Linux
+//! on x86-64 it is run where the kernel mapped it, page by page as it is touched; elsewhere it is copied first.
+
+// Loading machine code is the one thing that cannot be checked by the compiler.
+#![allow(unsafe_code)]
+
+use wasmtime::component::Component;
+
+use crate::plugin::Measure;
+
+/// A component as machine code, inside this program's image.
+#[derive(Clone, Copy, Debug)]
+pub struct Precompiled {
+    pub(crate) code: &'static [u8],
+    pub(crate) component: Digest,
+    pub(crate) code_digest: Digest,
+}
+
+/// A digest that is known when the program is built.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digest {
+    pub(crate) sha256: &'static str,
+    pub(crate) bytes: u64,
+}
+
+impl Digest {
+    pub(crate) fn measure(self) -> Measure {
+        Measure { sha256: self.sha256.to_owned(), bytes: self.bytes }
+    }
+}
+
+impl Precompiled {
+    /// Names machine code, with the digests and lengths of the component it was made from and of itself.
+    ///
+    /// # Safety
+    /// `code` is the unchanged output of this version of wasmtime for a component, and starts at a page boundary
+    /// of a mapping that nothing writes to.
+    pub const unsafe fn new(code: &'static [u8], component: (&'static str, u64), code_sha256: &'static str) -> Self {
+        Precompiled {
+            code,
+            component: Digest { sha256: component.0, bytes: component.1 },
+            code_digest: Digest { sha256: code_sha256, bytes: code.len() as u64 },
+        }
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod in_place {
+    use std::ptr::NonNull;
+    use std::sync::Arc;
+
+    use rustix::mm::{MprotectFlags, mprotect};
+    use wasmtime::{Config, CustomCodeMemory};
+
+    use super::{Component, Precompiled};
+
+    /// Makes code executable with `mprotect`, which wasmtime leaves to the embedder for memory that it does not own.
+    struct Mapped;
+
+    impl CustomCodeMemory for Mapped {
+        fn required_alignment(&self) -> usize {
+            rustix::param::page_size()
+        }
+
+        fn publish_executable(&self, start: *const u8, length: usize) -> wasmtime::Result<()> {
+            // SAFETY: wasmtime passes the text of code it just loaded, on page boundaries; nothing holds a mutable
+            // reference to it, and the pages lose the right to be written as they gain that to be run.
+            unsafe { mprotect(start as *mut _, length, MprotectFlags::READ | MprotectFlags::EXEC) }.map_err(Into::into)
+        }
+
+        fn unpublish_executable(&self, start: *const u8, length: usize) -> wasmtime::Result<()> {
+            // SAFETY: as above, and wasmtime says that nothing runs there any more. The pages stay read-only:
+            // those of the program's image must, and others are unmapped next.
+            unsafe { mprotect(start as *mut _, length, MprotectFlags::READ) }.map_err(Into::into)
+        }
+    }
+
+    pub(crate) fn publish_in_place(config: &mut Config) {
+        config.with_custom_code_memory(Some(Arc::new(Mapped)));
+    }
+
+    pub(crate) fn load(engine: &wasmtime::Engine, precompiled: &Precompiled) -> wasmtime::Result<Component> {
+        // SAFETY: `Precompiled::new` was promised that these bytes are wasmtime's own output, page-aligned, and
+        // that they stay as they are for as long as the program runs.
+        unsafe { Component::deserialize_raw(engine, NonNull::from(precompiled.code)) }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod in_place {
+    use super::{Component, Precompiled};
+
+    pub(crate) fn publish_in_place(_config: &mut wasmtime::Config) {}
+
+    pub(crate) fn load(engine: &wasmtime::Engine, precompiled: &Precompiled) -> wasmtime::Result<Component> {
+        // SAFETY: `Precompiled::new` was promised that these bytes are wasmtime's own output.
+        unsafe { Component::deserialize(engine, precompiled.code) }
+    }
+}
+
+pub(crate) use in_place::{load, publish_in_place};
