@@ -36,7 +36,10 @@ impl lifecycle::Guest for Component {
             // The first use of a pattern builds what the later ones share, so that it is in the snapshot.
             let warm = call::Call {
                 kind: call::Kind::Shell,
-                command: Some(call::Field { name: "command".into(), value: "cd a && cat b | grep -c \"$X\" > c".into() }),
+                command: Some(call::Field {
+                    name: "command".into(),
+                    value: "cd a && cat b | grep -c \"$X\" > c".into(),
+                }),
                 paths: Vec::new(),
                 globs: Vec::new(),
                 cwd: "/".into(),
@@ -172,9 +175,11 @@ fn evidence(evidence: call::Evidence) -> Evidence {
 
 fn describe(error: &Error) -> String {
     match error {
-        Error::Denied(why) | Error::NotFound(why) | Error::Unavailable(why) | Error::Invalid(why) | Error::Other(why) => {
-            why.clone()
-        }
+        Error::Denied(why)
+        | Error::NotFound(why)
+        | Error::Unavailable(why)
+        | Error::Invalid(why)
+        | Error::Other(why) => why.clone(),
         Error::Timeout => "it took too long".into(),
         Error::TooLarge(limit) => format!("more than the limit of {limit}"),
     }

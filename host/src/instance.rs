@@ -187,7 +187,8 @@ impl Instance {
             let hooks = &plugin.hooks;
             let lifecycle = hooks.lifecycle.load(&mut store, &instance)?;
             let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            let tool_observer = hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
+            let tool_observer =
+                hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
             Ok((lifecycle, tool_gate, tool_observer))
         })
         .await;

@@ -42,12 +42,12 @@ pub mod limits;
 mod plugin;
 mod precompiled;
 
-pub use bindings::toolgate::plugin::types::{
-    Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind,
-    Truth, Verdict,
-};
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
 pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
+pub use bindings::toolgate::plugin::types::{
+    Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth,
+    Verdict,
+};
 pub use capability::Capabilities;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};

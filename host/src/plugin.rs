@@ -113,9 +113,9 @@ impl Plugin {
         if !unknown.is_empty() {
             return Err(LoadError::UnknownImports { plugin: name.to_owned(), imports: unknown });
         }
-        let exports = ty.exports(engine.wasmtime()).filter_map(|(name, item)| {
-            matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned())
-        });
+        let exports = ty
+            .exports(engine.wasmtime())
+            .filter_map(|(name, item)| matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned()));
         let description =
             Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
         let contract = |error| LoadError::Contract { plugin: name.to_owned(), error };

@@ -1,1 +1,126 @@
-//! x
+//! What the tests of the whole system share: where built things are, and how calls are made of cases.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toolgate_guest::call::{self, Call};
+use toolgate_guest::guard::{Guard, Layer, NoLinks};
+use toolgate_host::{Decision, Engine, Field, LoadError, Plugin, ToolCall, ToolKind, Verdict};
+
+/// The workspace's root.
+pub fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The folder that the build leaves its results in.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// The component that ships, as the recipe left it.
+pub fn component() -> Vec<u8> {
+    let folder = std::env::var_os("TOOLGATE_GUEST_DIR").map_or_else(|| target().join("component"), PathBuf::from);
+    let file = folder.join("guest.wasm");
+    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()))
+}
+
+/// The component that misbehaves on command.
+pub fn test_guest(engine: &Engine) -> Plugin {
+    let file = target().join("wasm32-unknown-unknown/guest/toolgate_test_guest.wasm");
+    let module = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()));
+    let component = toolgate_bake::componentize(&module).expect("a component");
+    Plugin::compile(engine, "test-guest", &component).expect("a plugin")
+}
+
+/// The component that ships, ready to start.
+pub fn builtin(engine: &Engine) -> Result<Plugin, LoadError> {
+    Plugin::precompiled(engine, toolgate_builtin::NAME, &toolgate_builtin::guard())
+}
+
+/// The guard's own cases, as JSON.
+pub fn verdict_cases() -> Vec<Value> {
+    let lines = include_str!("../../guest/tests/verdicts.jsonl").lines();
+    lines.map(|line| serde_json::from_str(line).expect("a case is JSON")).collect()
+}
+
+fn field(case: &Value, key: &str) -> Option<Field> {
+    case[key].as_str().map(|value| Field { name: key.to_owned(), value: value.to_owned() })
+}
+
+/// A case as a call to the host.
+pub fn tool_call(case: &Value) -> ToolCall {
+    let kind = match case["kind"].as_str() {
+        None | Some("shell") => ToolKind::Shell,
+        Some("read") => ToolKind::Read,
+        Some("write") => ToolKind::Write,
+        Some("search") => ToolKind::Search,
+        Some("list") => ToolKind::List,
+        _ => ToolKind::Other,
+    };
+    ToolCall {
+        command: field(case, "command"),
+        paths: field(case, "path").into_iter().collect(),
+        globs: field(case, "glob").into_iter().collect(),
+        home: Some("/home/dev".into()),
+        ..ToolCall::new("case", kind, case["cwd"].as_str().unwrap_or("/home/dev/project"))
+    }
+}
+
+/// The same call for the logic without WebAssembly.
+pub fn native_call(call: &ToolCall) -> Call {
+    let field = |field: &Field| call::Field { name: field.name.clone(), value: field.value.clone() };
+    Call {
+        kind: match call.kind {
+            ToolKind::Shell => call::Kind::Shell,
+            ToolKind::Read => call::Kind::Read,
+            ToolKind::Write | ToolKind::Edit => call::Kind::Write,
+            ToolKind::Search => call::Kind::Search,
+            ToolKind::List => call::Kind::List,
+            ToolKind::Fetch => call::Kind::Fetch,
+            ToolKind::Other => call::Kind::Other,
+        },
+        command: call.command.as_ref().map(field),
+        paths: call.paths.iter().map(field).collect(),
+        globs: call.globs.iter().map(field).collect(),
+        cwd: call.cwd.clone(),
+        home: call.home.clone(),
+    }
+}
+
+/// A verdict, reduced to what both sides can be compared by.
+pub type Summary = (&'static str, Vec<(String, String, Vec<(String, usize, usize, String)>)>);
+
+/// What the logic says without WebAssembly.
+pub fn native_summary(case: &Value) -> Summary {
+    let mut guard = Guard::new();
+    if let Some(rules) = case["rules"].as_str() {
+        guard.load("rules.yaml", Layer::Project, rules.as_bytes());
+    }
+    let verdict = guard.judge(&native_call(&tool_call(case)), &mut NoLinks);
+    let decision = match verdict.action() {
+        Some(call::Action::Block) => "block",
+        Some(call::Action::Ask) => "ask",
+        _ => "pass",
+    };
+    let findings = verdict.findings.into_iter().map(|finding| {
+        let evidence = finding.evidence.into_iter().map(|one| (one.field, one.start, one.end, one.text));
+        (finding.rule, finding.reason, evidence.collect())
+    });
+    (decision, findings.collect())
+}
+
+/// What the component said.
+pub fn summary(verdict: Verdict) -> Summary {
+    let decision = match verdict.decision {
+        Decision::Block(_) => "block",
+        Decision::Ask(_) => "ask",
+        Decision::Rewrite(_) => "rewrite",
+        Decision::Pass => "pass",
+    };
+    let findings = verdict.findings.into_iter().map(|finding| {
+        let evidence =
+            finding.evidence.into_iter().map(|one| (one.field, one.start as usize, one.end as usize, one.text));
+        (finding.rule, finding.reason, evidence.collect())
+    });
+    (decision, findings.collect())
+}

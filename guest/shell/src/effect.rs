@@ -181,11 +181,17 @@ pub fn effects(command: &Command) -> Vec<Effect> {
             let access = if deletes { Access::Delete } else { Access::Read };
             // The starting points stand before the first test.
             let first = command.words.iter().skip(1).position(|word| {
-                word.known().is_some_and(|text| text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P") || text == "(" || text == "!")
+                word.known().is_some_and(|text| {
+                    text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P") || text == "(" || text == "!"
+                })
             });
             let starts = &command.words[1..first.map_or(command.words.len(), |at| at + 1)];
             if starts.is_empty() {
-                found.push(Effect { access, path: locate(&Value::Known(".".into()), command.cwd.as_deref()), span: command.span });
+                found.push(Effect {
+                    access,
+                    path: locate(&Value::Known(".".into()), command.cwd.as_deref()),
+                    span: command.span,
+                });
             } else {
                 push(access, &mut starts.iter());
             }
@@ -279,10 +285,9 @@ fn locate(value: &Value, cwd: Option<&str>) -> Value {
         return value.clone();
     }
     match (cwd, value) {
-        (None, _) if !text.starts_with('/') => Value::Unknown {
-            why: "the directory is not known".to_owned(),
-            shape: format!("{}/{text}", Value::HOLE),
-        },
+        (None, _) if !text.starts_with('/') => {
+            Value::Unknown { why: "the directory is not known".to_owned(), shape: format!("{}/{text}", Value::HOLE) }
+        }
         (cwd, Value::Known(_)) => Value::Known(absolute(text, cwd.unwrap_or("/"))),
         (cwd, Value::Pattern(_)) => Value::Pattern(absolute(text, cwd.unwrap_or("/"))),
         (cwd, Value::Unknown { why, .. }) => {

@@ -52,7 +52,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Word> {
     let (mut start, mut token) = (0, String::new());
     for (at, c) in text.char_indices() {
         match c {
-            '\'' | '"' | '\\' => {}
+            '\'' | '"' | '\\' | '\0' => {}
             c if c.is_whitespace() || ";&|()<>`=,{}".contains(c) => {
                 push(&mut words, start, at, &mut token);
                 start = at + c.len_utf8();

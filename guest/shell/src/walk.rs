@@ -136,7 +136,7 @@ pub struct Script {
 pub fn parse(text: &str, facts: &Facts) -> Script {
     let mut walk = Walk { home: facts.home.clone(), commands: Vec::new(), groups: 0, failure: None };
     let mut state = State { cwd: Some(facts.cwd.clone()), env: BTreeMap::new() };
-    walk.text(text, Base::whole(text.len()), &mut state, &[]);
+    walk.text(text, Base::default(), &mut state, &[]);
     match walk.failure {
         None => Script { commands: walk.commands, unparsed: None },
         Some(why) => Script { commands: vec![scanned(text, facts)], unparsed: Some(why) },
@@ -159,7 +159,7 @@ fn scanned(text: &str, facts: &Facts) -> Command {
 }
 
 /// Where a text that is parsed stands in the outermost one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Base {
     /// Its first byte there.
     offset: usize,
@@ -168,10 +168,6 @@ struct Base {
 }
 
 impl Base {
-    fn whole(_length: usize) -> Self {
-        Base { offset: 0, opaque: None }
-    }
-
     fn at(self, offset: usize) -> Self {
         Base { offset: self.offset + offset, opaque: self.opaque }
     }
@@ -256,6 +252,16 @@ impl Place<'_> {
         })
     }
 
+    /// A word as it is written. The parser garbles quoted heredocs inside a substitution, and only those.
+    fn source<'w>(&'w self, word: &'w ast::Word) -> &'w str {
+        let written = word.loc.as_ref().and_then(|_| {
+            let local = self.local(word.loc.as_ref());
+            self.text.get(local.start..local.end)
+        });
+        let same_start = |text: &&str| text.chars().next() == word.value.chars().next();
+        written.filter(|_| word.value.contains("<<")).filter(same_start).unwrap_or(&word.value)
+    }
+
     fn with(&self, redirects: Vec<Redirect>) -> Place<'_> {
         let mut all = self.redirects.clone();
         all.extend(redirects);
@@ -285,7 +291,9 @@ impl Walk {
         }
         let options = word::options();
         let source = brush_parser::SourceInfo::default();
-        let mut parser = brush_parser::Parser::new(text.as_bytes(), &options, &source);
+        // The parser takes a heredoc whose last line has no end for one that is cut off; the shell does not.
+        let ended = std::io::Read::chain(text.as_bytes(), &b"\n"[..]);
+        let mut parser = brush_parser::Parser::new(std::io::BufReader::new(ended), &options, &source);
         let program = match parser.parse_program() {
             Ok(program) => program,
             Err(error) => {
@@ -384,13 +392,7 @@ impl Walk {
         }
     }
 
-    fn compound(
-        &mut self,
-        compound: &ast::CompoundCommand,
-        place: &Place<'_>,
-        state: &mut State,
-        joiner: &mut Joiner,
-    ) {
+    fn compound(&mut self, compound: &ast::CompoundCommand, place: &Place<'_>, state: &mut State, joiner: &mut Joiner) {
         match compound {
             ast::CompoundCommand::BraceGroup(group) => self.list(&group.list, place, state, joiner),
             ast::CompoundCommand::Subshell(shell) => self.list(&shell.list, place, &mut state.clone(), joiner),
@@ -428,6 +430,10 @@ impl Walk {
                 self.for_each(clause, place, state, joiner);
             }
             ast::CompoundCommand::ArithmeticForClause(clause) => {
+                for expression in [&clause.initializer, &clause.condition, &clause.updater].into_iter().flatten() {
+                    let word = ast::Word { value: expression.value.clone(), loc: None };
+                    self.substitutions(&word, place, state);
+                }
                 self.repeat(&clause.body.list, place, state, joiner);
             }
             ast::CompoundCommand::WhileClause(clause) | ast::CompoundCommand::UntilClause(clause) => {
@@ -437,18 +443,28 @@ impl Walk {
                 state.merge(&before);
                 self.repeat(&body.list, place, state, joiner);
             }
-            ast::CompoundCommand::Arithmetic(_) => {}
+            ast::CompoundCommand::Arithmetic(command) => self.arithmetic(command, place, state),
+        }
+    }
+
+    /// `((..))`, or what the parser takes for it: to the shell `( (a) )` is a subshell in a subshell.
+    fn arithmetic(&mut self, command: &ast::ArithmeticCommand, place: &Place<'_>, state: &State) {
+        let local = place.local(Some(&command.loc));
+        let source = place.text.get(local.start..local.end).unwrap_or_default();
+        match source.strip_prefix("((").and_then(|rest| rest.strip_suffix("))")) {
+            Some(inner) if balanced(inner) => {
+                let whole = ast::Word { value: command.expr.value.clone(), loc: None };
+                self.substitutions(&whole, place, state);
+            }
+            _ => {
+                let inside = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
+                self.text(inside, place.base.at(local.start + 1), &mut state.clone(), place.via);
+            }
         }
     }
 
     /// A `for` over a few known words is walked once a word; another one once, with its variable unknown.
-    fn for_each(
-        &mut self,
-        clause: &ast::ForClauseCommand,
-        place: &Place<'_>,
-        state: &mut State,
-        joiner: &mut Joiner,
-    ) {
+    fn for_each(&mut self, clause: &ast::ForClauseCommand, place: &Place<'_>, state: &mut State, joiner: &mut Joiner) {
         const MOST: usize = 16;
         let values: Option<Vec<String>> = clause.values.as_ref().and_then(|words| {
             let words = words.iter().flat_map(|word| self.resolve(word, place, state));
@@ -527,10 +543,8 @@ impl Walk {
                 ast::CommandPrefixOrSuffixItem::ProcessSubstitution(_, shell) => {
                     let local = place.local(Some(&shell.loc));
                     grow(&mut span, local);
-                    let value = Value::Unknown {
-                        why: "a process substitution".to_owned(),
-                        shape: Value::HOLE.to_string(),
-                    };
+                    let value =
+                        Value::Unknown { why: "a process substitution".to_owned(), shape: Value::HOLE.to_string() };
                     words.push(Word { span: place.base.map(local), value, quoted: false });
                     self.own_group(place, |walk, place| {
                         walk.list(&shell.list, place, &mut state.clone(), &mut Joiner::First.clone());
@@ -669,7 +683,8 @@ impl Walk {
         let name = simple.word_or_name.clone().map(ast::CommandPrefixOrSuffixItem::Word);
         for item in name.iter().chain(suffix) {
             match item {
-                ast::CommandPrefixOrSuffixItem::Word(word) | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
+                ast::CommandPrefixOrSuffixItem::Word(word)
+                | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => {
                     words.extend(self.resolve(word, place, state));
                 }
                 _ => return None,
@@ -682,7 +697,9 @@ impl Walk {
             "echo" => &words[1..],
             "printf" => match words.get(1..)? {
                 [format, text] if matches!(format.known(), Some("%s" | "%s\\n")) => std::slice::from_ref(text),
-                [format] if format.known().is_some_and(|text| !text.contains(['%', '\\'])) => std::slice::from_ref(format),
+                [format] if format.known().is_some_and(|text| !text.contains(['%', '\\'])) => {
+                    std::slice::from_ref(format)
+                }
                 _ => return None,
             },
             _ => return None,
@@ -701,9 +718,9 @@ impl Walk {
         let arguments = words.get(1..).unwrap_or_default();
         match words.first().and_then(Word::known) {
             Some("cd") => {
-                let mut operands = arguments.iter().skip_while(|word| {
-                    word.known().is_some_and(|text| text.len() > 1 && text.starts_with('-'))
-                });
+                let mut operands = arguments
+                    .iter()
+                    .skip_while(|word| word.known().is_some_and(|text| text.len() > 1 && text.starts_with('-')));
                 state.cwd = match operands.next() {
                     None => self.home.clone(),
                     Some(target) => match (target.known(), &state.cwd) {
@@ -753,7 +770,7 @@ impl Walk {
         };
         let word = match &assignment.value {
             _ if assignment.append => unknown("a value that is appended to"),
-            ast::AssignmentValue::Scalar(word) => word::resolve_whole(&word.value, span, &self.scope(state)),
+            ast::AssignmentValue::Scalar(word) => word::resolve_whole(place.source(word), span, &self.scope(state)),
             ast::AssignmentValue::Array(_) => unknown("an array"),
         };
         // A glob on the right-hand side of an assignment is plain text.
@@ -778,7 +795,9 @@ impl Walk {
                         | ast::IoFileRedirectKind::DuplicateOutput => RedirectKind::Write,
                     };
                     match target {
-                        ast::IoFileRedirectTarget::Filename(word) => self.redirect(kind, word, place, state, &mut found),
+                        ast::IoFileRedirectTarget::Filename(word) => {
+                            self.redirect(kind, word, place, state, &mut found)
+                        }
                         // `>&2` is a descriptor, `>& file` a file.
                         ast::IoFileRedirectTarget::Duplicate(word) => {
                             if !word.value.chars().all(|c| c.is_ascii_digit() || c == '-') {
@@ -816,29 +835,28 @@ impl Walk {
         state: &State,
         found: &mut Vec<Redirect>,
     ) {
-        let target = word::resolve_whole(&word.value, place.base.map(place.local(word.loc.as_ref())), &self.scope(state));
+        let target =
+            word::resolve_whole(place.source(word), place.base.map(place.local(word.loc.as_ref())), &self.scope(state));
         found.push(Redirect { kind, target });
         self.substitutions(word, place, state);
     }
 
     /// Walks the commands inside a word.
     fn substitutions(&mut self, word: &ast::Word, place: &Place<'_>, state: &State) {
-        if !word.value.contains(['$', '`', '(']) {
+        let source = place.source(word);
+        if !source.contains(['$', '`', '(']) {
             return;
         }
         let local = place.local(word.loc.as_ref());
-        let Ok(pieces) = brush_parser::word::parse(&word.value, &word::options()) else {
-            self.failure = Some(format!("a word does not parse: {}", word.value));
+        let Ok(pieces) = brush_parser::word::parse(source, &word::options()) else {
+            self.failure = Some(format!("a word does not parse: {source}"));
             return;
         };
         // The parser counts bytes inside a word, and the word's text is the source's unless it is a heredoc.
-        let verbatim = place.text.get(local.start..local.end) == Some(word.value.as_str());
-        let base = if verbatim {
-            place.base.at(local.start)
-        } else {
-            Base { offset: 0, opaque: Some(place.base.map(local)) }
-        };
-        self.pieces(&pieces, &word.value, base, place, state);
+        let verbatim = place.text.get(local.start..local.end) == Some(source);
+        let base =
+            if verbatim { place.base.at(local.start) } else { Base { offset: 0, opaque: Some(place.base.map(local)) } };
+        self.pieces(&pieces, source, base, place, state);
     }
 
     fn pieces(&mut self, pieces: &[WordPieceWithSource], source: &str, base: Base, place: &Place<'_>, state: &State) {
@@ -848,7 +866,8 @@ impl Walk {
                     self.pieces(inner, source, base, place, state);
                 }
                 WordPiece::CommandSubstitution(text) | WordPiece::BackquotedCommandSubstitution(text) => {
-                    let start = source.get(piece.start_index..piece.end_index).and_then(|whole| whole.find(text.as_str()));
+                    let start =
+                        source.get(piece.start_index..piece.end_index).and_then(|whole| whole.find(text.as_str()));
                     let whole = Span { start: piece.start_index, end: piece.end_index.max(piece.start_index) };
                     let inside = match start {
                         Some(start) => base.at(piece.start_index + start),
@@ -883,12 +902,21 @@ impl Walk {
     }
 
     fn resolve(&self, word: &ast::Word, place: &Place<'_>, state: &State) -> Vec<Word> {
-        word::resolve(&word.value, place.base.map(place.local(word.loc.as_ref())), &self.scope(state))
+        word::resolve(place.source(word), place.base.map(place.local(word.loc.as_ref())), &self.scope(state))
     }
 
     fn scope<'a>(&'a self, state: &'a State) -> Scope<'a> {
         Scope { state, home: self.home.as_deref() }
     }
+}
+
+/// Whether no parenthesis closes that was not opened, which is how the shell tells arithmetic from subshells.
+fn balanced(text: &str) -> bool {
+    let mut depth = 0i32;
+    text.chars().all(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth >= 0
+    })
 }
 
 fn grow(span: &mut Option<Span>, by: Span) {
@@ -914,7 +942,8 @@ fn placeholder(word: &Word) -> Word {
 
 /// Words joined by blanks, as `eval` and `echo` do.
 fn join(words: &[Word]) -> Word {
-    let span = words.iter().map(|word| word.span).reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) });
+    let span =
+        words.iter().map(|word| word.span).reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) });
     let mut shape = Vec::new();
     let mut why = None;
     for word in words {

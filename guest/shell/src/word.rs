@@ -110,10 +110,8 @@ pub(crate) fn resolve(source: &str, span: Span, scope: &dyn Scope) -> Vec<Word> 
 
 /// Resolves a text that is neither split nor globbed: an assigned value, a redirect's target, a heredoc.
 pub(crate) fn resolve_whole(source: &str, span: Span, scope: &dyn Scope) -> Word {
-    let pieces: Vec<Piece> = pieces_of(source, scope)
-        .into_iter()
-        .map(|piece| Piece { expanded: false, ..piece })
-        .collect();
+    let pieces: Vec<Piece> =
+        pieces_of(source, scope).into_iter().map(|piece| Piece { expanded: false, ..piece }).collect();
     join(&pieces, span)
 }
 
@@ -303,10 +301,7 @@ fn product(pieces: &[BraceExpressionOrText]) -> Option<Vec<String>> {
         if results.len() * parts.len() > MAX_BRACES {
             return None;
         }
-        results = results
-            .iter()
-            .flat_map(|start| parts.iter().map(move |part| format!("{start}{part}")))
-            .collect();
+        results = results.iter().flat_map(|start| parts.iter().map(move |part| format!("{start}{part}"))).collect();
     }
     Some(results)
 }

@@ -25,6 +25,7 @@ const PREFIXES: &[Prefix] = &[
     row("builtin", "", &[], 0),
     row("chroot", "", &["--groups", "--userspec"], 1),
     row("command", "", &[], 0),
+    row("coproc", "", &[], 0),
     row("doas", "Cu", &[], 0),
     Prefix { assignments: true, ..row("env", "CSu", &["--chdir", "--split-string", "--unset"], 0) },
     row("exec", "a", &[], 0),
@@ -68,13 +69,15 @@ pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
     match program {
         "eval" if words.len() > 1 => vec![Inner::Joined(1)],
         "find" => find(words),
+        "trap" => {
+            let text = words.iter().position(|word| word.known().is_some_and(|word| word != "--" && word != program));
+            text.filter(|at| words.len() > at + 1 && words[*at].known().is_some_and(|word| !word.starts_with('-')))
+                .map(Inner::Text)
+                .into_iter()
+                .collect()
+        }
         "." | "source" if words.get(1).and_then(Word::known) == Some("/dev/stdin") => vec![Inner::Stdin],
-        _ => PREFIXES
-            .iter()
-            .find(|row| row.name == program)
-            .and_then(|row| prefix(row, words))
-            .into_iter()
-            .collect(),
+        _ => PREFIXES.iter().find(|row| row.name == program).and_then(|row| prefix(row, words)).into_iter().collect(),
     }
 }
 
@@ -182,10 +185,14 @@ mod tests {
             ("bash", &[Inner::Stdin]),
             ("bash -s -- x", &[Inner::Stdin]),
             ("eval rm x", &[Inner::Joined(1)]),
-            ("find . -exec rm {} ; -ok ls +", &[
-                Inner::Template { from: 3, to: 5 },
-                Inner::Template { from: 7, to: 8 },
-            ]),
+            (
+                "find . -exec rm {} ; -ok ls +",
+                &[Inner::Template { from: 3, to: 5 }, Inner::Template { from: 7, to: 8 }],
+            ),
+            ("trap x EXIT", &[Inner::Text(1)]),
+            ("trap -- x EXIT", &[Inner::Text(2)]),
+            ("trap -p EXIT", &[]),
+            ("trap - EXIT", &[]),
             ("rm x", &[]),
         ];
         for (text, expected) in cases {

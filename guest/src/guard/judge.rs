@@ -1,5 +1,7 @@
 //! From a call to a verdict.
 
+use std::collections::HashSet;
+
 use toolgate_shell::{Access, Command, Facts, Script, Span, Value, absolute, effects, parse};
 
 use super::path_rules::{PathRule, PathRules, Policy};
@@ -173,7 +175,8 @@ impl Inquiry<'_> {
     fn effects(&mut self, found: &Command, script: &Script, command: &Field) {
         if script.unparsed.is_some() {
             // Without structure any token may be the target of anything.
-            for word in &found.words {
+            let mut seen = HashSet::new();
+            for word in found.words.iter().filter(|word| seen.insert(word.known())) {
                 let path = match &word.value {
                     Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
                     other => other.clone(),
@@ -198,7 +201,8 @@ impl Inquiry<'_> {
             let whole = evidence(command, Span { start: 0, end: command.value.len() });
             // Scanned tokens show plain words; behind an expansion there may be others.
             let hidden = command.value.contains(['$', '`']) || command.value.len() > 256 * 1024;
-            let (action, end) = if hidden { (Action::Ask, "; what it expands to cannot be told") } else { (Action::Note, "") };
+            let (action, end) =
+                if hidden { (Action::Ask, "; what it expands to cannot be told") } else { (Action::Note, "") };
             self.finding("builtin:unparsed", action, &format!("{why}{end}"), vec![whole]);
         }
         for found in &script.commands {
@@ -258,16 +262,17 @@ impl Inquiry<'_> {
         };
         let mut resolved = resolved.into_iter();
         let guard = self.guard;
-        let home = self.call.home.as_deref();
+        let call = self.call;
+        let home = call.home.as_deref();
         for touched in std::mem::take(&mut self.touched) {
             let real = text(&touched.path).and_then(|path| resolved.next().flatten().filter(|real| *real != path));
-            let removed = touched.access == Access::Delete;
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            hit.extend(guard.paths.matching(&touched.path, home, removed).into_iter().map(|rule| (rule, None)));
+            hit.extend(guard.paths.covering(&touched.path, home).into_iter().map(|rule| (rule, None)));
             if let Some(real) = &real {
-                let behind = guard.paths.matching(&Value::Known(real.clone()), home, removed);
+                let behind = guard.paths.covering(&Value::Known(real.clone()), home);
                 hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
             }
+            self.falls_with(&touched, real.as_deref());
             for (rule, behind) in hit {
                 let deed = match (rule.policy, touched.access) {
                     (Policy::ZeroAccess, _) => "is not to be accessed",
@@ -276,12 +281,35 @@ impl Inquiry<'_> {
                     _ => continue,
                 };
                 let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
-                let reason = format!("{} {deed}: it falls under {} {}{behind}", touched.evidence.text, rule.policy.key(), rule.source);
+                let reason = format!(
+                    "{} {deed}: it falls under {} {}{behind}",
+                    touched.evidence.text,
+                    rule.policy.key(),
+                    rule.source
+                );
                 let action = if touched.possible { Action::Ask } else { Action::Block };
                 let name = format!("{}: {}", rule.policy.key(), rule.source);
                 self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
             }
         }
+    }
+
+    /// What is protected below a path that is removed: one finding, however much it is.
+    fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
+        let (Access::Delete, Some(path)) = (touched.access, text(&touched.path)) else { return };
+        let paths = &self.guard.paths;
+        let home = self.call.home.as_deref();
+        let mut below = paths.below(&path, home);
+        below.extend(real.map(|real| paths.below(real, home)).unwrap_or_default());
+        let Some(first) = below.first() else { return };
+        let name = format!("{}: {}", first.policy.key(), first.source);
+        let others = match below.len() - 1 {
+            0 => String::new(),
+            count => format!(" and {count} more protected paths"),
+        };
+        let reason = format!("{} holds {}{others}, which would go with it", touched.evidence.text, first.source);
+        let action = if touched.possible { Action::Ask } else { Action::Block };
+        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
     }
 
     fn verdict(mut self) -> Verdict {

@@ -64,6 +64,8 @@ impl PathRule {
         let fits = |from: usize| {
             pattern.len() >= from + self.parts.len()
                 && self.parts.iter().zip(&pattern[from..]).all(|(rule, part)| may_match(part, rule))
+                // A name that may be anywhere needs more than a bare `*` to be meant.
+                && (self.anchored || pattern[from..].iter().take(self.parts.len()).any(|part| has_letters(part)))
         };
         if self.anchored { fits(0) } else { (0..pattern.len()).any(fits) }
     }
@@ -106,13 +108,13 @@ impl PathRules {
         self.rules.len()
     }
 
-    /// The rules that a path falls under. With `removed`, also those whose place lies below it.
-    pub(crate) fn matching(&self, path: &Value, home: Option<&str>, removed: bool) -> Vec<&PathRule> {
+    /// The rules that a path falls under.
+    pub(crate) fn covering(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
         let mut found = Vec::new();
         match path {
-            Value::Known(text) => self.add_exact(text, home, removed, &mut found),
+            Value::Known(text) => self.add_exact(text, home, &mut found),
             Value::Pattern(text) => {
-                self.add_exact(text, home, removed, &mut found);
+                self.add_exact(text, home, &mut found);
                 for form in forms(text, home) {
                     let parts: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
                     found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts)));
@@ -122,10 +124,10 @@ impl PathRules {
                 // What stands before the first unknown part is a folder above the path; what stands after the
                 // last one is the path's end.
                 if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
-                    self.add_exact(folder, home, false, &mut found);
+                    self.add_exact(folder, home, &mut found);
                 }
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
-                    self.add_exact(&format!("/{end}"), None, false, &mut found);
+                    self.add_exact(&format!("/{end}"), None, &mut found);
                 }
             }
         }
@@ -136,13 +138,22 @@ impl PathRules {
         rules.filter(|rule| !(sample && rule.policy == Policy::ZeroAccess)).collect()
     }
 
-    fn add_exact(&self, path: &str, home: Option<&str>, removed: bool, found: &mut Vec<usize>) {
+    /// The rules whose place lies below a path, so that they fall with it.
+    pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
+        let mut forms = forms(path, home);
+        // Above the home folder everything in it falls, too.
+        let inside = format!("{}/", path.trim_end_matches('/'));
+        if home.is_some_and(|home| home.starts_with(&inside)) {
+            forms.push("~".to_owned());
+        }
+        let parts: Vec<Vec<&str>> =
+            forms.iter().map(|form| form.split('/').filter(|part| !part.is_empty()).collect()).collect();
+        self.rules.iter().filter(|rule| parts.iter().any(|path| rule.lies_below(path))).collect()
+    }
+
+    fn add_exact(&self, path: &str, home: Option<&str>, found: &mut Vec<usize>) {
         for form in forms(path, home) {
             found.extend(self.set.matches(&form).into_iter().map(|glob| self.owner[glob]));
-            if removed {
-                let parts: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
-                found.extend((0..self.rules.len()).filter(|index| self.rules[*index].lies_below(&parts)));
-            }
         }
     }
 }
@@ -178,6 +189,11 @@ fn may_match(glob: &str, name: &str) -> bool {
     GlobBuilder::new(glob).build().is_ok_and(|glob| glob.compile_matcher().is_match(name))
 }
 
+/// Whether a glob says anything about the name.
+fn has_letters(glob: &str) -> bool {
+    glob.chars().any(char::is_alphanumeric)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +211,9 @@ mod tests {
             ("~/.ssh/", known("/home/other/.ssh"), false),
             ("~/.ssh/", Value::Pattern("/home/dev/.ss*/id_rsa".into()), true),
             ("~/.ssh/", Value::Pattern("/home/dev/*/id_rsa".into()), false),
+            ("id_rsa", Value::Pattern("/p/id_*".into()), true),
+            ("id_rsa", Value::Pattern("/p/*".into()), false),
+            ("/etc/", Value::Pattern("/*".into()), true),
             (".env", known("/p/.env"), true),
             (".env", known("/p/sub/.env"), true),
             (".env", known("/p/.environment"), false),
@@ -215,15 +234,15 @@ mod tests {
         ];
         for (rule, path, expected) in cases {
             let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]).unwrap();
-            assert_eq!(!rules.matching(&path, Some("/home/dev"), false).is_empty(), expected, "{rule} {path:?}");
+            assert_eq!(!rules.covering(&path, Some("/home/dev")).is_empty(), expected, "{rule} {path:?}");
         }
     }
 
     #[test]
     fn removing_a_folder_removes_what_is_protected_below_it() {
         let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]).unwrap();
-        for (path, removed, expected) in [("/home/dev", true, 1), ("/", true, 1), ("/home/dev", false, 0)] {
-            assert_eq!(rules.matching(&known(path), Some("/home/dev"), removed).len(), expected, "{path}");
+        for (path, expected) in [("/home/dev", 1), ("/", 1), ("/home", 1), ("/home/dev/.ssh", 0), ("/home/dev/x", 0)] {
+            assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
         }
     }
 }

@@ -21,7 +21,7 @@ use fancy_regex::{Regex, RegexBuilder};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::Spanned;
 
-use super::path_rules::{Policy, PathRule};
+use super::path_rules::{PathRule, Policy};
 
 /// Steps that one pattern may take on one text before it counts as matching. The regex crate's own engine, which
 /// serves every pattern without look-around or back-references, needs none.
@@ -211,19 +211,20 @@ impl Reader<'_> {
 
     fn section(&mut self, key: &str, section: Spanned<Node>) {
         let at = line(&section);
-        let policy = match key {
-            "bashToolPatterns" => None,
-            "zeroAccessPaths" => Some(Policy::ZeroAccess),
-            "readOnlyPaths" => Some(Policy::ReadOnly),
-            "noDeletePaths" => Some(Policy::NoDelete),
-            other => {
-                self.problem(at, format!(
+        let policy =
+            match key {
+                "bashToolPatterns" => None,
+                "zeroAccessPaths" => Some(Policy::ZeroAccess),
+                "readOnlyPaths" => Some(Policy::ReadOnly),
+                "noDeletePaths" => Some(Policy::NoDelete),
+                other => {
+                    self.problem(at, format!(
                     "the key {other} is not known; known are bashToolPatterns, zeroAccessPaths, readOnlyPaths and \
                      noDeletePaths"
                 ));
-                return;
-            }
-        };
+                    return;
+                }
+            };
         let items = match section.value {
             Node::List(items) => items,
             Node::Null => return,
@@ -310,15 +311,24 @@ mod tests {
             ("bashToolPatterns:\n- pattern: x\n  ask: maybe", 0, &["2: ask must be true or false, n"]),
             ("bashToolPatterns:\n- x\n- pattern: z", 1, &["2: a pattern rule must be a map"]),
             ("zeroAccessPath:\n- x", 0, &["2: the key zeroAccessPath is no"]),
-            ("readOnlyPaths:\n- ''\n- 'a[z-a]'\n- b", 1, &["2: a path rule must not be empt", "3: the path a[z-a] is not a glo"]),
+            (
+                "readOnlyPaths:\n- ''\n- 'a[z-a]'\n- b",
+                1,
+                &["2: a path rule must not be empt", "3: the path a[z-a] is not a glo"],
+            ),
             ("noDeletePaths: x", 0, &["1: noDeletePaths must be a list"]),
             ("- x", 0, &["1: the file must be a mapping w"]),
         ];
         for (content, kept, problems) in cases {
             let expected = (*kept, problems.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
             let (kept, problems) = outcome(content.as_bytes());
-            let cut: Vec<String> = problems.iter().zip(&expected.1).map(|(p, e)| p.chars().take(e.chars().count()).collect()).collect();
-            assert_eq!((kept, cut, problems.len()), (expected.0, expected.1.clone(), expected.1.len()), "{content} {problems:?}");
+            let cut: Vec<String> =
+                problems.iter().zip(&expected.1).map(|(p, e)| p.chars().take(e.chars().count()).collect()).collect();
+            assert_eq!(
+                (kept, cut, problems.len()),
+                (expected.0, expected.1.clone(), expected.1.len()),
+                "{content} {problems:?}"
+            );
         }
     }
 

@@ -147,7 +147,10 @@ impl Host for HostState {
 
     async fn wait_for(&mut self, channel: String, timeout: u32) -> wasmtime::Result<Answer<()>> {
         let terminal = self.capabilities.terminal.clone();
-        self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move { terminal.wait_for(channel, timeout).await }).await
+        self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move {
+            terminal.wait_for(channel, timeout).await
+        })
+        .await
     }
 
     async fn get_environment(&mut self, name: String) -> wasmtime::Result<Answer<Option<String>>> {

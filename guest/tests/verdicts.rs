@@ -1,0 +1,103 @@
+//! Verdicts of the guard, as cases: `verdicts.jsonl`, one a line. The tests of the whole system put the same cases
+//! to the component.
+
+use serde_json::Value;
+use toolgate_guest::call::{Action, Call, Field, Kind};
+use toolgate_guest::guard::{Guard, Layer, NoLinks};
+
+fn call(case: &Value) -> Call {
+    let text = |key: &str| case[key].as_str().map(str::to_owned);
+    let field = |key: &str| text(key).map(|value| Field { name: key.to_owned(), value });
+    Call {
+        kind: match case["kind"].as_str() {
+            None | Some("shell") => Kind::Shell,
+            Some("read") => Kind::Read,
+            Some("write") => Kind::Write,
+            Some("search") => Kind::Search,
+            Some("list") => Kind::List,
+            Some("other") => Kind::Other,
+            Some(kind) => panic!("unknown kind {kind}"),
+        },
+        command: field("command"),
+        paths: field("path").into_iter().collect(),
+        globs: field("glob").into_iter().collect(),
+        cwd: text("cwd").unwrap_or_else(|| "/home/dev/project".into()),
+        home: Some("/home/dev".into()),
+    }
+}
+
+#[test]
+fn every_case_gets_its_verdict() {
+    let mut wrong = Vec::new();
+    for (number, line) in include_str!("verdicts.jsonl").lines().enumerate() {
+        let case: Value = serde_json::from_str(line).expect("a case is JSON");
+        let mut guard = Guard::new();
+        if let Some(rules) = case["rules"].as_str() {
+            assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), [], "{line}");
+        }
+        let verdict = guard.judge(&call(&case), &mut NoLinks);
+        let got = match verdict.action() {
+            None | Some(Action::Note) => "pass",
+            Some(Action::Ask) => "ask",
+            Some(Action::Block) => "block",
+        };
+        // A case names any of the weightiest findings.
+        let named = |finding: &&toolgate_guest::call::Finding| {
+            case["rule"].as_str().is_none_or(|rule| finding.rule == rule) && Some(finding.action) == verdict.action()
+        };
+        let finding = verdict.findings.iter().find(named);
+        let shows = |text: &str| finding.is_some_and(|found| found.evidence.iter().any(|one| one.text == text));
+        let right = got == case["expect"]
+            && (case["rule"].is_null() || finding.is_some())
+            && case["evidence"].as_str().is_none_or(shows)
+            && case["reason"].as_str().is_none_or(|reason| finding.is_some_and(|found| found.reason == reason));
+        if !right {
+            wrong.push(format!("line {}: {line}\n  got {got} {:#?}", number + 1, verdict.findings));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn evidence_is_a_range_of_the_field_it_names() {
+    for command in
+        ["é; cat ~/.ssh/id_rsa", "sh -c 'cat ~/.ssh/a'", "echo \"$(cat ~/.ssh/a)\" # ü", "cat `echo é; cat .env`"]
+    {
+        let case = serde_json::json!({ "command": command });
+        let verdict = Guard::new().judge(&call(&case), &mut NoLinks);
+        assert_eq!(verdict.action(), Some(Action::Block), "{command}");
+        for one in verdict.findings.iter().flat_map(|finding| &finding.evidence) {
+            assert_eq!(command.get(one.start..one.end), Some(one.text.as_str()), "{command}");
+        }
+    }
+}
+
+/// Whatever comes in, there is an answer: no panic, and no pass for what is too much to read.
+#[test]
+fn hostile_texts_get_an_answer() {
+    let deep = |open: &str, close: &str, count: usize| format!("{}rm -rf /{}", open.repeat(count), close.repeat(count));
+    let cases = [
+        ("a long text", "x ".repeat(2 << 20), Some(Action::Ask)),
+        ("a long text with a deed at its end", format!("{}; rm -rf /", "x ".repeat(300_000)), Some(Action::Block)),
+        ("deep subshells", deep("( ", " )", 5_000), Some(Action::Block)),
+        ("deep substitutions", deep("$(", ")", 2_000), Some(Action::Block)),
+        ("as deep as is parsed", deep("( ", " )", 40), Some(Action::Block)),
+        ("deep braces", format!("echo {}", "{a,".repeat(200)), None),
+        ("many braces", format!("echo {}", "{a,b}".repeat(60)), None),
+        ("deep ifs", format!("{}rm -rf /{}", "if a; then ".repeat(3_000), "; fi".repeat(3_000)), Some(Action::Block)),
+        ("nested eval", "eval ".repeat(2_000) + "rm -rf /", Some(Action::Ask)),
+        ("a large descriptor", "echo 2147483648>f; rm -rf /".into(), Some(Action::Block)),
+        ("a NUL byte", "rm -rf /\0".into(), Some(Action::Block)),
+        ("an open quote", "rm -rf / '".into(), Some(Action::Block)),
+        ("an open heredoc", "cat <<E\nrm -rf /".into(), None),
+        ("only operators", "&& || ;; |".into(), None),
+    ];
+    for (name, command, least) in cases {
+        let case = serde_json::json!({ "command": command });
+        let guard = Guard::new();
+        let start = std::time::Instant::now();
+        let verdict = guard.judge(&call(&case), &mut NoLinks);
+        println!("{name}: {:?}", start.elapsed());
+        assert!(verdict.action() >= least, "{name}: {:?}", verdict.findings);
+    }
+}

@@ -1,0 +1,177 @@
+//! The agents' dialects: one file per agent, each a table of its tools and the shape of its answers.
+//!
+//! Here is what they share: reading a tool's input by its row in such a table, and the row for tools that are in
+//! none.
+
+pub(crate) mod claude;
+pub(crate) mod pi;
+
+use serde_json::Value;
+use toolgate_host::{Field, ToolCall, ToolKind};
+
+/// What an agent's tool works on, by the keys of its input.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ToolKind,
+    /// Keys that must hold a text: a command for a shell, a path for anything else.
+    pub(crate) required: &'static [&'static str],
+    /// Keys that may hold a path.
+    pub(crate) paths: &'static [&'static str],
+    /// Keys that may hold a file name pattern.
+    pub(crate) globs: &'static [&'static str],
+}
+
+/// Keys of an unknown tool's input that hold a shell command.
+const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commands", "script", "shell", "shell_command"];
+
+/// Keys of an unknown tool's input that hold paths.
+const PATH_KEYS: &[&str] = &[
+    "absolute_path",
+    "cwd",
+    "destination",
+    "dir",
+    "dir_path",
+    "directory",
+    "file",
+    "filePath",
+    "file_path",
+    "filename",
+    "files",
+    "folder",
+    "from",
+    "newPath",
+    "notebook_path",
+    "oldPath",
+    "old_path",
+    "new_path",
+    "output_path",
+    "path",
+    "paths",
+    "root",
+    "source",
+    "src",
+    "target",
+    "target_file",
+    "to",
+    "uri",
+    "workdir",
+];
+
+/// How deep into an unknown tool's input is looked.
+const DEPTH: usize = 6;
+
+/// Fills in what a tool works on. An error says which field is missing or of the wrong type.
+pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+    let Value::Object(fields) = input else {
+        return Err(format!("the input of {name} is not a JSON object"));
+    };
+    call.input = input.to_string();
+    let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
+        generic("", input, DEPTH, &mut call)?;
+        return Ok(call);
+    };
+    call.kind = tool.kind;
+    let text = |key: &str, required: bool| match fields.get(key) {
+        Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
+        None | Some(Value::Null) if !required => Ok(None),
+        None => Err(format!("the input of {name} has no {key}")),
+        Some(_) => Err(format!("the field {key} of {name} is not a text")),
+    };
+    for key in tool.required {
+        let field = text(key, true)?;
+        if tool.kind == ToolKind::Shell {
+            call.command = field;
+        } else {
+            call.paths.extend(field);
+        }
+    }
+    for key in tool.paths {
+        call.paths.extend(text(key, false)?);
+    }
+    for key in tool.globs {
+        call.globs.extend(text(key, false)?);
+    }
+    Ok(call)
+}
+
+/// A tool that no table knows: every field that looks like a command or a path by its key, at any depth.
+fn generic(at: &str, value: &Value, depth: usize, call: &mut ToolCall) -> Result<(), String> {
+    if depth == 0 {
+        return Err("the input nests too deeply to be judged".to_owned());
+    }
+    let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
+    match value {
+        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
+            let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+            generic(&at, value, depth - 1, call)
+        }),
+        // `["bash", "-c", "..."]`: a command as its words.
+        Value::Array(items) if COMMAND_KEYS.contains(&key) && items.iter().all(Value::is_string) => {
+            let words = items.iter().filter_map(Value::as_str).map(quoted);
+            add_command(at, &words.collect::<Vec<_>>().join(" "), call);
+            Ok(())
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, call)),
+        Value::String(text) if COMMAND_KEYS.contains(&key) => {
+            add_command(at, text, call);
+            Ok(())
+        }
+        Value::String(text) if PATH_KEYS.contains(&key) => {
+            let value = text.strip_prefix("file://").unwrap_or(text).to_owned();
+            call.paths.push(Field { name: at.to_owned(), value });
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn add_command(at: &str, text: &str, call: &mut ToolCall) {
+    match &mut call.command {
+        None => call.command = Some(Field { name: at.to_owned(), value: text.to_owned() }),
+        // One after the other, so that each is judged.
+        Some(command) => {
+            command.value.push('\n');
+            command.value.push_str(text);
+        }
+    }
+}
+
+/// A word as a shell would need it written.
+fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn unknown_tools_are_read_by_what_their_fields_look_like() {
+        let cases = [
+            (json!({"command": "ls"}), Some(("command", "ls")), vec![]),
+            (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
+            (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
+            (json!({"cmd": "a", "script": "b"}), Some(("cmd", "a\nb")), vec![]),
+            (
+                json!({"edits": [{"path": "a"}, {"path": "b"}]}),
+                None,
+                vec![("edits/0/path", "a"), ("edits/1/path", "b")],
+            ),
+            (json!({"paths": ["a"], "uri": "file:///b"}), None, vec![("paths/0", "a"), ("uri", "/b")]),
+            (json!({"text": "rm -rf /", "n": 3}), None, vec![]),
+        ];
+        for (input, command, paths) in cases {
+            let call = read(&[], "mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");
+            let pair = |field: &Field| (field.name.clone(), field.value.clone());
+            let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
+            assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
+            assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
+        }
+    }
+}

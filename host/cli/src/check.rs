@@ -1,0 +1,291 @@
+//! `toolgate check`: what would become of a command, without any agent.
+
+use std::collections::HashMap;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolgate_host::capability::LocalFiles;
+use toolgate_host::{Decision, Gate, Level, Plugin, ToolCall, ToolKind, Verdict};
+
+use crate::agent::{pi, read};
+use crate::{Failure, exit, place, show};
+
+/// Longest line of a batch, in bytes.
+const LINE: u64 = 64 << 20;
+
+/// Instances that are kept for the projects of a batch.
+const GATES: usize = 16;
+
+#[derive(Args)]
+#[command(after_help = "\
+Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a \
+fault of Toolgate's own. With --batch: 0 when every line was answered.
+
+A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
+command optional; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
+bash, read, write, edit, grep, find, ls.")]
+pub(crate) struct Arguments {
+    /// The shell command to judge
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    command: Option<String>,
+
+    /// Judge JSON lines from standard input, with one JSON line out for each
+    #[arg(long)]
+    batch: bool,
+
+    /// The directory the command would run in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Use this rule file in place of the user's and the project's; the built-in rules stay
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+
+    /// Print the verdict as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A line of a batch.
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default = "bash")]
+    tool: String,
+    command: Option<Value>,
+    input: Option<Value>,
+    cwd: Option<String>,
+    home: Option<String>,
+    workspace_root: Option<String>,
+}
+
+fn bash() -> String {
+    "bash".to_owned()
+}
+
+/// Gates by project, as each project has its own rules.
+struct Gates<'a> {
+    plugin: Plugin,
+    rules: Option<&'a Path>,
+    open: HashMap<String, Gate>,
+}
+
+impl Gates<'_> {
+    async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, Failure> {
+        if !self.open.contains_key(&call.workspace_root) {
+            if self.open.len() >= GATES {
+                self.open.clear();
+            }
+            let files = match self.rules {
+                Some(rules) => LocalFiles::new().user_rules(rules),
+                None => place::rule_files(Path::new(&call.workspace_root)),
+            };
+            let gate = place::gate(&self.plugin, &call.cwd, call.home.clone(), &call.workspace_root, files);
+            let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+            show::diagnostics(&started.diagnostics);
+            let unusable = started.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
+            if let (true, Some(rules)) = (unusable, self.rules) {
+                return Err(Failure::new(
+                    exit::DATA,
+                    format!("nothing is judged, as {} cannot be used", rules.display()),
+                ));
+            }
+            self.open.insert(call.workspace_root.clone(), gate);
+        }
+        match self.open.get(&call.workspace_root) {
+            Some(gate) => Ok(gate.judge(call).await),
+            None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(rules) = &arguments.rules
+        && !rules.exists()
+    {
+        return Err(Failure::new(exit::NO_INPUT, format!("there is no rule file {}", rules.display())));
+    }
+    let here = std::env::current_dir();
+    let cwd = match (&arguments.cwd, here) {
+        (Some(cwd), Ok(here)) => here.join(cwd),
+        (Some(cwd), Err(_)) if cwd.is_absolute() => cwd.clone(),
+        (None, Ok(here)) => here,
+        (_, Err(error)) => {
+            let message = format!("the current directory cannot be read ({error}); name one with --cwd");
+            return Err(Failure::new(exit::NO_INPUT, message));
+        }
+    };
+    let cwd = cwd.into_os_string().into_string();
+    let cwd = cwd.map_err(|_| Failure::new(exit::DATA, "the directory's name is not UTF-8"))?;
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let mut gates = Gates { plugin, rules: arguments.rules.as_deref(), open: HashMap::new() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| software(&error))?;
+    match &arguments.command {
+        Some(command) => runtime.block_on(one(command, &cwd, arguments.json, &mut gates)),
+        None => runtime.block_on(batch(&cwd, &mut gates)),
+    }
+}
+
+async fn one(command: &str, cwd: &str, json: bool, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
+    let call = ToolCall {
+        home: place::home(),
+        workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
+        ..ToolCall::shell(command, cwd)
+    };
+    let verdict = gates.judge(&call).await?;
+    let (name, code) = name(&verdict.decision);
+    let mut out = anstream::stdout();
+    let written = if json {
+        let mut answer = answer(&verdict);
+        answer["findings"] = findings(&verdict);
+        writeln!(out, "{answer}")
+    } else {
+        show::verdict(&mut out, name, command, &verdict)
+    };
+    written.map_err(output_lost)?;
+    Ok(ExitCode::from(code))
+}
+
+async fn batch(cwd: &str, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
+    let mut input = std::io::stdin().lock();
+    if input.is_terminal() {
+        show::complain("reading JSON lines from the terminal; end with Ctrl-D");
+    }
+    let mut out = std::io::stdout().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = std::io::Read::take(&mut input, LINE + 1).read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Failure::new(exit::IO, format!("standard input: {error}")))?;
+        if read == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if line.len() as u64 > LINE {
+            skip_line(&mut input)?;
+            line = Vec::new();
+            let answer = wrong(Value::Null, &format!("the line is longer than {} MiB", LINE >> 20));
+            writeln!(out, "{answer}").map_err(output_lost)?;
+            continue;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let answer = answer_line(&line, cwd, gates).await?;
+        writeln!(out, "{answer}").map_err(output_lost)?;
+    }
+}
+
+/// Reads up to the next line's start, keeping nothing.
+fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
+    loop {
+        let buffer = input.fill_buf().map_err(|error| Failure::new(exit::IO, format!("standard input: {error}")))?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(buffer.len(), |at| at + 1);
+        input.consume(length);
+        if end.is_some() || length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+async fn answer_line(line: &[u8], cwd: &str, gates: &mut Gates<'_>) -> Result<Value, Failure> {
+    let parsed: Value = match std::str::from_utf8(line)
+        .map_err(|error| error.to_string())
+        .and_then(|line| serde_json::from_str(line).map_err(|error| error.to_string()))
+    {
+        Ok(parsed) => parsed,
+        Err(error) => return Ok(wrong(Value::Null, &format!("the line is not JSON text: {error}"))),
+    };
+    let id = parsed.get("id").cloned().unwrap_or(Value::Null);
+    let call = match decode(parsed, cwd) {
+        Ok(call) => call,
+        Err(error) => return Ok(wrong(id, &error)),
+    };
+    let verdict = gates.judge(&call).await?;
+    let mut answer = answer(&verdict);
+    answer["id"] = id;
+    Ok(answer)
+}
+
+fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
+    if !line.is_object() {
+        return Err("the line is not a JSON object".to_owned());
+    }
+    let line: Line = serde_json::from_value(line).map_err(|error| error.to_string())?;
+    let cwd = line.cwd.unwrap_or_else(|| cwd.to_owned());
+    for (name, path) in
+        [("cwd", Some(&cwd)), ("home", line.home.as_ref()), ("workspace_root", line.workspace_root.as_ref())]
+    {
+        if path.is_some_and(|path| !path.starts_with('/')) {
+            return Err(format!("{name} is not an absolute path"));
+        }
+    }
+    let input = match (line.input, line.command) {
+        (Some(_), Some(_)) => return Err("the line has both a command and an input".to_owned()),
+        (Some(input), None) => input,
+        (None, Some(command)) => json!({ "command": command }),
+        (None, None) => return Err("the line has neither a command nor an input".to_owned()),
+    };
+    let root = line.workspace_root.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
+    let call = ToolCall {
+        home: line.home.or_else(place::home),
+        workspace_root: root,
+        ..ToolCall::new(&line.tool, ToolKind::Other, cwd)
+    };
+    read(pi::TOOLS, &line.tool, &input, call)
+}
+
+/// An answer to a line that could not be judged. It says block as well, for a reader who looks only at that.
+fn wrong(id: Value, error: &str) -> Value {
+    json!({ "id": id, "error": error, "decision": "block", "rule": null, "reason": error, "evidence": [] })
+}
+
+/// The decision's name and exit code.
+fn name(decision: &Decision) -> (&'static str, u8) {
+    match decision {
+        Decision::Pass => ("pass", 0),
+        Decision::Ask(_) => ("ask", 1),
+        Decision::Block(_) => ("block", 2),
+        Decision::Rewrite(_) => ("rewrite", 3),
+    }
+}
+
+fn answer(verdict: &Verdict) -> Value {
+    let decided = !matches!(verdict.decision, Decision::Pass);
+    let finding = verdict.findings.first().filter(|_| decided);
+    let reason = match &verdict.decision {
+        Decision::Pass => None,
+        Decision::Ask(reason) | Decision::Block(reason) => Some(reason.clone()),
+        Decision::Rewrite(input) => Some(input.clone()),
+    };
+    let evidence: Vec<Value> = finding.iter().flat_map(|finding| &finding.evidence).map(evidence).collect();
+    json!({
+        "id": null,
+        "decision": name(&verdict.decision).0,
+        "rule": finding.map(|finding| &finding.rule),
+        "reason": reason,
+        "evidence": evidence,
+    })
+}
+
+fn evidence(one: &toolgate_host::Evidence) -> Value {
+    json!({ "field": one.field, "start": one.start, "end": one.end, "text": one.text })
+}
+
+fn findings(verdict: &Verdict) -> Value {
+    let findings = verdict.findings.iter().map(|finding| {
+        let evidence: Vec<Value> = finding.evidence.iter().map(evidence).collect();
+        let action = format!("{:?}", finding.action).to_lowercase();
+        json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
+    });
+    findings.collect()
+}
+
+fn output_lost(error: std::io::Error) -> Failure {
+    Failure::new(exit::IO, format!("standard output: {error}"))
+}

@@ -1,0 +1,127 @@
+//! The component that ships: what it may reach, and that it says what the logic says without WebAssembly.
+
+use std::os::unix::fs::symlink;
+
+use toolgate_host::capability::{LocalFiles, Recording};
+use toolgate_host::{Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
+use toolgate_tests::{builtin, component, native_summary, summary, tool_call, verdict_cases};
+use wit_component::DecodedWasm;
+
+/// Read from the bytes, not from what the host makes of them.
+#[test]
+fn it_imports_nothing_but_the_contract() {
+    let decoded = wit_component::decode(&component()).expect("a component");
+    let DecodedWasm::Component(resolve, world) = decoded else { panic!("not a component") };
+    let imports: Vec<String> = resolve.worlds[world].imports.keys().map(|key| resolve.name_world_key(key)).collect();
+    assert!(!imports.is_empty());
+    for import in imports {
+        assert!(import.starts_with("toolgate:plugin/"), "the guest imports {import}");
+    }
+}
+
+#[test]
+fn what_is_embedded_is_what_the_recipe_made() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    assert_eq!(plugin.description().component, Measure::of(&component()));
+}
+
+#[tokio::test]
+async fn it_says_what_the_logic_says() {
+    let engine = Engine::new().expect("an engine");
+    let plugin = builtin(&engine).expect("the default plugin");
+    for case in verdict_cases() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        // Named as in the other test, as findings name no file but problems do.
+        let rules = folder.path().join("rules.yaml");
+        if let Some(text) = case["rules"].as_str() {
+            std::fs::write(&rules, text).expect("a rule file");
+        }
+        let granted = Capabilities::denied().files(LocalFiles::new().project_rules(&rules));
+        let gate = Gate::new(plugin.clone(), Session::in_folder("/home/dev/project"), granted);
+        assert_eq!(gate.start().await.expect("it starts").diagnostics, [], "{case}");
+        assert_eq!(summary(gate.judge(&tool_call(&case)).await), native_summary(&case), "{case}");
+    }
+}
+
+/// What the other tests name, no file of this machine is.
+#[tokio::test]
+async fn paths_are_judged_by_where_they_lead() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let project = folder.path().canonicalize().expect("its real path");
+    let at = |path: &str| project.join(path).display().to_string();
+    std::fs::create_dir(at("vault")).expect("a folder");
+    std::fs::write(at("rules.yaml"), "zeroAccessPaths: [vault/]\nreadOnlyPaths: [frozen]").expect("rules");
+    symlink("vault", at("innocent")).expect("a link");
+    symlink("frozen", at("dangling")).expect("a link to nothing");
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let files = Recording::new(LocalFiles::new().project_rules(at("rules.yaml")));
+    let session = Session::in_folder(project.display().to_string());
+    let gate = Gate::new(plugin, session, Capabilities::denied().files(files.clone()));
+    let cases = [
+        ("cat vault/key", true),
+        ("cat innocent/key", true),
+        ("cd innocent && cat key", true),
+        ("echo x > dangling", true),
+        ("cat dangling", false),
+        ("cat other/key", false),
+    ];
+    for (command, blocked) in cases {
+        let verdict = gate.judge(&ToolCall::shell(command, project.display().to_string())).await;
+        assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocked, "{command}: {verdict:?}");
+    }
+    assert!(files.requests().iter().any(|request| request.starts_with("files.resolve")), "{:?}", files.requests());
+}
+
+#[tokio::test]
+async fn rule_files_that_cannot_be_used_are_reported_and_the_rest_holds() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |path: &str| folder.path().join(path);
+    std::fs::write(at("partly.yaml"), "bashToolPatterns:\n- pattern: '('\n- pattern: deploy\n").expect("rules");
+    std::fs::write(at("broken.yaml"), "a: [").expect("rules");
+    std::fs::write(at("binary.yaml"), b"\xff\xfe\0").expect("rules");
+    std::fs::write(at("large.yaml"), vec![b'#'; (1 << 20) + 1]).expect("rules");
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let cases = [
+        ("missing.yaml", None, false),
+        ("partly.yaml", Some((Level::Warning, Some(2))), true),
+        ("broken.yaml", Some((Level::Error, Some(1))), false),
+        ("binary.yaml", Some((Level::Error, Some(1))), false),
+        ("large.yaml", Some((Level::Error, None)), false),
+        (".", Some((Level::Error, None)), false),
+    ];
+    for (file, problem, deploy_blocked) in cases {
+        let granted = Capabilities::denied().files(LocalFiles::new().user_rules(at(file)));
+        let gate = Gate::new(plugin.clone(), Session::in_folder("/project"), granted);
+        let diagnostics = gate.start().await.expect("it starts").diagnostics;
+        let found = diagnostics.first().map(|one| (one.level, one.line));
+        assert_eq!(found, problem, "{file}: {diagnostics:?}");
+        let named = |one: &toolgate_host::Diagnostic| one.file.as_deref() == at(file).to_str();
+        assert!(diagnostics.iter().all(named), "{diagnostics:?}");
+        let blocked = |verdict: toolgate_host::Verdict| matches!(verdict.decision, Decision::Block(_));
+        assert_eq!(blocked(gate.judge(&ToolCall::shell("make deploy", "/project")).await), deploy_blocked, "{file}");
+        assert!(blocked(gate.judge(&ToolCall::shell("rm -rf /", "/project")).await), "{file}");
+    }
+}
+
+/// Hostile texts must not bring the component down: each is answered by itself, not by the host's failure policy.
+#[tokio::test]
+async fn hostile_texts_are_answered_by_the_component_itself() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let gate = Gate::new(plugin, Session::in_folder("/project"), Capabilities::denied());
+    let cases = [
+        format!("{}rm -rf /{}", "( ".repeat(40), " )".repeat(40)),
+        format!("{}rm -rf /{}", "$(".repeat(40), ")".repeat(40)),
+        format!("{}rm -rf /{}", "if a; then ".repeat(40), "; fi".repeat(40)),
+        format!("{}rm -rf /{}", "{ ".repeat(40), "; }".repeat(40)),
+        format!("{}rm -rf /{}", "( ".repeat(5_000), " )".repeat(5_000)),
+        format!("{}rm -rf /{}", "\"$(".repeat(20), ")\"".repeat(20)),
+        "echo 2147483648>f; rm -rf /".to_owned(),
+        format!("{}; rm -rf /", "echo x; ".repeat(5_000)),
+    ];
+    for command in cases {
+        let verdict = gate.judge(&ToolCall::shell(&command, "/project")).await;
+        let own = verdict.findings.iter().all(|finding| !finding.rule.starts_with("host:"));
+        let start: String = command.chars().take(40).collect();
+        assert!(own && matches!(verdict.decision, Decision::Block(_)), "{start}: {verdict:?}");
+    }
+}
