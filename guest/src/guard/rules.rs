@@ -172,7 +172,9 @@ pub(crate) fn read(file: &str, layer: Layer, content: &[u8]) -> RuleFile {
             return rules;
         }
     };
-    let root: Spanned<Node> = match serde_saphyr::from_str(text) {
+    // As YAML 1.2 has it: `no` and `y` are texts, which reasons and patterns are.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    let root: Spanned<Node> = match serde_saphyr::from_str_with_options(text, options) {
         Ok(root) => root,
         Err(error) => {
             let line = error.location().and_then(|location| u32::try_from(location.line()).ok());
@@ -309,6 +311,7 @@ mod tests {
             ("bashToolPatterns:\n- pattern: '('\n- pattern: b", 1, &["2: the pattern ( is not a regul"]),
             ("bashToolPatterns:\n- reason: x", 0, &["2: the rule has no pattern"]),
             ("bashToolPatterns:\n- pattern: x\n  ask: maybe", 0, &["2: ask must be true or false, n"]),
+            ("bashToolPatterns:\n- pattern: y\n  reason: no", 1, &[]),
             ("bashToolPatterns:\n- x\n- pattern: z", 1, &["2: a pattern rule must be a map"]),
             ("zeroAccessPath:\n- x", 0, &["2: the key zeroAccessPath is no"]),
             (

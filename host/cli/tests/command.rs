@@ -1,0 +1,389 @@
+//! The command as agents and people meet it: arguments in, bytes and exit code out.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// Runs the command in a home of its own, so that nobody's rules are in force.
+struct Scene {
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let scene = Scene { folder: tempfile::tempdir().expect("a scratch folder") };
+        std::fs::create_dir_all(scene.at("home/project/.git")).expect("a project");
+        scene
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        // Where it really is, as verdicts name what is behind links.
+        self.folder.path().canonicalize().expect("a real path").join(path)
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.at(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("written");
+    }
+
+    fn project(&self) -> String {
+        self.at("home/project").display().to_string()
+    }
+
+    fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        self.run_in(&self.at("home/project"), arguments, input)
+    }
+
+    fn run_in(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(arguments)
+            .current_dir(folder)
+            .env_clear()
+            .env("HOME", self.at("home"))
+            .env("TOOLGATE_NO_SERVE", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_vec();
+        let writer = std::thread::spawn(move || {
+            // A command that does not read its input to the end is no error here.
+            let _ = stdin.write_all(&input);
+        });
+        let output = child.wait_with_output().expect("the command ends");
+        writer.join().expect("the writer ends");
+        output
+    }
+
+    fn check(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run(&[&["check"], arguments].concat(), b"");
+        (output.status.code().expect("no signal"), text(&output.stdout))
+    }
+
+    fn batch(&self, arguments: &[&str], lines: &[u8]) -> Vec<Value> {
+        let output = self.run(&[&["check", "--batch"], arguments].concat(), lines);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    /// Answers Claude Code's hook; always exit 0, and JSON or nothing.
+    fn claude(&self, payload: impl AsRef<[u8]>) -> Option<Value> {
+        let output = self.run(&["hook", "claude"], payload.as_ref());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let answer = text(&output.stdout);
+        (!answer.is_empty()).then(|| serde_json::from_str(&answer).expect("one JSON object"))
+    }
+
+    fn payload(&self, tool: &str, input: Value) -> Value {
+        json!({
+            "session_id": "s", "cwd": self.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": input, "tool_use_id": "t",
+        })
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+fn decision(answer: Option<&Value>) -> &str {
+    answer.map_or("", |answer| answer["hookSpecificOutput"]["permissionDecision"].as_str().expect("a decision"))
+}
+
+#[test]
+fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
+    let scene = Scene::new();
+    scene.write("rules.yaml", "bashToolPatterns: [{pattern: deploy, reason: no}]");
+    scene.write("broken.yaml", "a: [");
+    let rules = scene.at("rules.yaml").display().to_string();
+    let broken = scene.at("broken.yaml").display().to_string();
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", "ls"], 0),
+        (&["check", "git push --force"], 1),
+        (&["check", "rm -rf /"], 2),
+        (&["check", "make deploy"], 0),
+        (&["check", "make deploy", "--rules", &rules], 2),
+        (&["check", "rm -rf /", "--rules", &rules], 2),
+        (&["check", "cat .ssh/config", "--cwd", ".."], 2),
+        (&["check", "ls", "--rules", "missing.yaml"], 66),
+        (&["check", "ls", "--rules", &broken], 65),
+        (&["check"], 64),
+        (&["check", "ls", "--batch"], 64),
+        (&["check", "--nonsense"], 64),
+        (&["nonsense"], 64),
+        (&[], 64),
+        (&["inspect", "missing.wasm"], 66),
+        (&["inspect", &rules], 65),
+        (&["inspect", "."], 65),
+        (&["--help"], 0),
+        (&["check", "--help"], 0),
+        (&["--version"], 0),
+        // To an agent any other code than 2 would be leave to run the call.
+        (&["hook", "nobody"], 2),
+        (&["hook"], 2),
+        (&["hook", "claude", "--nonsense"], 2),
+    ];
+    for (arguments, code) in cases {
+        let output = scene.run(arguments, b"");
+        assert_eq!(output.status.code(), Some(*code), "{arguments:?} {}", text(&output.stderr));
+        let silent = output.stdout.is_empty() && output.stderr.is_empty();
+        assert!(!silent, "{arguments:?} says nothing");
+        assert!(*code < 64 || output.stdout.is_empty(), "{arguments:?} complains on standard output");
+    }
+}
+
+#[test]
+fn a_verdict_is_shown_with_the_words_that_matched() {
+    let scene = Scene::new();
+    let (code, shown) = scene.check(&["true; sudo rm -rf /"]);
+    assert_eq!(code, 2);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[0], "block  true; sudo rm -rf /");
+    assert_eq!(lines[1], "                  ^^^^^^^^");
+    assert!(lines[2].contains("builtin:remove-everything"), "{shown}");
+    // No colours for a pipe, and nothing that moves the cursor.
+    let (_, shown) = scene.check(&["rm -rf / # \u{1b}[2K\u{202e}"]);
+    assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}') && shown.contains("\\u{202e}"), "{shown}");
+    let (_, json) = scene.check(&["true; rm -rf /", "--json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["decision"], "block");
+    assert_eq!(json["rule"], "builtin:remove-everything");
+    assert_eq!(json["evidence"][0], json!({"field": "command", "start": 6, "end": 14, "text": "rm -rf /"}));
+    assert!(json["findings"].as_array().is_some_and(|findings| findings.len() > 1));
+}
+
+#[test]
+fn rule_problems_are_told_with_file_and_line_and_the_rest_holds() {
+    let scene = Scene::new();
+    scene.write("home/project/.pi/damage-control-rules.yaml", "bashToolPatterns:\n- pattern: '('\n- pattern: deploy\n");
+    let output = scene.run(&["check", "make deploy"], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("damage-control-rules.yaml:2: the pattern ("), "{said}");
+}
+
+#[test]
+fn rules_of_user_and_project_are_both_in_force_from_anywhere_in_the_project() {
+    let scene = Scene::new();
+    scene.write("home/.pi/damage-control-rules.yaml", "bashToolPatterns: [{pattern: user1, reason: a}]");
+    scene.write("home/.config/toolgate/damage-control-rules.yaml", "bashToolPatterns: [{pattern: user2, reason: b}]");
+    scene.write("home/project/.pi/damage-control-rules.yaml", "bashToolPatterns: [{pattern: project, reason: c}]");
+    scene.write("home/project/deep/down/file", "");
+    for folder in ["home/project", "home/project/deep/down"] {
+        for (command, rule) in [("user1", "user:"), ("user2", "user:"), ("project", "project:")] {
+            let output = scene.run_in(&scene.at(folder), &["check", command, "--json"], b"");
+            let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+            assert_eq!(answer["decision"], "block", "{folder} {command}");
+            assert!(answer["rule"].as_str().is_some_and(|name| name.starts_with(rule)), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_answers_every_line_in_order() {
+    let scene = Scene::new();
+    let lines: &[(&str, &str, Value)] = &[
+        (r#"{"id":1,"command":"ls"}"#, "pass", json!(1)),
+        (r#"{"id":{"a":[null]},"tool":"bash","input":{"command":"rm -rf /"}}"#, "block", json!({"a": [null]})),
+        (r#"{"command":"git push -f"}"#, "ask", Value::Null),
+        (r#"{"id":"r","tool":"read","input":{"path":"~/.ssh/id_rsa"},"cwd":"/x","home":"/h"}"#, "block", json!("r")),
+        (r#"{"id":"r2","tool":"read","input":{"path":"/h/.ssh/id_rsa"},"cwd":"/x","home":"/h"}"#, "block", json!("r2")),
+        (r#"{"id":"r3","tool":"read","input":{"path":"/h/.ssh/config"},"cwd":"/x","home":"/other"}"#, "pass", json!("r3")),
+        (r#"{"id":"w","tool":"write","input":{"path":"/etc/hosts","content":"x"}}"#, "block", json!("w")),
+        (r#"{"id":"g","tool":"grep","input":{"pattern":"x","glob":".env"}}"#, "block", json!("g")),
+        (r#"{"id":"l","tool":"ls","input":{},"cwd":"/h/.ssh","home":"/h"}"#, "block", json!("l")),
+        (r#"{"id":"f","tool":"find","input":{"pattern":"*"},"cwd":"/p"}"#, "pass", json!("f")),
+        (r#"{"id":"m","tool":"mcp__shell__run","input":{"cmd":["rm","-rf","/"]}}"#, "block", json!("m")),
+        (r#"{"id":"extra","command":"ls","color":"red"}"#, "pass", json!("extra")),
+        ("not json", "error", Value::Null),
+        ("[1]", "error", Value::Null),
+        ("null", "error", Value::Null),
+        (r#"{"id":2}"#, "error", json!(2)),
+        (r#"{"id":3,"command":5}"#, "error", json!(3)),
+        (r#"{"id":4,"tool":"read","input":{}}"#, "error", json!(4)),
+        (r#"{"id":5,"tool":"bash","input":"ls"}"#, "error", json!(5)),
+        (r#"{"id":6,"command":"ls","cwd":"here"}"#, "error", json!(6)),
+        (r#"{"id":7,"tool":7,"command":"ls"}"#, "error", json!(7)),
+        (r#"{"id":8,"command":"ls","input":{"command":"rm -rf /"}}"#, "error", json!(8)),
+        (r#"{"id":9,"command":"ls"}"#, "pass", json!(9)),
+    ];
+    let mut input: Vec<u8> = lines.iter().flat_map(|(line, _, _)| format!("{line}\n").into_bytes()).collect();
+    input.extend(b"\n{\"id\":\"bad\xff\"}\n{\"id\":\"last\",\"command\":\"ls\"}");
+    let answers = scene.batch(&[], &input);
+    assert_eq!(answers.len(), lines.len() + 2);
+    for ((line, expected, id), answer) in lines.iter().zip(&answers) {
+        assert_eq!(answer["id"], *id, "{line}");
+        // What could not be judged is no pass, for whoever looks only at the decision.
+        let decision = if *expected == "error" { "block" } else { expected };
+        assert_eq!(answer["decision"], decision, "{line}: {answer}");
+        assert_eq!(answer.get("error").is_some(), *expected == "error", "{line}: {answer}");
+    }
+    assert!(answers[lines.len()]["error"].is_string() && answers[lines.len() + 1]["id"] == "last");
+    let evidence = &answers[8]["evidence"][0];
+    assert_eq!((&evidence["field"], &evidence["text"]), (&json!("cwd"), &json!("/h/.ssh")));
+}
+
+#[test]
+fn claude_code_is_answered_in_its_own_words() {
+    let scene = Scene::new();
+    let ssh = scene.at("home/.ssh/id_rsa").display().to_string();
+    let cases = [
+        ("Bash", json!({"command": "cargo test"}), ""),
+        ("Bash", json!({"command": "rm -rf /"}), "deny"),
+        ("Bash", json!({"command": "git reset --hard"}), "ask"),
+        ("Bash", json!({"command": "cat ~/.ssh/id_rsa"}), "deny"),
+        ("Bash", json!({}), "deny"),
+        ("Bash", json!({"command": 5}), "deny"),
+        ("Bash", json!("rm -rf /"), "deny"),
+        ("Read", json!({"file_path": ssh}), "deny"),
+        ("Read", json!({"path": ssh}), "deny"),
+        ("Read", json!({"file_path": "/etc/hosts"}), ""),
+        ("Write", json!({"file_path": "/etc/hosts", "content": "x"}), "deny"),
+        ("Edit", json!({"file_path": ".claude/settings.json", "old_string": "a", "new_string": "b"}), "deny"),
+        ("NotebookEdit", json!({"notebook_path": "/etc/a.ipynb", "new_source": "x"}), "deny"),
+        ("Grep", json!({"pattern": "x", "glob": ".env"}), "deny"),
+        ("Glob", json!({"pattern": "**/*.rs"}), ""),
+        ("WebFetch", json!({"url": "https://example.com", "prompt": "x"}), ""),
+        ("mcp__fs__read_file", json!({"path": ssh}), "deny"),
+        ("mcp__sh__run", json!({"args": {"command": "rm -rf /"}}), "deny"),
+        ("mcp__notes__add", json!({"text": "rm -rf /"}), ""),
+    ];
+    for (tool, input, expected) in cases {
+        let answer = scene.claude(scene.payload(tool, input.clone()).to_string());
+        assert_eq!(decision(answer.as_ref()), expected, "{tool} {input}: {answer:?}");
+        if let Some(answer) = answer {
+            let output = &answer["hookSpecificOutput"];
+            assert_eq!(output["hookEventName"], "PreToolUse");
+            assert!(output["permissionDecisionReason"].as_str().is_some_and(|reason| reason.len() > 20), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
+    let scene = Scene::new();
+    let whole = scene.payload("Bash", json!({"command": "ls"}));
+    let without = |key: &str| {
+        let mut payload = whole.clone();
+        payload.as_object_mut().expect("an object").remove(key);
+        payload.to_string().into_bytes()
+    };
+    let with = |key: &str, value: Value| {
+        let mut payload = whole.clone();
+        payload[key] = value;
+        payload.to_string().into_bytes()
+    };
+    let mut long = scene.payload("Bash", json!({"command": "x".repeat(10 << 20)})).to_string().into_bytes();
+    let denied: Vec<Vec<u8>> = vec![
+        b"".to_vec(),
+        b"not json".to_vec(),
+        b"[]".to_vec(),
+        b"{}".to_vec(),
+        b"\xff\xfe".to_vec(),
+        b"{\"hook_event_name\": 5}".to_vec(),
+        whole.to_string().into_bytes()[..60].to_vec(),
+        [whole.to_string().as_bytes(), b"}"].concat(),
+        without("hook_event_name"),
+        without("tool_name"),
+        without("tool_input"),
+        without("cwd"),
+        with("cwd", json!("relative")),
+        with("cwd", json!(["/"])),
+        with("tool_name", json!(null)),
+        with("tool_input", json!(null)),
+        std::mem::take(&mut long),
+    ];
+    for payload in denied {
+        let shown: String = String::from_utf8_lossy(&payload).chars().take(80).collect();
+        assert_eq!(decision(scene.claude(&payload).as_ref()), "deny", "{shown}");
+    }
+    // A folder that is not there, or that cannot be entered, does not stop a verdict.
+    assert_eq!(scene.claude(with("cwd", json!("/no/such/folder"))), None);
+    // Events that nothing is said about.
+    for event in ["PostToolUse", "Stop", "Whatever", "SessionStart"] {
+        assert_eq!(scene.claude(with("hook_event_name", json!(event))), None, "{event}");
+    }
+}
+
+#[test]
+fn the_user_is_told_that_a_rule_file_is_not_in_force() {
+    let scene = Scene::new();
+    scene.write("home/project/.pi/damage-control-rules.yaml", "a: [");
+    let start = json!({"session_id": "s", "cwd": scene.project(), "hook_event_name": "SessionStart", "source": "startup"});
+    let call = scene.payload("Bash", json!({"command": "ls"}));
+    for payload in [start, call] {
+        let answer = scene.claude(payload.to_string()).expect("a message");
+        let message = answer["systemMessage"].as_str().expect("a message");
+        assert!(message.contains("damage-control-rules.yaml") && message.contains("YAML"), "{message}");
+        assert!(answer.get("hookSpecificOutput").is_none(), "{answer}");
+    }
+    // The built-in rules are in force all the same.
+    let answer = scene.claude(scene.payload("Bash", json!({"command": "rm -rf /"})).to_string());
+    assert_eq!(decision(answer.as_ref()), "deny");
+}
+
+/// A hook whose input never ends answers before the agent gives up on it, and lets nothing run.
+#[test]
+fn a_hook_that_hears_nothing_says_no_in_time() {
+    let scene = Scene::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(["hook", "claude"])
+        .env("HOME", scene.at("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let open = child.stdin.take();
+    let output = child.wait_with_output().expect("it ends by itself");
+    drop(open);
+    assert_eq!(output.status.code(), Some(0));
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(decision(Some(&answer)), "deny");
+}
+
+#[test]
+fn inspect_shows_what_a_component_is() {
+    let scene = Scene::new();
+    let output = scene.run(&["inspect", "--json"], b"");
+    let shown: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(shown["name"], "toolgate-guard");
+    assert!(shown["exports"].as_array().expect("a list").contains(&json!("toolgate:plugin/tool-gate@0.1.0")));
+    for import in shown["imports"].as_array().expect("a list") {
+        assert!(import["name"].as_str().is_some_and(|name| name.starts_with("toolgate:plugin/")), "{import}");
+    }
+    for part in ["component", "precompiled"] {
+        assert_eq!(shown[part]["sha256"].as_str().map(str::len), Some(64));
+        assert!(shown[part]["bytes"].as_u64().is_some_and(|bytes| bytes > 100_000));
+    }
+    let output = scene.run(&["inspect"], b"");
+    assert!(text(&output.stdout).contains("toolgate:plugin/tool-gate@0.1.0"));
+}
+
+/// Real payloads, where they are at hand.
+#[test]
+fn real_payloads_are_understood() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/payloads/claude-code");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        eprintln!("left out: there are no real payloads in {}", folder.display());
+        return;
+    };
+    let scene = Scene::new();
+    let mut count = 0;
+    for file in files {
+        let file = file.expect("a file").path();
+        let payload: Value = serde_json::from_slice(&std::fs::read(&file).expect("readable")).expect("JSON");
+        assert_eq!(scene.claude(payload.to_string()), None, "{}", file.display());
+        if payload["hook_event_name"] == "PreToolUse" && payload["tool_input"].get("command").is_some() {
+            let mut evil = payload.clone();
+            evil["tool_input"]["command"] = json!("rm -rf /");
+            assert_eq!(decision(scene.claude(evil.to_string()).as_ref()), "deny", "{}", file.display());
+        }
+        count += 1;
+    }
+    assert!(count > 0, "{} is empty", folder.display());
+}

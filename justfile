@@ -1,0 +1,46 @@
+# Every task, one line each. `just --list` shows them.
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+# The same members and features in every call, so that nothing is compiled twice.
+all := "--release --locked --workspace"
+wasm := "--locked --profile guest --target wasm32-unknown-unknown"
+guest := "target/wasm32-unknown-unknown/guest/toolgate_guest.wasm"
+bake := "./target/release/toolgate-bake"
+
+# Build everything and judge a few commands
+demo: build
+    @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
+
+# Everything that CI runs
+test: component build lint
+    cargo test {{all}}
+
+# Make sure that the Wasm target is there
+setup:
+    @.ci/wasm setup
+
+# The guest: module, component, snapshot, machine code
+guest: setup
+    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest
+    cargo build {{all}} --bin toolgate-bake
+    {{bake}} {{guest}} target/component
+
+# The command, in target/release/toolgate
+build: guest
+    cargo build {{all}} --bin toolgate
+
+# Formatting and clippy
+lint: guest
+    cargo fmt --all --check
+    cargo clippy {{all}} --all-targets -- -D warnings
+
+# What `cargo component` makes of the guest passes the tests of the component, too
+component: guest
+    command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
+    .ci/wasm component build {{wasm}} --target-dir target/cargo-component -p toolgate-guest
+    {{bake}} target/cargo-component/wasm32-unknown-unknown/guest/toolgate_guest.wasm target/cargo-component/baked
+    TOOLGATE_GUEST_DIR="$PWD/target/cargo-component/baked" cargo test {{all}} -p toolgate-tests --test component
+
+# Criterion benches, in one run; figures are only worth comparing within it
+bench *ARGUMENTS: build
+    cargo bench --locked --workspace --bench gate --bench process -- {{ARGUMENTS}}
