@@ -39,7 +39,7 @@ component: guest
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
     .ci/wasm component build {{wasm}} --target-dir target/cargo-component -p toolgate-guest
     {{bake}} target/cargo-component/wasm32-unknown-unknown/guest/toolgate_guest.wasm target/cargo-component/baked
-    TOOLGATE_GUEST_DIR="$PWD/target/cargo-component/baked" cargo test {{all}} -p toolgate-tests --test component
+    TOOLGATE_GUEST_DIR="$PWD/target/cargo-component/baked" cargo test {{all}} --test component
 
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build
