@@ -82,6 +82,34 @@ fn hostile_texts_get_an_answer() {
         ("deep subshells", deep("( ", " )", 5_000), Some(Action::Block)),
         ("deep substitutions", deep("$(", ")", 2_000), Some(Action::Block)),
         ("as deep as is parsed", deep("( ", " )", 40), Some(Action::Block)),
+        ("nested loops", "while :; do a=1; ".repeat(16) + &"done; ".repeat(16) + "rm -rf /", Some(Action::Block)),
+        (
+            "nested fors",
+            format!("{}:;{}rm -rf /", "for i in 1 2 3 4 5 6 7 8; do ".repeat(6), " done;".repeat(6)),
+            Some(Action::Block),
+        ),
+        (
+            "many variables",
+            (0..5_000).map(|n| format!("a{n}=1;")).collect::<String>() + "rm -rf /",
+            Some(Action::Block),
+        ),
+        ("a variable that doubles", "x=aa; ".to_owned() + &"x=$x$x; ".repeat(40) + "rm -rf /", Some(Action::Block)),
+        ("comments that open", "(#)\n".repeat(5_000) + "rm -rf /", Some(Action::Block)),
+        ("many nots", format!("[[ {} a ]]; rm -rf /", "! ".repeat(5_000)), Some(Action::Block)),
+        ("a function that calls itself", "f() { f; }; f; rm -rf /".into(), Some(Action::Block)),
+        (
+            "functions that fan out",
+            "a() { rm -rf /; }; ".to_owned()
+                + &('b'..='p')
+                    .map(|c| {
+                        let p = (c as u8 - 1) as char;
+                        format!("{c}() {{ {p}; {p}; {p}; }}; ")
+                    })
+                    .collect::<String>()
+                + "p",
+            Some(Action::Block),
+        ),
+        ("many globs", "cat ".to_owned() + &"a*/b?/c[d] ".repeat(2_000), None),
         ("deep braces", format!("echo {}", "{a,".repeat(200)), None),
         ("many braces", format!("echo {}", "{a,b}".repeat(60)), None),
         ("deep ifs", format!("{}rm -rf /{}", "if a; then ".repeat(3_000), "; fi".repeat(3_000)), Some(Action::Block)),

@@ -12,8 +12,14 @@ use toolgate_tests::{builtin, native_call, test_guest};
 /// Commands of the length and kind that agents send.
 const COMMANDS: &[(&str, &str)] = &[
     ("short", "cargo test"),
-    ("typical", "cd src && grep -rn \"fn main\" --include='*.rs' . | head -20; git diff --stat HEAD~1 -- ../Cargo.toml"),
-    ("heredoc", "cat > notes.md <<'EOF'\n# Notes\nrm -rf / is never run here\nEOF\ngit add notes.md && git commit -m \"Add notes\""),
+    (
+        "typical",
+        "cd src && grep -rn \"fn main\" --include='*.rs' . | head -20; git diff --stat HEAD~1 -- ../Cargo.toml",
+    ),
+    (
+        "heredoc",
+        "cat > notes.md <<'EOF'\n# Notes\nrm -rf / is never run here\nEOF\ngit add notes.md && git commit -m \"Add notes\"",
+    ),
     ("blocked", "sudo r\\m -r\"f\" \"$HOME\""),
 ];
 

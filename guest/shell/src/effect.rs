@@ -4,7 +4,7 @@
 
 use crate::path::{absolute, basename};
 use crate::walk::{Command, RedirectKind};
-use crate::word::{Span, Value, Word};
+use crate::word::{Span, Value, Why, Word};
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,12 @@ pub struct Effect {
     pub access: Access,
     /// To what: absolute unless unknown. An unknown path keeps its known parts.
     pub path: Value,
+    /// The same with `..` still in it, if it has any: behind a link, `..` leads elsewhere than its text says.
+    pub written: Option<String>,
     /// The words that say so.
     pub span: Span,
+    /// Whether it happens if the command runs. It is only possible where the directory is one of several.
+    pub certain: bool,
 }
 
 /// Which operands of a program are affected how.
@@ -72,6 +76,7 @@ const PROGRAMS: &[(&str, Operands)] = &[
     ("rsync", Operands::IntoLast(Access::Read)),
     ("sed", Operands::WrittenWith('i', 1)),
     ("shred", Operands::All(Access::Delete, 0)),
+    ("sponge", Operands::All(Access::Write, 0)),
     ("tail", Operands::ReadAfter(0)),
     ("tee", Operands::All(Access::Write, 0)),
     ("touch", Operands::All(Access::Write, 0)),
@@ -81,43 +86,75 @@ const PROGRAMS: &[(&str, Operands)] = &[
     (":", Operands::Data),
 ];
 
-/// Programs whose option of this name takes a text that is data: a message, a pattern.
+/// Programs whose options of these names take a text that is data: a message, a pattern, a script.
 #[rustfmt::skip]
 const DATA_OPTIONS: &[(&str, &[&str])] = &[
-    ("git", &["-m", "--message"]),
+    ("egrep", &["-e", "--regexp"]),
+    ("fgrep", &["-e", "--regexp"]),
     ("gh", &["-t", "--title", "-b", "--body"]),
+    ("git", &["-m", "--message"]),
     ("grep", &["-e", "--regexp"]),
     ("rg", &["-e", "--regexp"]),
+    ("sed", &["-e", "--expression"]),
 ];
+
+/// Options that name a file which the program writes.
+#[rustfmt::skip]
+const OUTPUT_OPTIONS: &[(&str, &[&str])] = &[
+    ("curl", &["-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar"]),
+    ("gcc", &["-o"]),
+    ("cc", &["-o"]),
+    ("gpg", &["-o", "--output"]),
+    ("openssl", &["-out"]),
+    ("patch", &["-o", "--output"]),
+    ("rustc", &["-o"]),
+    ("sort", &["-o", "--output"]),
+    ("wget", &["-O", "--output-document", "-o", "--output-file"]),
+];
+
+/// Options after which no operand is a pattern or a script, besides those above: they name a file of them, or list.
+const NO_PATTERN: &[&str] = &["-f", "--file", "--files", "--type-list"];
 
 /// Paths that stand for a stream, not for a file.
 const STREAMS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
 impl Command {
-    /// Whether the word at this index is a text that the program only prints, stores or searches for.
-    pub fn is_data(&self, index: usize) -> bool {
-        let Some(program) = self.program() else { return false };
-        if index == 0 {
-            return false;
+    /// For each word, whether it is a text that the program only prints, stores or searches for.
+    pub fn data(&self) -> Vec<bool> {
+        let mut data = vec![false; self.words.len()];
+        let Some(program) = self.program() else { return data };
+        let row = operands_of(program);
+        if matches!(row, Some(Operands::Data)) {
+            data.iter_mut().skip(1).for_each(|word| *word = true);
+            return data;
         }
         let options = DATA_OPTIONS.iter().find(|row| row.0 == program).map_or(&[][..], |row| row.1);
-        if self.words.get(index - 1).and_then(Word::known).is_some_and(|word| options.contains(&word)) {
-            return true;
-        }
-        let text = self.words[index].known();
-        if text.and_then(|text| text.split_once('=')).is_some_and(|(name, _)| options.contains(&name)) {
-            return true;
-        }
-        match operands_of(program) {
-            Some(Operands::Data) => true,
-            // With the pattern in an option there is none among the operands.
-            Some(Operands::ReadAfter(data)) if data > 0 => {
-                let in_option = self.words.iter().any(|word| word.known().is_some_and(|text| options.contains(&text)));
-                !in_option && self.operands().take(data).any(|(at, _)| at == index)
+        let end = self.words.iter().position(|word| word.known() == Some("--")).unwrap_or(self.words.len());
+        let mut pattern_given = false;
+        let mut at = 1;
+        while at < end {
+            let text = self.words[at].known().unwrap_or_default();
+            let given = |name: &str| match name.starts_with("--") {
+                true => text.split('=').next() == Some(name),
+                false => text.starts_with('-') && !text.starts_with("--") && text.contains(&name[1..]),
+            };
+            pattern_given |= options.iter().chain(NO_PATTERN).any(|name| given(name));
+            if options.contains(&text) {
+                // The next word is its text, whatever that looks like.
+                data.get_mut(at + 1).into_iter().for_each(|word| *word = true);
+                at += 1;
+            } else if text.split_once('=').is_some_and(|(name, _)| options.contains(&name)) {
+                data[at] = true;
             }
-            Some(Operands::WrittenWith(_, data)) if data > 0 => self.operands().take(data).any(|(at, _)| at == index),
-            _ => false,
+            at += 1;
         }
+        if let Some(Operands::ReadAfter(count) | Operands::WrittenWith(_, count)) = row
+            && !pattern_given
+        {
+            let first: Vec<usize> = self.operands().map(|(at, _)| at).filter(|at| !data[*at]).take(count).collect();
+            first.into_iter().for_each(|at| data[at] = true);
+        }
+        data
     }
 
     /// The words after the program that are no options.
@@ -156,142 +193,183 @@ fn operands_of(program: &str) -> Option<Operands> {
 
 /// Everything that a command does to paths, its redirects included, in the order of its words.
 pub fn effects(command: &Command) -> Vec<Effect> {
-    let mut found = Vec::new();
-    for (index, word) in command.words.iter().enumerate().skip(1) {
-        if !command.is_data(index) {
-            option_value(command, word, &mut found);
-        }
-    }
-    let operands: Vec<(usize, &Word)> = command.operands().filter(|(at, _)| !command.is_data(*at)).collect();
-    let mut push = |access: Access, words: &mut dyn Iterator<Item = &Word>| {
-        for word in words {
-            found.push(Effect { access, path: locate(&word.value, command.cwd.as_deref()), span: word.span });
-        }
-    };
-    let all = || operands.iter().map(|(_, word)| *word);
-    match command.program() {
-        Some("find") => {
-            let deletes = command.words.iter().any(|word| word.known() == Some("-delete"))
-                || command.words.windows(2).any(|pair| {
-                    matches!(pair[0].known(), Some("-exec" | "-execdir" | "-ok" | "-okdir"))
-                        && pair[1].known().map(basename).and_then(operands_of).is_some_and(|operands| {
-                            matches!(operands, Operands::All(Access::Delete, _) | Operands::IntoLast(Access::Delete))
-                        })
-                });
-            let access = if deletes { Access::Delete } else { Access::Read };
-            // The starting points stand before the first test.
-            let first = command.words.iter().skip(1).position(|word| {
-                word.known().is_some_and(|text| {
-                    text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P") || text == "(" || text == "!"
-                })
-            });
-            let starts = &command.words[1..first.map_or(command.words.len(), |at| at + 1)];
-            if starts.is_empty() {
-                found.push(Effect {
-                    access,
-                    path: locate(&Value::Known(".".into()), command.cwd.as_deref()),
-                    span: command.span,
-                });
-            } else {
-                push(access, &mut starts.iter());
-            }
-        }
-        Some("ls") if operands.is_empty() => {
-            found.push(Effect {
-                access: Access::Read,
-                path: locate(&Value::Known(".".into()), command.cwd.as_deref()),
-                span: command.span,
-            });
-        }
-        Some("dd") => {
-            for (_, word) in &operands {
-                let access = match word.known() {
-                    Some(text) if text.starts_with("of=") => Access::Write,
-                    Some(text) if text.starts_with("if=") => Access::Read,
-                    _ => continue,
-                };
-                let path = Value::Known(word.known().unwrap_or_default()[3..].to_owned());
-                found.push(Effect { access, path: locate(&path, command.cwd.as_deref()), span: word.span });
-            }
-        }
-        Some("git") => {
-            let access = match operands.first().and_then(|(_, word)| word.known()) {
-                Some("rm" | "clean" | "mv") => Access::Delete,
-                Some("checkout" | "restore") => Access::Write,
-                _ => Access::Mention,
-            };
-            push(access, &mut all().skip(1));
-        }
-        Some(program) => match operands_of(program) {
-            None => push(Access::Mention, &mut all()),
-            Some(Operands::All(access, skip)) => push(access, &mut all().skip(skip)),
-            Some(Operands::IntoLast(access)) => {
-                let targeted = command.has_option('t', "--target-directory");
-                let last = operands.len() - usize::from(!targeted && operands.len() > 1);
-                push(access, &mut all().take(last));
-                push(Access::Write, &mut all().skip(last));
-            }
-            Some(Operands::WrittenWith(short, _)) => {
-                let access = if command.has_option(short, "--in-place") { Access::Write } else { Access::Read };
-                push(access, &mut all());
-            }
-            // Data that is left over has been filtered out above.
-            Some(Operands::Data | Operands::ReadAfter(_)) => push(Access::Read, &mut all()),
-        },
-        // The program itself is not known: any operand may be anything.
-        None => push(Access::Mention, &mut command.words.iter().skip(1)),
-    }
+    let mut found = Found { command, data: command.data(), effects: Vec::new() };
+    found.options();
+    found.operands();
     for redirect in &command.redirects {
         let access = match redirect.kind {
             RedirectKind::Read => Access::Read,
             RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => Access::Write,
         };
-        let path = locate(&redirect.target.value, command.cwd.as_deref());
-        found.push(Effect { access, path, span: redirect.target.span });
+        found.add(access, &redirect.target.value, redirect.target.span);
     }
     // Running a file by its path mentions it.
     if let Some(program) = command.words.first().filter(|word| word.known().is_none_or(|text| text.contains('/'))) {
-        let path = locate(&program.value, command.cwd.as_deref());
-        found.push(Effect { access: Access::Mention, path, span: program.span });
+        found.add(Access::Mention, &program.value, program.span);
     }
-    found.retain(|effect| !matches!(&effect.path, Value::Known(path) if STREAMS.contains(&path.as_str())));
-    found
+    found.effects
 }
 
-/// A path inside an option: `--output=FILE`, `-I/path`, `@file` of curl.
-fn option_value(command: &Command, word: &Word, found: &mut Vec<Effect>) {
-    let Some(text) = word.known() else { return };
-    let value = match text.split_once('=') {
-        Some((name, value)) if name.starts_with('-') || command.program() != Some("dd") => value,
-        _ if text.starts_with('-') => match text.find('/') {
-            Some(at) => &text[at..],
-            None => return,
-        },
-        _ => match text.split_once('@') {
-            Some((_, file)) if !file.is_empty() => file,
-            _ => return,
-        },
-    };
-    if !value.is_empty() {
-        let path = locate(&Value::Known(value.to_owned()), command.cwd.as_deref());
-        found.push(Effect { access: Access::Mention, path, span: word.span });
-    }
+struct Found<'a> {
+    command: &'a Command,
+    data: Vec<bool>,
+    effects: Vec<Effect>,
 }
 
-/// The absolute form of a word's value.
-fn locate(value: &Value, cwd: Option<&str>) -> Value {
-    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = value;
-    if matches!(value, Value::Unknown { .. }) && text.starts_with(Value::HOLE) {
-        return value.clone();
-    }
-    match (cwd, value) {
-        (None, _) if !text.starts_with('/') => {
-            Value::Unknown { why: "the directory is not known".to_owned(), shape: format!("{}/{text}", Value::HOLE) }
+impl Found<'_> {
+    /// Adds an effect, once for each directory that the command may run in.
+    fn add(&mut self, access: Access, path: &Value, span: Span) {
+        let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = path;
+        let push = |effects: &mut Vec<Effect>, path: Value, written: Option<String>, certain: bool| {
+            if !matches!(&path, Value::Known(path) if STREAMS.contains(&path.as_str())) {
+                effects.push(Effect { access, path, written, span, certain });
+            }
+        };
+        if text.starts_with(Value::HOLE) {
+            return push(&mut self.effects, path.clone(), None, true);
         }
-        (cwd, Value::Known(_)) => Value::Known(absolute(text, cwd.unwrap_or("/"))),
-        (cwd, Value::Pattern(_)) => Value::Pattern(absolute(text, cwd.unwrap_or("/"))),
-        (cwd, Value::Unknown { why, .. }) => {
-            Value::Unknown { why: why.clone(), shape: absolute(text, cwd.unwrap_or("/")) }
+        let relative = !text.starts_with('/');
+        let folders: &[String] = if relative { &self.command.folders } else { &[String::new()] };
+        for (index, folder) in folders.iter().enumerate() {
+            let clean = absolute(text, folder);
+            let dots = text.split('/').any(|part| part == "..");
+            let written = dots.then(|| if relative { format!("{folder}/{text}") } else { text.clone() });
+            let path = match path {
+                Value::Known(_) => Value::Known(clean),
+                Value::Pattern(_) => Value::Pattern(clean),
+                Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: clean },
+            };
+            push(&mut self.effects, path, written, index == 0);
+        }
+        if relative && (self.command.folders.is_empty() || self.command.cwd.is_none() && folders.len() == 1) {
+            let shape = format!("{}/{}", Value::HOLE, text.trim_start_matches("./"));
+            push(&mut self.effects, Value::Unknown { why: Why::Directory, shape }, None, false);
+        }
+    }
+
+    fn add_all<'w>(&mut self, access: Access, words: impl Iterator<Item = &'w Word>) {
+        words.for_each(|word| self.add(access, &word.value, word.span));
+    }
+
+    /// The directory itself, for programs that work there unless told otherwise.
+    fn here(&mut self, access: Access) {
+        self.add(access, &Value::Known(".".into()), self.command.span);
+    }
+
+    fn operands(&mut self) {
+        let command = self.command;
+        let operands: Vec<&Word> = command.operands().filter(|(at, _)| !self.data[*at]).map(|(_, word)| word).collect();
+        let all = || operands.iter().copied();
+        match command.program() {
+            Some("find") => self.find(),
+            Some("ls") if operands.is_empty() => self.here(Access::Read),
+            Some("dd") => {
+                for word in &operands {
+                    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = &word.value;
+                    let (access, rest) = match (text.strip_prefix("of="), text.strip_prefix("if=")) {
+                        (Some(rest), _) => (Access::Write, rest),
+                        (_, Some(rest)) => (Access::Read, rest),
+                        _ => continue,
+                    };
+                    let path = match &word.value {
+                        Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: rest.to_owned() },
+                        _ => Value::Known(rest.to_owned()),
+                    };
+                    self.add(access, &path, word.span);
+                }
+            }
+            Some("git") => {
+                // Before the subcommand stand values of options, so all are taken for paths.
+                let subcommand = all().find_map(|word| match word.known() {
+                    Some("rm" | "clean" | "mv") => Some(Access::Delete),
+                    Some("checkout" | "restore") => Some(Access::Write),
+                    _ => None,
+                });
+                self.add_all(subcommand.unwrap_or(Access::Mention), all());
+            }
+            Some(program) => match operands_of(program) {
+                None => self.add_all(Access::Mention, all()),
+                Some(Operands::All(access, skip)) => self.add_all(access, all().skip(skip)),
+                Some(Operands::IntoLast(access)) => {
+                    let folders = program == "install" && command.has_option('d', "--directory");
+                    let elsewhere = command.has_option('t', "--target-directory") || operands.len() < 2;
+                    let last = operands.len() - usize::from(!elsewhere);
+                    self.add_all(if folders { Access::Write } else { access }, all().take(last));
+                    self.add_all(Access::Write, all().skip(last));
+                }
+                Some(Operands::WrittenWith(short, _)) => {
+                    let written = command.has_option(short, "--in-place");
+                    self.add_all(if written { Access::Write } else { Access::Read }, all());
+                }
+                // Data has been taken out above.
+                Some(Operands::Data | Operands::ReadAfter(_)) => self.add_all(Access::Read, all()),
+            },
+            // The program itself is not known: any operand may be anything.
+            None => self.add_all(Access::Mention, command.words.iter().skip(1)),
+        }
+    }
+
+    fn find(&mut self) {
+        let words = &self.command.words;
+        let removes = |word: &Word| {
+            let operands = word.known().map(basename).and_then(operands_of);
+            matches!(operands, Some(Operands::All(Access::Delete, _) | Operands::IntoLast(Access::Delete)))
+        };
+        let runs = |word: &Word| matches!(word.known(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+        let deletes = words.iter().any(|word| word.known() == Some("-delete"))
+            || words.windows(2).any(|pair| runs(&pair[0]) && removes(&pair[1]));
+        let access = if deletes { Access::Delete } else { Access::Read };
+        // The starting points stand before the first test.
+        let tests = |word: &Word| {
+            word.known().is_some_and(|text| {
+                text == "(" || text == "!" || (text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P"))
+            })
+        };
+        let first = words.iter().skip(1).position(tests).map_or(words.len(), |at| at + 1);
+        let starts = words[1..first].iter().filter(|word| word.known().is_none_or(|text| !text.starts_with('-')));
+        let before = self.effects.len();
+        self.add_all(access, starts);
+        if self.effects.len() == before {
+            self.here(access);
+        }
+    }
+
+    /// Paths inside options: `--output=FILE`, `-I/path`, `@file` of curl.
+    fn options(&mut self) {
+        let command = self.command;
+        for (index, word) in command.words.iter().enumerate().skip(1) {
+            let Some(text) = word.known().filter(|_| !self.data[index]) else { continue };
+            let into = matches!(command.program().and_then(operands_of), Some(Operands::IntoLast(_)));
+            let is_target = text.starts_with("-t") || text.starts_with("--target-directory");
+            let outputs =
+                OUTPUT_OPTIONS.iter().find(|row| command.program() == Some(row.0)).map_or(&[][..], |row| row.1);
+            if outputs.contains(&text)
+                && let Some(next) = command.words.get(index + 1)
+            {
+                self.add(Access::Write, &next.value, next.span);
+                continue;
+            }
+            let output = outputs.iter().any(|name| text.strip_prefix(name).is_some_and(|rest| !rest.is_empty()));
+            let access = if output || (into && is_target) { Access::Write } else { Access::Mention };
+            let value = match text.split_once('=') {
+                // `of=` and `if=` of dd have a row of their own.
+                Some(_) if command.program() == Some("dd") => continue,
+                Some((_, value)) => value,
+                None if text.starts_with('-') => match text.find(['/', '.', '~']) {
+                    Some(at) => &text[at..],
+                    // `-t DIR`: the next word is an operand to the rows above; here it is the target.
+                    None if into && text == "-t" => match command.words.get(index + 1).and_then(Word::known) {
+                        Some(next) => next,
+                        None => continue,
+                    },
+                    None => continue,
+                },
+                None => text,
+            };
+            let file = value.split_once('@').map_or(value, |(_, file)| file);
+            if !file.is_empty() && file != text {
+                self.add(access, &Value::Known(file.to_owned()), word.span);
+            }
         }
     }
 }

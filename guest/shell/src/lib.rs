@@ -36,4 +36,4 @@ mod wrapper;
 pub use effect::{Access, Effect, effects};
 pub use path::absolute;
 pub use walk::{Command, Facts, Joiner, Redirect, RedirectKind, Script, parse};
-pub use word::{Span, Value, Word};
+pub use word::{Span, Value, Why, Word};

@@ -3,6 +3,7 @@
 //! A word is resolved by the rules of bash: quotes, escapes, ANSI-C strings, braces, tilde, variables whose value
 //! is known, then splitting. A glob stays a pattern. Whatever needs the running shell is unknown.
 
+use std::fmt;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -21,6 +22,49 @@ pub struct Span {
     pub end: usize,
 }
 
+/// Why something is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It is what another command prints.
+    CommandOutput,
+    /// It is a file that stands for another command's output or input.
+    ProcessSubstitution,
+    /// This variable's value.
+    Variable(String),
+    /// The home folder of this user; of the own one if empty.
+    Home(String),
+    /// The directory in which the command runs.
+    Directory,
+    /// An expansion or an expression that is not followed here.
+    Expansion,
+    /// What a glob finds when it runs.
+    Glob,
+    /// It comes from what another program finds or reads when it runs.
+    Argument,
+    /// More comes out of it than is followed.
+    TooMuch,
+    /// It is no text, or does not parse.
+    Malformed,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::CommandOutput => f.write_str("it is the output of a command"),
+            Why::ProcessSubstitution => f.write_str("it is a process substitution"),
+            Why::Variable(name) => write!(f, "the value of ${name} is not known"),
+            Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
+            Why::Home(user) => write!(f, "the home folder of {user} is not known"),
+            Why::Directory => f.write_str("the directory is not known"),
+            Why::Expansion => f.write_str("it is an expansion that is not followed"),
+            Why::Glob => f.write_str("what a glob finds is not known"),
+            Why::Argument => f.write_str("it is put in when the command runs"),
+            Why::TooMuch => f.write_str("too much comes out of it"),
+            Why::Malformed => f.write_str("it does not parse"),
+        }
+    }
+}
+
 /// What a word stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -30,8 +74,8 @@ pub enum Value {
     Pattern(String),
     /// Something that only running it would tell.
     Unknown {
-        /// Why, for a person.
-        why: String,
+        /// Why.
+        why: Why,
         /// The known text with [`Value::HOLE`] in the place of each unknown part.
         shape: String,
     },
@@ -40,6 +84,11 @@ pub enum Value {
 impl Value {
     /// Stands for an unknown part in [`Value::Unknown::shape`]. No shell text contains it.
     pub const HOLE: char = '\0';
+
+    /// Nothing of it is known.
+    pub(crate) fn hole(why: Why) -> Self {
+        Value::Unknown { why, shape: Value::HOLE.to_string() }
+    }
 }
 
 /// A word of a command, after expansion and splitting.
@@ -65,13 +114,13 @@ impl Word {
 
 /// The variables and directories that a word may need.
 pub(crate) trait Scope {
-    /// The value of a variable: `None` if nothing is known about it.
-    fn variable(&self, name: &str) -> Option<String>;
-    /// What `~` stands for.
-    fn home(&self) -> Option<String>;
+    /// The value of a variable, or why it is not known.
+    fn variable(&self, name: &str) -> Result<String, Why>;
+    /// Whether the shell splits words where it does without being told otherwise.
+    fn splits_at_blanks(&self) -> bool;
 }
 
-/// Expansions from one word are cut off at this number, and the word is unknown.
+/// A word with more brace expansions than this is unknown.
 const MAX_BRACES: usize = 256;
 
 pub(crate) fn options() -> ParserOptions {
@@ -86,7 +135,7 @@ struct Piece {
     quoted: bool,
     /// The result of an expansion, so that blanks in it split the word.
     expanded: bool,
-    unknown: Option<String>,
+    unknown: Option<Why>,
 }
 
 impl Piece {
@@ -94,18 +143,39 @@ impl Piece {
         Piece { text: text.into(), quoted, expanded: false, unknown: None }
     }
 
-    fn unknown(why: impl Into<String>, quoted: bool) -> Self {
-        Piece { text: String::new(), quoted, expanded: true, unknown: Some(why.into()) }
+    fn unknown(why: Why, quoted: bool) -> Self {
+        Piece { text: String::new(), quoted, expanded: true, unknown: Some(why) }
     }
 }
 
 /// Resolves one word of the source. The result may be none (an empty expansion) or several words.
 pub(crate) fn resolve(source: &str, span: Span, scope: &dyn Scope) -> Vec<Word> {
-    braces(source)
-        .unwrap_or_else(|| vec![source.to_owned()])
-        .iter()
-        .flat_map(|text| resolve_one(text, span, scope))
-        .collect()
+    match braces(source) {
+        Braces::None => resolve_one(source, span, scope),
+        Braces::Texts(texts) => texts.iter().flat_map(|text| resolve_one(text, span, scope)).collect(),
+        Braces::TooMany => {
+            // What stands before the braces is certain: it is the start of every word that comes out.
+            let start = source.split('{').next().unwrap_or_default();
+            let shape = match join(&pieces_of(start, scope), span).value {
+                Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. } => text,
+            };
+            let shape = format!("{shape}{}", Value::HOLE);
+            vec![Word { span, value: Value::Unknown { why: Why::TooMuch, shape }, quoted: false }]
+        }
+    }
+}
+
+/// Resolves `name=value` among the arguments of a command, where the shell expands a tilde as in an assignment.
+pub(crate) fn resolve_assignment_like(source: &str, span: Span, scope: &dyn Scope) -> Vec<Word> {
+    let Some((name, value)) = source.split_once('=').filter(|(_, value)| value.starts_with('~')) else {
+        return resolve(source, span, scope);
+    };
+    let mut words = resolve(value, span, scope);
+    for word in &mut words {
+        let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = &mut word.value;
+        text.insert_str(0, &format!("{name}="));
+    }
+    words
 }
 
 /// Resolves a text that is neither split nor globbed: an assigned value, a redirect's target, a heredoc.
@@ -128,7 +198,7 @@ fn pieces_of(source: &str, scope: &dyn Scope) -> Vec<Piece> {
             }
             pieces
         }
-        Err(_) => vec![Piece::unknown("the word does not parse", true)],
+        Err(_) => vec![Piece::unknown(Why::Malformed, true)],
     }
 }
 
@@ -138,7 +208,7 @@ fn add(pieces: &mut Vec<Piece>, piece: &WordPieceWithSource, quoted: bool, scope
         WordPiece::SingleQuotedText(text) => pieces.push(Piece::text(text, true)),
         WordPiece::AnsiCQuotedText(text) => pieces.push(match ansi_c(text) {
             Some(text) => Piece::text(text, true),
-            None => Piece::unknown("an ANSI-C escape that is no UTF-8 text", true),
+            None => Piece::unknown(Why::Malformed, true),
         }),
         WordPiece::DoubleQuotedSequence(inner) | WordPiece::GettextDoubleQuotedSequence(inner) => {
             // An empty pair of quotes is a word of its own.
@@ -147,12 +217,12 @@ fn add(pieces: &mut Vec<Piece>, piece: &WordPieceWithSource, quoted: bool, scope
                 add(pieces, piece, true, scope);
             }
         }
-        WordPiece::TildePrefix(user) if user.is_empty() => pieces.push(match scope.home() {
-            Some(home) => Piece::text(home, true),
-            None => Piece::unknown("the home folder is not known", true),
+        WordPiece::TildePrefix(user) if user.is_empty() => pieces.push(match scope.variable("HOME") {
+            Ok(home) => Piece::text(home, true),
+            Err(_) => Piece::unknown(Why::Home(String::new()), true),
         }),
         WordPiece::TildePrefix(user) => {
-            pieces.push(Piece::unknown(format!("the home folder of {user} is not known"), true));
+            pieces.push(Piece::unknown(Why::Home(user.clone()), true));
         }
         WordPiece::EscapeSequence(text) => {
             let text = text.strip_prefix('\\').unwrap_or(text);
@@ -160,25 +230,29 @@ fn add(pieces: &mut Vec<Piece>, piece: &WordPieceWithSource, quoted: bool, scope
             pieces.push(Piece::text(if text == "\n" { "" } else { text }, true));
         }
         WordPiece::ParameterExpansion(parameter) => pieces.push(match expand(parameter, scope) {
-            Ok(text) => Piece { text, quoted, expanded: !quoted, unknown: None },
+            Ok(text) if quoted || scope.splits_at_blanks() => Piece { text, quoted, expanded: !quoted, unknown: None },
+            Ok(_) => Piece::unknown(Why::Expansion, quoted),
             Err(why) => Piece::unknown(why, quoted),
         }),
         WordPiece::CommandSubstitution(_) | WordPiece::BackquotedCommandSubstitution(_) => {
-            pieces.push(Piece::unknown("the output of a command", quoted));
+            pieces.push(Piece::unknown(Why::CommandOutput, quoted));
         }
-        WordPiece::ArithmeticExpression(expression) => pieces.push(match expression.value.trim().parse::<i64>() {
-            Ok(number) => Piece::text(number.to_string(), quoted),
-            Err(_) => Piece::unknown("an arithmetic expression", quoted),
-        }),
+        WordPiece::ArithmeticExpression(expression) => {
+            // A leading zero makes it octal.
+            let digits = expression.value.trim();
+            let plain = digits == "0" || !digits.starts_with('0');
+            pieces.push(match digits.parse::<u32>() {
+                Ok(number) if plain => Piece::text(number.to_string(), quoted),
+                _ => Piece::unknown(Why::Expansion, quoted),
+            });
+        }
     }
 }
 
-fn expand(parameter: &ParameterExpr, scope: &dyn Scope) -> Result<String, String> {
+fn expand(parameter: &ParameterExpr, scope: &dyn Scope) -> Result<String, Why> {
     let named = |parameter: &Parameter, indirect: bool| match parameter {
-        Parameter::Named(name) if !indirect => {
-            scope.variable(name).ok_or_else(|| format!("the value of ${name} is not known"))
-        }
-        _ => Err("a parameter that only the running shell knows".to_owned()),
+        Parameter::Named(name) if !indirect => scope.variable(name),
+        _ => Err(Why::Expansion),
     };
     match parameter {
         ParameterExpr::Parameter { parameter, indirect } => named(parameter, *indirect),
@@ -188,12 +262,12 @@ fn expand(parameter: &ParameterExpr, scope: &dyn Scope) -> Result<String, String
                 (true, ParameterTestType::UnsetOrNull) => match default_value.as_deref() {
                     None => Ok(String::new()),
                     Some(text) if text.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c)) => Ok(text.into()),
-                    Some(_) => Err("a default value that needs expansion".to_owned()),
+                    Some(_) => Err(Why::Expansion),
                 },
                 _ => Ok(value),
             }
         }
-        _ => Err("an expansion that is not followed".to_owned()),
+        _ => Err(Why::Expansion),
     }
 }
 
@@ -258,19 +332,32 @@ fn escape_glob(text: &str, into: &mut String) {
     }
 }
 
-/// Brace expansion: the texts that come out, or `None` if there is nothing to expand or too much.
-fn braces(source: &str) -> Option<Vec<String>> {
-    if !source.contains('{') || !(source.contains(',') || source.contains("..")) {
-        return None;
-    }
-    let parsed = parser::parse_brace_expansions(source, &options()).ok()??;
-    if !parsed.iter().any(|piece| matches!(piece, BraceExpressionOrText::Expr(_))) {
-        return None;
-    }
-    product(&parsed)
+/// What brace expansion makes of a word.
+enum Braces {
+    None,
+    Texts(Vec<String>),
+    TooMany,
 }
 
-fn product(pieces: &[BraceExpressionOrText]) -> Option<Vec<String>> {
+fn braces(source: &str) -> Braces {
+    if !source.contains('{') || !(source.contains(',') || source.contains("..")) {
+        return Braces::None;
+    }
+    // The parser's own numbers end at 64 bits, and it does not check.
+    let longest = source.split(|c: char| !c.is_ascii_digit()).map(str::len).max();
+    if source.contains("..") && longest.is_some_and(|digits| digits > 9) {
+        return Braces::TooMany;
+    }
+    match parser::parse_brace_expansions(source, &options()) {
+        Ok(Some(parsed)) if parsed.iter().any(|piece| matches!(piece, BraceExpressionOrText::Expr(_))) => {
+            product(&parsed, source).map_or(Braces::TooMany, Braces::Texts)
+        }
+        _ => Braces::None,
+    }
+}
+
+/// The texts that come out, or `None` if they are too many or of a kind that is not followed: `{01..3}`, `{a..e..2}`.
+fn product(pieces: &[BraceExpressionOrText], source: &str) -> Option<Vec<String>> {
     let mut results = vec![String::new()];
     for piece in pieces {
         let parts = match piece {
@@ -279,20 +366,21 @@ fn product(pieces: &[BraceExpressionOrText]) -> Option<Vec<String>> {
                 let mut parts = Vec::new();
                 for member in members {
                     match member {
-                        BraceExpressionMember::Child(pieces) => parts.extend(product(pieces)?),
-                        BraceExpressionMember::NumberSequence { start, end, increment } => {
-                            let step = increment.unsigned_abs().max(1);
-                            let count = start.abs_diff(*end) / step;
-                            if count >= MAX_BRACES as u64 {
+                        BraceExpressionMember::Child(pieces) => parts.extend(product(pieces, source)?),
+                        BraceExpressionMember::NumberSequence { start, end, increment: 1 }
+                            if !source.contains("{0") && !source.contains("..0") && !source.contains("-0") =>
+                        {
+                            if start.abs_diff(*end) >= MAX_BRACES as u64 {
                                 return None;
                             }
-                            let step = i64::try_from(step).ok()? * (end - start).signum();
-                            parts.extend((0..=count as i64).map(|n| (start + n * step).to_string()));
-                        }
-                        BraceExpressionMember::CharSequence { start, end, .. } => {
                             let (low, high) = (*start.min(end), *start.max(end));
-                            parts.extend((low..=high).take(MAX_BRACES).map(String::from));
+                            let numbers = (low..=high).map(|number| number.to_string());
+                            if start <= end { parts.extend(numbers) } else { parts.extend(numbers.rev()) }
                         }
+                        BraceExpressionMember::CharSequence { start, end, increment: 1 } if start <= end => {
+                            parts.extend((*start..=*end).take(MAX_BRACES).map(String::from));
+                        }
+                        _ => return None,
                     }
                 }
                 parts

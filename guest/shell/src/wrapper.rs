@@ -1,7 +1,7 @@
 //! Programs that run other programs, as a table: one row a program.
 
 use crate::path::basename;
-use crate::word::Word;
+use crate::word::{Value, Why, Word};
 
 /// A program whose arguments end in another command: `sudo -u root rm x`.
 struct Prefix {
@@ -27,7 +27,7 @@ const PREFIXES: &[Prefix] = &[
     row("command", "", &[], 0),
     row("coproc", "", &[], 0),
     row("doas", "Cu", &[], 0),
-    Prefix { assignments: true, ..row("env", "CSu", &["--chdir", "--split-string", "--unset"], 0) },
+    Prefix { assignments: true, ..row("env", "Cu", &["--chdir", "--unset"], 0) },
     row("exec", "a", &[], 0),
     row("flock", "Ew", &["--timeout", "--wait", "--conflict-exit-code"], 1),
     row("ionice", "cnpPu", &["--class", "--classdata"], 0),
@@ -40,7 +40,7 @@ const PREFIXES: &[Prefix] = &[
     row("time", "fo", &["--format", "--output"], 0),
     row("timeout", "ks", &["--kill-after", "--signal"], 1),
     row("unbuffer", "", &[], 0),
-    row("xargs", "adEIiLlnPs", &["--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-lines", "--max-procs", "--replace"], 0),
+    row("xargs", "adEILnPs", &["--arg-file", "--delimiter", "--max-args", "--max-chars", "--max-procs"], 0),
 ];
 
 const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"];
@@ -52,13 +52,18 @@ pub(crate) enum Inner {
     Command { at: usize, more: bool },
     /// The words in this range are a command, in which `{}` stands for a path.
     Template { from: usize, to: usize },
-    /// The word at this index is shell text.
+    /// The word at this index is the text of a shell of its own.
     Text(usize),
-    /// The words from this index on, joined by blanks, are shell text.
+    /// The words from this index on, joined by blanks, are text for this shell.
     Joined(usize),
     /// A shell that reads its commands from standard input.
     Stdin,
+    /// A text that cannot be seen.
+    Unseen,
 }
+
+/// Files that stand for standard input.
+const STDIN_FILES: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
 /// The commands that this one runs, in the order of its words.
 pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
@@ -66,18 +71,46 @@ pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
     if SHELLS.contains(&program) {
         return shell(words).into_iter().collect();
     }
-    match program {
-        "eval" if words.len() > 1 => vec![Inner::Joined(1)],
-        "find" => find(words),
-        "trap" => {
-            let text = words.iter().position(|word| word.known().is_some_and(|word| word != "--" && word != program));
-            text.filter(|at| words.len() > at + 1 && words[*at].known().is_some_and(|word| !word.starts_with('-')))
-                .map(Inner::Text)
-                .into_iter()
-                .collect()
+    let text = words.iter().skip(1).position(|word| word.known() != Some("--")).map(|at| at + 1);
+    match (program, text) {
+        ("eval", Some(at)) => vec![Inner::Joined(at)],
+        ("find", _) => find(words),
+        // With nothing after it, it names a signal.
+        ("trap", Some(at)) if words.len() > at + 1 && words[at].known().is_none_or(|word| !word.starts_with('-')) => {
+            vec![Inner::Text(at)]
         }
-        "." | "source" if words.get(1).and_then(Word::known) == Some("/dev/stdin") => vec![Inner::Stdin],
+        ("." | "source", Some(at)) => script_file(&words[at]).into_iter().collect(),
+        ("env", _) if words.iter().any(|word| word.known().is_some_and(splits)) => env_text(words),
         _ => PREFIXES.iter().find(|row| row.name == program).and_then(|row| prefix(row, words)).into_iter().collect(),
+    }
+}
+
+/// `env -S TEXT`: its own splitting is near enough to a shell's.
+fn splits(word: &str) -> bool {
+    word.starts_with("--split-string") || (word.starts_with('-') && !word.starts_with("--") && word.contains('S'))
+}
+
+fn env_text(words: &[Word]) -> Vec<Inner> {
+    let at = words.iter().position(|word| word.known().is_some_and(splits)).unwrap_or_default();
+    match words[at].known() {
+        Some(text) if text.ends_with('S') || text == "--split-string" => {
+            if at + 1 < words.len() {
+                vec![Inner::Joined(at + 1)]
+            } else {
+                Vec::new()
+            }
+        }
+        // The text is a part of the option.
+        _ => vec![Inner::Unseen],
+    }
+}
+
+/// A script that a shell reads from a file.
+fn script_file(word: &Word) -> Option<Inner> {
+    match &word.value {
+        Value::Known(path) if STDIN_FILES.contains(&path.as_str()) => Some(Inner::Stdin),
+        Value::Unknown { why: Why::CommandOutput | Why::ProcessSubstitution, .. } => Some(Inner::Unseen),
+        _ => None,
     }
 }
 
@@ -87,7 +120,10 @@ fn prefix(row: &Prefix, words: &[Word]) -> Option<Inner> {
     while let Some(word) = words.get(at) {
         let Some(text) = word.known() else { break };
         if text == "--" {
-            at += 1 + operands;
+            at += 1 + std::mem::take(&mut operands);
+            while row.assignments && words.get(at).and_then(Word::known).is_some_and(is_assignment) {
+                at += 1;
+            }
             break;
         }
         if row.name == "command" && (text == "-v" || text == "-V") {
@@ -121,27 +157,31 @@ fn is_assignment(text: &str) -> bool {
 
 fn shell(words: &[Word]) -> Option<Inner> {
     let mut at = 1;
-    let mut text_follows = false;
+    let (mut text_follows, mut from_stdin) = (false, false);
     while let Some(text) = words.get(at).and_then(Word::known) {
-        if let Some(letters) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && !rest.is_empty()) {
-            text_follows |= letters.contains('c');
-            let takes_value = letters.ends_with(['o', 'O']);
-            at += if takes_value { 2 } else { 1 };
-            if letters.contains('s') && !text_follows {
-                return Some(Inner::Stdin);
-            }
+        let cluster = text.strip_prefix(['-', '+']).filter(|rest| !rest.starts_with('-') && !rest.is_empty());
+        if let Some(letters) = cluster {
+            text_follows |= text.starts_with('-') && letters.contains('c');
+            from_stdin |= text.starts_with('-') && letters.contains('s');
+            at += 1 + letters.matches(['o', 'O']).count();
         } else if text == "--rcfile" || text == "--init-file" {
             at += 2;
-        } else if text.starts_with("--") || text.starts_with('+') || text == "-" {
+        } else if text == "--" || text == "-" {
+            at += 1;
+            break;
+        } else if text.starts_with("--") {
             at += 1;
         } else {
             break;
         }
     }
-    match (text_follows, at < words.len()) {
-        (true, true) => Some(Inner::Text(at)),
-        (false, false) => Some(Inner::Stdin),
-        _ => None,
+    match words.get(at) {
+        Some(_) if text_follows => Some(Inner::Text(at)),
+        Some(_) if from_stdin => Some(Inner::Stdin),
+        Some(word) => script_file(word),
+        // The text is an argument that is put in when it runs.
+        None if text_follows => Some(Inner::Unseen),
+        None => Some(Inner::Stdin),
     }
 }
 
@@ -182,6 +222,16 @@ mod tests {
             ("bash -lc x", &[Inner::Text(2)]),
             ("sh -e -c x", &[Inner::Text(3)]),
             ("bash script.sh", &[]),
+            ("bash +o posix -c x", &[Inner::Text(4)]),
+            ("bash -oc pipefail x", &[Inner::Text(3)]),
+            ("bash -c", &[Inner::Unseen]),
+            ("bash /dev/stdin", &[Inner::Stdin]),
+            ("bash -", &[Inner::Stdin]),
+            ("env -- A=1 rm x", &[Inner::Command { at: 3, more: false }]),
+            ("env -S rm", &[Inner::Joined(2)]),
+            ("env -iSrm", &[Inner::Unseen]),
+            ("xargs -i rm x", &[Inner::Command { at: 2, more: true }]),
+            ("eval -- x", &[Inner::Joined(2)]),
             ("bash", &[Inner::Stdin]),
             ("bash -s -- x", &[Inner::Stdin]),
             ("eval rm x", &[Inner::Joined(1)]),

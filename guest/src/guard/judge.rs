@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Access, Command, Facts, Script, Span, Value, absolute, effects, parse};
+use toolgate_shell::{Access, Command, Facts, Script, Span, Value, Why, absolute, effects, parse};
 
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::rules::{self, Layer, PatternRule, Problem, RuleFile};
@@ -62,17 +62,12 @@ impl Guard {
         let RuleFile { patterns, paths, mut problems } = rules::read(file, layer, content);
         self.patterns.extend(patterns);
         if !paths.is_empty() {
-            let mut all = std::mem::take(&mut self.paths).into_rules();
-            let before = all.len();
-            all.extend(paths);
+            let all = self.paths.rules().iter().cloned().chain(paths).collect();
             match PathRules::new(all) {
                 Ok(paths) => self.paths = paths,
+                // The earlier rules stay as they are.
                 Err(message) => {
-                    // Only the new rules can be the reason; the earlier ones were built before.
                     problems.push(Problem { file: file.to_owned(), line: None, message, whole_file: true });
-                    let RuleFile { paths, .. } = rules::read("built in", Layer::BuiltIn, BUILT_IN.as_bytes());
-                    debug_assert!(paths.len() <= before);
-                    self.paths = PathRules::new(paths).unwrap_or_default();
                 }
             }
         }
@@ -107,9 +102,18 @@ impl Guard {
 struct Touched {
     access: Access,
     path: Value,
+    /// With `..` still in it, if it has any.
+    written: Option<String>,
     evidence: Evidence,
     /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
     possible: bool,
+}
+
+impl Touched {
+    /// What the file system is asked about.
+    fn asked(&self) -> Option<String> {
+        self.written.clone().or_else(|| text(&self.path)).filter(|_| text(&self.path).is_some())
+    }
 }
 
 struct Inquiry<'a> {
@@ -182,7 +186,7 @@ impl Inquiry<'_> {
                     other => other.clone(),
                 };
                 let evidence = evidence(command, word.span);
-                self.touched.push(Touched { access: Access::Delete, path, evidence, possible: false });
+                self.touched.push(Touched { access: Access::Delete, path, written: None, evidence, possible: false });
             }
             return;
         }
@@ -191,7 +195,9 @@ impl Inquiry<'_> {
             let unknown = found.words.first().is_some_and(|word| word.known().is_none());
             let access = if unknown { Access::Delete } else { effect.access };
             let evidence = evidence(command, effect.span);
-            self.touched.push(Touched { access, path: effect.path, evidence, possible: unknown });
+            let possible =
+                unknown || !effect.certain || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
+            self.touched.push(Touched { access, path: effect.path, written: effect.written, evidence, possible });
         }
     }
 
@@ -199,20 +205,22 @@ impl Inquiry<'_> {
     fn uncertain(&mut self, script: &Script, command: &Field) {
         if let Some(why) = &script.unparsed {
             let whole = evidence(command, Span { start: 0, end: command.value.len() });
-            // Scanned tokens show plain words; behind an expansion there may be others.
-            let hidden = command.value.contains(['$', '`']) || command.value.len() > 256 * 1024;
-            let (action, end) =
-                if hidden { (Action::Ask, "; what it expands to cannot be told") } else { (Action::Note, "") };
-            self.finding("builtin:unparsed", action, &format!("{why}{end}"), vec![whole]);
+            let reason = format!("{why}, so it cannot be judged for certain");
+            self.finding("builtin:unparsed", Action::Ask, &reason, vec![whole]);
         }
         for found in &script.commands {
+            for word in &found.words {
+                if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
+                    let reason = format!("a word cannot be judged: {why}");
+                    self.finding("builtin:too-much", Action::Ask, &reason, vec![evidence(command, word.span)]);
+                }
+            }
             if found.unseen_script {
                 let reason = "a shell runs commands that are not in the text, so they cannot be judged";
                 self.finding("builtin:unseen-script", Action::Ask, reason, vec![evidence(command, found.span)]);
             }
             if let Some(program) = found.words.first()
-                && let Value::Unknown { why, .. } = &program.value
-                && why == "the output of a command"
+                && let Value::Unknown { why: Why::CommandOutput, .. } = &program.value
             {
                 let reason = "the program that runs is the output of another command, so it cannot be judged";
                 self.finding("builtin:computed-program", Action::Ask, reason, vec![evidence(command, program.span)]);
@@ -230,14 +238,17 @@ impl Inquiry<'_> {
         };
         let whole = |field: &Field| evidence(field, Span { start: 0, end: field.value.len() });
         for field in &call.paths {
-            let path = Value::Known(absolute(&tilde(&field.value, call), &call.cwd));
-            self.touched.push(Touched { access, path, evidence: whole(field), possible: false });
+            let text = tilde(&field.value, call);
+            let path = Value::Known(absolute(&text, &call.cwd));
+            let dots = text.split('/').any(|part| part == "..");
+            let written = dots.then(|| if text.starts_with('/') { text } else { format!("{}/{text}", call.cwd) });
+            self.touched.push(Touched { access, path, written, evidence: whole(field), possible: false });
         }
         let base = call.paths.first().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
         if base.is_none() && matches!(call.kind, Kind::Search | Kind::List) {
             let evidence = Evidence { field: "cwd".into(), start: 0, end: call.cwd.len(), text: call.cwd.clone() };
             let path = Value::Known(absolute("", &call.cwd));
-            self.touched.push(Touched { access, path, evidence, possible: false });
+            self.touched.push(Touched { access, path, written: None, evidence, possible: false });
         }
         for field in &call.globs {
             let base = base.as_deref().unwrap_or(&call.cwd);
@@ -245,13 +256,13 @@ impl Inquiry<'_> {
             // A negated pattern leaves files out.
             if pattern.len() == field.value.len() {
                 let path = Value::Pattern(absolute(&tilde(pattern, call), base));
-                self.touched.push(Touched { access, path, evidence: whole(field), possible: false });
+                self.touched.push(Touched { access, path, written: None, evidence: whole(field), possible: false });
             }
         }
     }
 
     fn paths(&mut self, links: &mut dyn Links) {
-        let known: Vec<String> = self.touched.iter().filter_map(|touched| text(&touched.path)).collect();
+        let known: Vec<String> = self.touched.iter().filter_map(Touched::asked).collect();
         let resolved = match links.resolve(&known) {
             Ok(resolved) => resolved,
             Err(why) => {
@@ -265,7 +276,8 @@ impl Inquiry<'_> {
         let call = self.call;
         let home = call.home.as_deref();
         for touched in std::mem::take(&mut self.touched) {
-            let real = text(&touched.path).and_then(|path| resolved.next().flatten().filter(|real| *real != path));
+            let asked = touched.asked();
+            let real = asked.and_then(|path| resolved.next().flatten().filter(|real| *real != path));
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             hit.extend(guard.paths.covering(&touched.path, home).into_iter().map(|rule| (rule, None)));
             if let Some(real) = &real {

@@ -27,7 +27,7 @@ impl Policy {
 }
 
 /// A path of a rule file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PathRule {
     pub(crate) policy: Policy,
     /// As it was written.
@@ -59,15 +59,30 @@ impl PathRule {
         Ok(PathRule { policy, source: source.to_owned(), globs, parts, anchored })
     }
 
-    /// Whether a glob of the shell may stand for a path under this rule. `pattern` is absolute, or begins with `~`.
-    fn may_cover(&self, pattern: &[&str]) -> bool {
-        let fits = |from: usize| {
-            pattern.len() >= from + self.parts.len()
-                && self.parts.iter().zip(&pattern[from..]).all(|(rule, part)| may_match(part, rule))
-                // A name that may be anywhere needs more than a bare `*` to be meant.
-                && (self.anchored || pattern[from..].iter().take(self.parts.len()).any(|part| has_letters(part)))
+    /// Whether a glob of the shell may stand for a path under this rule.
+    fn may_cover(&self, glob: &[GlobPart<'_>], home: Option<&str>) -> bool {
+        let from_root: Vec<&str> = match (self.parts[0].as_str(), home) {
+            ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
+            _ => self.parts.iter().map(String::as_str).collect(),
         };
-        if self.anchored { fits(0) } else { (0..pattern.len()).any(fits) }
+        let fits = |from: usize| {
+            glob.len() >= from + from_root.len()
+                && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
+                // A name that may be anywhere needs more than a bare `*` to be meant.
+                && (self.anchored || glob[from..].iter().take(from_root.len()).any(|part| part.says_something()))
+        };
+        if self.anchored { fits(0) } else { (0..glob.len()).any(fits) }
+    }
+
+    /// Whether a path of which only the end is known may be under this rule: a place in the home folder whose name
+    /// is in that end. Those of the system, like `/etc`, are too common as parts of other paths.
+    fn may_end(&self, end: &[&str]) -> bool {
+        match self.parts.split_first() {
+            Some((first, names)) if first == "~" && !names.is_empty() => {
+                end.windows(names.len()).any(|window| window == names)
+            }
+            _ => false,
+        }
     }
 
     /// Whether this rule's place lies below a path that is removed.
@@ -86,7 +101,7 @@ pub(crate) struct PathRules {
 }
 
 impl PathRules {
-    /// Builds the set. Rules whose globs are too large together are left out, with a message.
+    /// Builds the set, or says that the globs are too large together.
     pub(crate) fn new(rules: Vec<PathRule>) -> Result<Self, String> {
         let mut builder = GlobSetBuilder::new();
         let mut owner = Vec::new();
@@ -100,8 +115,8 @@ impl PathRules {
         Ok(PathRules { rules, set, owner })
     }
 
-    pub(crate) fn into_rules(self) -> Vec<PathRule> {
-        self.rules
+    pub(crate) fn rules(&self) -> &[PathRule] {
+        &self.rules
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -115,10 +130,8 @@ impl PathRules {
             Value::Known(text) => self.add_exact(text, home, &mut found),
             Value::Pattern(text) => {
                 self.add_exact(text, home, &mut found);
-                for form in forms(text, home) {
-                    let parts: Vec<&str> = form.split('/').filter(|part| !part.is_empty()).collect();
-                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts)));
-                }
+                let parts: Vec<GlobPart<'_>> = parts_of(text).map(GlobPart::new).collect();
+                found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts, home)));
             }
             Value::Unknown { shape, .. } => {
                 // What stands before the first unknown part is a folder above the path; what stands after the
@@ -127,7 +140,11 @@ impl PathRules {
                     self.add_exact(folder, home, &mut found);
                 }
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
-                    self.add_exact(&format!("/{end}"), None, &mut found);
+                    let mut named = Vec::new();
+                    self.add_exact(&format!("/{end}"), None, &mut named);
+                    found.extend(named.into_iter().filter(|index| !self.rules[*index].anchored));
+                    let end: Vec<&str> = parts_of(end).collect();
+                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_end(&end)));
                 }
             }
         }
@@ -135,7 +152,7 @@ impl PathRules {
         found.dedup();
         let sample = is_sample(path);
         let rules = found.into_iter().map(|index| &self.rules[index]);
-        rules.filter(|rule| !(sample && rule.policy == Policy::ZeroAccess)).collect()
+        rules.filter(|rule| !(sample && rule.policy == Policy::ZeroAccess && !rule.anchored)).collect()
     }
 
     /// The rules whose place lies below a path, so that they fall with it.
@@ -146,8 +163,7 @@ impl PathRules {
         if home.is_some_and(|home| home.starts_with(&inside)) {
             forms.push("~".to_owned());
         }
-        let parts: Vec<Vec<&str>> =
-            forms.iter().map(|form| form.split('/').filter(|part| !part.is_empty()).collect()).collect();
+        let parts: Vec<Vec<&str>> = forms.iter().map(|form| parts_of(form).collect()).collect();
         self.rules.iter().filter(|rule| parts.iter().any(|path| rule.lies_below(path))).collect()
     }
 
@@ -177,25 +193,57 @@ fn is_sample(path: &Value) -> bool {
     name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
 }
 
-/// Whether the shell could expand `glob`, a part of a path, to `name`. If `name` has wildcards itself, only the
-/// same text does: both being open would make every `*` a match.
-fn may_match(glob: &str, name: &str) -> bool {
-    if glob == name {
-        return true;
-    }
-    if name.contains(['*', '?', '[']) || (name.starts_with('.') && glob.starts_with(['*', '?', '['])) {
-        return false;
-    }
-    GlobBuilder::new(glob).build().is_ok_and(|glob| glob.compile_matcher().is_match(name))
+fn parts_of(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
 }
 
-/// Whether a glob says anything about the name.
-fn has_letters(glob: &str) -> bool {
-    glob.chars().any(char::is_alphanumeric)
+/// A part of a path with wildcards, compiled once for all rules.
+enum GlobPart<'a> {
+    Text(&'a str),
+    Glob(&'a str, globset::GlobMatcher),
+    /// No glob that we understand: a character class by name, or a range that only the shell takes.
+    Anything(&'a str),
+}
+
+impl<'a> GlobPart<'a> {
+    fn new(part: &'a str) -> Self {
+        if !part.contains(['*', '?', '[', '\\']) {
+            return GlobPart::Text(part);
+        }
+        match GlobBuilder::new(part).backslash_escape(true).build() {
+            Ok(glob) if !part.contains("[:") => GlobPart::Glob(part, glob.compile_matcher()),
+            _ => GlobPart::Anything(part),
+        }
+    }
+
+    /// Whether the shell could expand it to this name. If the name has wildcards itself, only the same text does:
+    /// both being open would make every `*` a match.
+    fn may_be(&self, name: &str) -> bool {
+        let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
+        if part == &name {
+            return true;
+        }
+        let hidden = name.starts_with('.') && part.starts_with(['*', '?', '[']);
+        !hidden
+            && !name.contains(['*', '?', '['])
+            && match self {
+                GlobPart::Text(_) => false,
+                GlobPart::Glob(_, matcher) => matcher.is_match(name),
+                GlobPart::Anything(_) => true,
+            }
+    }
+
+    /// Whether it says anything about the name: a letter, or that it is a hidden one.
+    fn says_something(&self) -> bool {
+        let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
+        part.starts_with('.') || part.chars().any(char::is_alphanumeric)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use toolgate_shell::Why;
+
     use super::*;
 
     fn known(text: &str) -> Value {
@@ -211,6 +259,14 @@ mod tests {
             ("~/.ssh/", known("/home/other/.ssh"), false),
             ("~/.ssh/", Value::Pattern("/home/dev/.ss*/id_rsa".into()), true),
             ("~/.ssh/", Value::Pattern("/home/dev/*/id_rsa".into()), false),
+            ("~/.ssh/", Value::Pattern("/home/de?/.ssh/id_rsa".into()), true),
+            ("~/.ssh/", Value::Pattern("/h*/dev/.ss[[:alpha:]]/id_rsa".into()), true),
+            ("~/.ssh/", Value::Pattern("/home/dev/.ss[z-ah]/id_rsa".into()), true),
+            ("~/.ssh/", Value::Unknown { why: Why::Directory, shape: "\0/.ssh/id_rsa".into() }, true),
+            ("~/.ssh/", Value::Unknown { why: Why::Directory, shape: "\0/src/main.rs".into() }, false),
+            ("/etc/", Value::Unknown { why: Why::Directory, shape: "\0/etc/x".into() }, false),
+            (".env", Value::Pattern("/p/.*".into()), true),
+            ("~/.ssh/", known("/home/dev/.ssh/x.example"), true),
             ("id_rsa", Value::Pattern("/p/id_*".into()), true),
             ("id_rsa", Value::Pattern("/p/*".into()), false),
             ("/etc/", Value::Pattern("/*".into()), true),
@@ -228,9 +284,9 @@ mod tests {
             ("/etc/", known("/etc/passwd"), true),
             ("/etc/", known("/p/etc/passwd"), false),
             ("./a/b", known("/p/a/b"), true),
-            (".env", Value::Unknown { why: String::new(), shape: "\0/.env".into() }, true),
-            ("/etc/", Value::Unknown { why: String::new(), shape: "/etc/\0".into() }, true),
-            ("/etc/", Value::Unknown { why: String::new(), shape: "\0".into() }, false),
+            (".env", Value::Unknown { why: Why::Expansion, shape: "\0/.env".into() }, true),
+            ("/etc/", Value::Unknown { why: Why::Expansion, shape: "/etc/\0".into() }, true),
+            ("/etc/", Value::Unknown { why: Why::Expansion, shape: "\0".into() }, false),
         ];
         for (rule, path, expected) in cases {
             let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]).unwrap();

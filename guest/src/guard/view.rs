@@ -65,22 +65,22 @@ impl View {
         }
     }
 
-    fn command(&mut self, command: &Command, source: &str) {
+    fn command(&mut self, command: &Command, source: &str, assignments: bool) {
         let mut first = true;
         let mut blank = |view: &mut View| {
             if !std::mem::take(&mut first) {
                 view.text.push(' ');
             }
         };
-        for (name, word) in &command.assignments {
+        for (name, word) in command.assignments.iter().filter(|_| assignments) {
             blank(self);
             self.text.push_str(name);
             self.text.push('=');
             self.word(word, source);
         }
-        for (index, word) in command.words.iter().enumerate() {
+        for (word, data) in command.words.iter().zip(command.data()) {
             blank(self);
-            if command.is_data(index) {
+            if data {
                 // Kept as a word, so that a pattern can still count them.
                 self.text.push_str("''");
             } else {
@@ -102,18 +102,21 @@ impl View {
 
 /// Every text of a script that patterns are tried on, without repetition.
 pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
-    if script.unparsed.is_some() {
-        let mut tokens = View::default();
-        for command in &script.commands {
-            tokens.command(command, source);
-        }
-        return vec![View::raw(source), tokens];
-    }
     let mut views = Vec::new();
     for command in &script.commands {
         let mut view = View::default();
-        view.command(command, source);
+        view.command(command, source, true);
         views.push(view);
+        // `A=1 git push`: patterns begin with the program.
+        if !command.assignments.is_empty() && !command.words.is_empty() {
+            let mut view = View::default();
+            view.command(command, source, false);
+            views.push(view);
+        }
+    }
+    if script.unparsed.is_some() {
+        views.push(View::raw(source));
+        return views;
     }
     let mut groups: Vec<Vec<&Command>> = Vec::new();
     let mut sorted: Vec<&Command> = script.commands.iter().collect();
@@ -143,7 +146,7 @@ fn joined(commands: &[&Command], source: &str) -> View {
         if index > 0 {
             view.text.push_str(command.joiner.text());
         }
-        view.command(command, source);
+        view.command(command, source, true);
     }
     view
 }
@@ -161,7 +164,7 @@ mod tests {
             ("echo 'rm -rf /' > f", &["echo '' > f"]),
             ("git commit -m 'rm -rf /'", &["git commit -m ''"]),
             ("grep -rn 'rm -rf' src", &["grep -rn '' src"]),
-            ("A=1 curl x | sh", &["A=1 curl x", "sh", "A=1 curl x | sh"]),
+            ("A=1 curl x | sh", &["A=1 curl x", "curl x", "sh", "A=1 curl x | sh"]),
             ("cat <<'E'\nrm -rf /\nE", &["cat"]),
             ("bash <<'E'\nrm x\nE", &["bash", "rm x"]),
             ("sudo rm x", &["sudo rm x", "rm x"]),

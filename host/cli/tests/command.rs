@@ -193,7 +193,11 @@ fn a_batch_answers_every_line_in_order() {
         (r#"{"command":"git push -f"}"#, "ask", Value::Null),
         (r#"{"id":"r","tool":"read","input":{"path":"~/.ssh/id_rsa"},"cwd":"/x","home":"/h"}"#, "block", json!("r")),
         (r#"{"id":"r2","tool":"read","input":{"path":"/h/.ssh/id_rsa"},"cwd":"/x","home":"/h"}"#, "block", json!("r2")),
-        (r#"{"id":"r3","tool":"read","input":{"path":"/h/.ssh/config"},"cwd":"/x","home":"/other"}"#, "pass", json!("r3")),
+        (
+            r#"{"id":"r3","tool":"read","input":{"path":"/h/.ssh/config"},"cwd":"/x","home":"/other"}"#,
+            "pass",
+            json!("r3"),
+        ),
         (r#"{"id":"w","tool":"write","input":{"path":"/etc/hosts","content":"x"}}"#, "block", json!("w")),
         (r#"{"id":"g","tool":"grep","input":{"pattern":"x","glob":".env"}}"#, "block", json!("g")),
         (r#"{"id":"l","tool":"ls","input":{},"cwd":"/h/.ssh","home":"/h"}"#, "block", json!("l")),
@@ -314,7 +318,8 @@ fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
 fn the_user_is_told_that_a_rule_file_is_not_in_force() {
     let scene = Scene::new();
     scene.write("home/project/.pi/damage-control-rules.yaml", "a: [");
-    let start = json!({"session_id": "s", "cwd": scene.project(), "hook_event_name": "SessionStart", "source": "startup"});
+    let start =
+        json!({"session_id": "s", "cwd": scene.project(), "hook_event_name": "SessionStart", "source": "startup"});
     let call = scene.payload("Bash", json!({"command": "ls"}));
     for payload in [start, call] {
         let answer = scene.claude(payload.to_string()).expect("a message");
