@@ -1,6 +1,9 @@
 # Every task, one line each. `just --list` shows them.
 set shell := ["bash", "-euo", "pipefail", "-c"]
 
+# The build scripts and tests look for what the recipes leave here.
+export CARGO_TARGET_DIR := justfile_directory() / "target"
+
 # The same members and features in every call, so that nothing is compiled twice.
 all := "--release --locked --workspace"
 wasm := "--locked --profile guest --target wasm32-unknown-unknown"
@@ -39,7 +42,7 @@ component: guest
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
     .ci/wasm component build {{wasm}} --target-dir target/cargo-component -p toolgate-guest
     {{bake}} target/cargo-component/wasm32-unknown-unknown/guest/toolgate_guest.wasm target/cargo-component/baked
-    TOOLGATE_GUEST_DIR="$PWD/target/cargo-component/baked" cargo test {{all}} --test component
+    TOOLGATE_TEST_COMPONENT="$PWD/target/cargo-component/baked/guest.wasm" cargo test {{all}} --test component
 
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build

@@ -53,8 +53,18 @@ impl lifecycle::Guest for Component {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         let mut diagnostics = Vec::new();
+        let found = files::read_config("rules");
+        // Rules that are merely slow are in force: no verdict without them.
+        let slow = |error: &Error| matches!(error, Error::Timeout);
+        let late = match &found {
+            Ok(found) => found.iter().any(|file| file.content.as_ref().is_err_and(slow)),
+            Err(error) => slow(error),
+        };
+        if late {
+            return Err("the rule files could not be read in time".into());
+        }
         let rules = with_guard(|guard| {
-            match files::read_config("rules") {
+            match found {
                 Ok(found) => {
                     for file in found {
                         let layer = if file.layer == "user" { Layer::User } else { Layer::Project };

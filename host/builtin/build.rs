@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 fn main() {
-    println!("cargo::rerun-if-env-changed=TOOLGATE_GUEST_DIR");
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let folder =
-        std::env::var_os("TOOLGATE_GUEST_DIR").map_or_else(|| here.join("../../target/component"), PathBuf::from);
+    let folder = here.join("../../target/component");
     for name in ["guest.rs", "guest.cwasm"] {
         let file = folder.join(name);
         println!("cargo::rerun-if-changed={}", file.display());

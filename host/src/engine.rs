@@ -35,6 +35,10 @@ fn config() -> Config {
     config.wasm_gc(false);
     config.wasm_function_references(false);
     config.wasm_relaxed_simd(false);
+    // Only traces of a trap would need it, and it is a tenth of the code.
+    config.generate_address_map(false);
+    // Only traces of a trap would need it, and it is a tenth of the code.
+    config.generate_address_map(false);
     config
 }
 

@@ -10,7 +10,10 @@ pub enum LoadError {
     #[error("the WebAssembly engine does not start: {0:#}")]
     Engine(wasmtime::Error),
     /// The bytes are no component.
-    #[error("{plugin} is not a WebAssembly component: {error:#}")]
+    #[error(
+        "{plugin} is not a WebAssembly component; `cargo component build` makes one, plain cargo a core module ({})",
+        first_line(error)
+    )]
     NotAComponent {
         /// The plugin's name.
         plugin: String,
@@ -47,6 +50,10 @@ pub enum LoadError {
     },
 }
 
+fn first_line(error: &wasmtime::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
 /// Why a hook gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -69,12 +76,10 @@ pub enum CallError {
     /// It handed over too much.
     #[error("the component or the call handed over more data than may cross at once")]
     TooMuchData,
-    /// The call's own text is too long.
-    #[error("the call's field {field} is {length} bytes long, more than the {limit} that are judged")]
+    /// The call's own texts are too long.
+    #[error("the call's command and paths are {length} bytes long, more than the {limit} that are judged")]
     Input {
-        /// The field's name.
-        field: String,
-        /// Its length in bytes.
+        /// Their length in bytes.
         length: usize,
         /// The limit in bytes.
         limit: usize,

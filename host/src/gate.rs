@@ -25,24 +25,35 @@ struct Keeper {
 
 impl Keeper {
     fn new(plugin: Plugin, role: Role, session: Session, capabilities: Capabilities) -> Self {
-        Keeper { plugin, role, session, capabilities, limits: Limits::DEFAULT, instance: Mutex::new(None) }
+        let limits = match role {
+            Role::Gate => Limits::DEFAULT,
+            Role::Observer => Limits::OBSERVER,
+        };
+        Keeper { plugin, role, session, capabilities, limits, instance: Mutex::new(None) }
     }
 
-    async fn with<T>(&self, work: impl AsyncFnOnce(&mut Instance) -> Result<T, CallError>) -> Result<T, CallError> {
-        let mut slot = self.instance.lock().await;
-        let (mut instance, started) = match slot.take() {
-            Some(running) => running,
-            None => {
-                let capabilities = self.capabilities.clone();
-                Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?
-            }
+    /// Does something with the instance, which is made if there is none, within the time for one call.
+    async fn with<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Instance, &Started) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        let whole = async {
+            let mut slot = self.instance.lock().await;
+            let (mut instance, started) = match slot.take() {
+                Some(running) => running,
+                None => {
+                    let capabilities = self.capabilities.clone();
+                    Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?
+                }
+            };
+            let answer = work(&mut instance, &started).await?;
+            *slot = Some((instance, started));
+            Ok(answer)
         };
-        let answer = work(&mut instance).await;
-        match &answer {
-            Ok(_) => *slot = Some((instance, started)),
-            Err(error) => {
-                tracing::warn!(plugin = self.plugin.name, role = self.role.name(), %error, "instance dropped");
-            }
+        let answer = tokio::time::timeout(self.limits.call, whole).await;
+        let answer = answer.unwrap_or(Err(CallError::Timeout(self.limits.call)));
+        if let Err(error) = &answer {
+            tracing::warn!(plugin = self.plugin.name, role = self.role.name(), %error, "instance dropped");
         }
         answer
     }
@@ -75,17 +86,7 @@ impl Gate {
     /// # Errors
     /// If it does not start. Calls are blocked then, until it does: each of them tries again.
     pub async fn start(&self) -> Result<Started, CallError> {
-        let mut slot = self.0.instance.lock().await;
-        if let Some((_, started)) = slot.as_ref() {
-            return Ok(started.clone());
-        }
-        let keeper = &self.0;
-        let capabilities = keeper.capabilities.clone();
-        let running =
-            Instance::start(&keeper.plugin, keeper.role, &keeper.session, capabilities, keeper.limits).await?;
-        let started = running.1.clone();
-        *slot = Some(running);
-        Ok(started)
+        self.0.with(async |_, started| Ok(started.clone())).await
     }
 
     /// Judges a call. Whatever goes wrong is a block that says what.
@@ -93,7 +94,7 @@ impl Gate {
         let plugin = &self.0.plugin.name;
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
-            None => self.0.with(async |instance| instance.judge(call).await).await,
+            None => self.0.with(async |instance, _| instance.judge(call).await).await,
         };
         match judged {
             Ok(verdict) => failure::checked(verdict, plugin),
@@ -103,23 +104,20 @@ impl Gate {
 
     /// Ends the session. A component that fails at this is only logged.
     pub async fn shutdown(&self, reason: &str) {
-        if let Some((mut instance, _)) = self.0.instance.lock().await.take()
-            && let Err(error) = instance.shutdown(reason).await
-        {
-            tracing::warn!(plugin = self.0.plugin.name, %error, "shutdown failed");
+        let running = self.0.instance.lock().await.take();
+        if let Some((mut instance, _)) = running {
+            let ended = tokio::time::timeout(self.0.limits.call, instance.shutdown(reason)).await;
+            if !matches!(ended, Ok(Ok(()))) {
+                tracing::warn!(plugin = self.0.plugin.name, "shutdown failed");
+            }
         }
     }
 
     fn oversized(&self, call: &ToolCall) -> Option<CallError> {
         let limit = self.0.limits.input;
         let fields = call.command.iter().chain(&call.paths).chain(&call.globs);
-        let lengths = fields.map(|field| (field.name.as_str(), field.value.len()));
-        let rest = [("cwd", call.cwd.len()), ("context", call.context.len())];
-        lengths.chain(rest).find(|(_, length)| *length > limit).map(|(field, length)| CallError::Input {
-            field: field.to_owned(),
-            length,
-            limit,
-        })
+        let length = fields.map(|field| field.name.len() + field.value.len()).sum::<usize>() + call.cwd.len();
+        (length > limit).then_some(CallError::Input { length, limit })
     }
 }
 
@@ -150,6 +148,6 @@ impl Observer {
         if self.0.plugin.hooks.tool_observer.is_none() {
             return None;
         }
-        self.0.with(async |instance| instance.observe(result).await).await.unwrap_or_default()
+        self.0.with(async |instance, _| instance.observe(result).await).await.unwrap_or_default()
     }
 }

@@ -81,6 +81,7 @@ struct Usage {
     table_elements: usize,
     most_memory: usize,
     most_elements: usize,
+    most_instances: usize,
     /// Whether something was refused, as a guest that is refused memory traps without saying why.
     refused: bool,
 }
@@ -108,15 +109,15 @@ impl ResourceLimiter for Usage {
     }
 
     fn instances(&self) -> usize {
-        Limits::DEFAULT.instances
+        self.most_instances
     }
 
     fn memories(&self) -> usize {
-        Limits::DEFAULT.instances
+        self.most_instances
     }
 
     fn tables(&self) -> usize {
-        Limits::DEFAULT.instances
+        self.most_instances
     }
 }
 
@@ -166,7 +167,12 @@ impl Instance {
             capabilities,
             plugin: plugin.name.clone(),
             limits,
-            usage: Usage { most_memory: limits.memory, most_elements: limits.table_elements, ..Usage::default() },
+            usage: Usage {
+                most_memory: limits.memory,
+                most_elements: limits.table_elements,
+                most_instances: limits.instances,
+                ..Usage::default()
+            },
             calls: 0,
             deadline: 0,
             ticks: plugin.engine.ticks(),
@@ -181,18 +187,17 @@ impl Instance {
             Ok(if over { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
         });
         arm(&mut store);
-        let timeout = limits.call;
-        let made = within(timeout, async {
+        let made = async {
             let instance = plugin.pre.instantiate_async(&mut store).await?;
             let hooks = &plugin.hooks;
             let lifecycle = hooks.lifecycle.load(&mut store, &instance)?;
             let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
             let tool_observer =
                 hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            Ok((lifecycle, tool_gate, tool_observer))
-        })
-        .await;
-        let (lifecycle, tool_gate, tool_observer) = made.map_err(|error| explain(&store, error, timeout))?;
+            wasmtime::Result::Ok((lifecycle, tool_gate, tool_observer))
+        };
+        let made = made.await;
+        let (lifecycle, tool_gate, tool_observer) = made.map_err(|error| explain(&store, &error))?;
         let mut instance = Instance { store, lifecycle, tool_gate, tool_observer };
         let session = hooks::lifecycle::Session {
             role: role.name().to_owned(),
@@ -202,32 +207,29 @@ impl Instance {
             context: session.context.clone(),
         };
         arm(&mut instance.store);
-        let started = within(timeout, instance.lifecycle.call_start(&mut instance.store, &session)).await;
-        let started = started.map_err(|error| explain(&instance.store, error, timeout))?.map_err(CallError::Start)?;
+        let started = instance.lifecycle.call_start(&mut instance.store, &session).await;
+        let started = started.map_err(|error| explain(&instance.store, &error))?.map_err(CallError::Start)?;
         Ok((instance, started))
     }
 
     pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, CallError> {
         let hook = self.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
         arm(&mut self.store);
-        let timeout = self.store.data().limits.call;
-        let answer = within(timeout, hook.call_judge(&mut self.store, call)).await;
-        answer.map_err(|error| explain(&self.store, error, timeout))
+        let answer = hook.call_judge(&mut self.store, call).await;
+        answer.map_err(|error| explain(&self.store, &error))
     }
 
     pub(crate) async fn observe(&mut self, result: &ToolResult) -> Result<Option<crate::Addition>, CallError> {
         let Some(hook) = self.tool_observer.as_ref() else { return Ok(None) };
         arm(&mut self.store);
-        let timeout = self.store.data().limits.call;
-        let answer = within(timeout, hook.call_observe(&mut self.store, result)).await;
-        answer.map_err(|error| explain(&self.store, error, timeout))
+        let answer = hook.call_observe(&mut self.store, result).await;
+        answer.map_err(|error| explain(&self.store, &error))
     }
 
     pub(crate) async fn shutdown(&mut self, reason: &str) -> Result<(), CallError> {
         arm(&mut self.store);
-        let timeout = self.store.data().limits.call;
-        let answer = within(timeout, self.lifecycle.call_shutdown(&mut self.store, reason)).await;
-        answer.map_err(|error| explain(&self.store, error, timeout))
+        let answer = self.lifecycle.call_shutdown(&mut self.store, reason).await;
+        answer.map_err(|error| explain(&self.store, &error))
     }
 }
 
@@ -235,29 +237,14 @@ impl Instance {
 fn arm(store: &mut Store<HostState>) {
     let state = store.data_mut();
     state.calls = 0;
+    state.usage.refused = false;
     // One more, as the first tick is already partly over.
     let budget = u64::try_from(state.limits.compute.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX) + 1;
     state.deadline = state.ticks.load(Ordering::Relaxed) + budget;
     store.set_epoch_deadline(1);
 }
 
-enum Failed {
-    Error(wasmtime::Error),
-    Timeout,
-}
-
-async fn within<T>(limit: Duration, call: impl Future<Output = wasmtime::Result<T>>) -> Result<T, Failed> {
-    match tokio::time::timeout(limit, call).await {
-        Ok(answer) => answer.map_err(Failed::Error),
-        Err(_) => Err(Failed::Timeout),
-    }
-}
-
-fn explain(store: &Store<HostState>, failed: Failed, timeout: Duration) -> CallError {
-    let error = match failed {
-        Failed::Timeout => return CallError::Timeout(timeout),
-        Failed::Error(error) => error,
-    };
+fn explain(store: &Store<HostState>, error: &wasmtime::Error) -> CallError {
     if error.downcast_ref::<TooManyHostCalls>().is_some() {
         return CallError::HostCalls(store.data().limits.host_calls);
     }

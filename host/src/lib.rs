@@ -41,6 +41,7 @@ mod instance;
 pub mod limits;
 mod plugin;
 mod precompiled;
+mod text;
 
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
 pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
@@ -55,3 +56,4 @@ pub use gate::{Gate, Observer};
 pub use instance::{Role, Session};
 pub use plugin::{Description, Measure, Plugin};
 pub use precompiled::Precompiled;
+pub use text::plain;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-/// How often the clock behind compute deadlines ticks. A deadline is exact to one tick.
+/// How often the clock behind compute deadlines ticks, and so how exact they are.
 pub const TICK: Duration = Duration::from_millis(10);
 
 /// What a component may use.
@@ -13,19 +13,21 @@ pub const TICK: Duration = Duration::from_millis(10);
 pub struct Limits {
     /// Time a hook may compute. Time in host calls does not count.
     pub compute: Duration,
-    /// Time a hook may take in all, host calls included: below the ten seconds that agents give a hook.
+    /// Time a call may take in all: waiting for its turn, starting the component if need be, and its host calls.
+    /// Below the ten seconds that agents give a hook.
     pub call: Duration,
     /// Bytes of all memories of an instance together. Python and JavaScript guests need tens of megabytes.
     pub memory: usize,
     /// Elements of all tables together.
     pub table_elements: usize,
-    /// Bytes of text and lists that one hook call, or one host call inside it, may hand over.
+    /// Bytes of text and lists that may cross from the component at a time: in a host call, or in a hook's answer.
     pub lifted: usize,
     /// Host calls in one hook.
     pub host_calls: u32,
     /// Instances, memories and tables of one component.
     pub instances: usize,
-    /// Longest text of one input field. Agents' shells take 2 MiB at most (`ARG_MAX`).
+    /// Longest text that is judged: the command, paths and patterns of a call together. The kernel gives a command
+    /// 2 MiB at most (`ARG_MAX`).
     pub input: usize,
 }
 
@@ -41,6 +43,9 @@ impl Limits {
         instances: 64,
         input: 3 << 20,
     };
+
+    /// Those of an observer, for which nobody waits: time for requests to the check daemon.
+    pub const OBSERVER: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
 }
 
 /// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; its deepest accepted input
@@ -74,6 +79,3 @@ pub const PATHS: usize = 4_096;
 
 /// Longest log message that is kept, in bytes.
 pub const LOG_MESSAGE: usize = 4_096;
-
-/// Timers that may wait at a time.
-pub const TIMERS: usize = 64;

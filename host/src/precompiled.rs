@@ -1,5 +1,5 @@
-//! Machine code that was made when this program was built. The only unsafe code of the workspace is here and in
-//! the crate that embeds the bytes.
+//! Machine code that was made when this program was built. The host's only unsafe code is here and in the crate that
+//! embeds the bytes; guests have what their bindings generate.
 //!
 //! Machine code is trusted as the program itself is: wasmtime checks that it was made by the same version with the
 //! same settings, and cannot check what it does. So it is only ever taken from this program's own image. On Linux
@@ -50,8 +50,9 @@ impl Precompiled {
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod in_place {
+    use std::collections::BTreeMap;
     use std::ptr::NonNull;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex, PoisonError};
 
     use rustix::mm::{MprotectFlags, mprotect};
     use wasmtime::{Config, CustomCodeMemory};
@@ -83,10 +84,27 @@ mod in_place {
         config.with_custom_code_memory(Some(Arc::new(Mapped)));
     }
 
+    /// The components that run in place, by the address of their code. They stay for as long as the program does:
+    /// giving one up would take the right to run away from code that another one shares.
+    static IN_PLACE: Mutex<BTreeMap<usize, Component>> = Mutex::new(BTreeMap::new());
+
     pub(crate) fn load(engine: &wasmtime::Engine, precompiled: &Precompiled) -> wasmtime::Result<Component> {
-        // SAFETY: `Precompiled::new` was promised that these bytes are wasmtime's own output, page-aligned, and
-        // that they stay as they are for as long as the program runs.
-        unsafe { Component::deserialize_raw(engine, NonNull::from(precompiled.code)) }
+        let address = precompiled.code.as_ptr() as usize;
+        let mut in_place = IN_PLACE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(component) = in_place.get(&address) {
+            if wasmtime::Engine::same(component.engine(), engine) {
+                return Ok(component.clone());
+            }
+            // Code belongs to one engine; another one gets a copy.
+            // SAFETY: `Precompiled::new` was promised that these bytes are wasmtime's own output.
+            return unsafe { Component::deserialize(engine, precompiled.code) };
+        }
+        // SAFETY: `Precompiled::new` was promised that these bytes are wasmtime's own output, page-aligned, and that
+        // they stay as they are for as long as the program runs. The map above sees to it that they are loaded
+        // in place once, and never given up.
+        let component = unsafe { Component::deserialize_raw(engine, NonNull::from(precompiled.code)) }?;
+        in_place.insert(address, component.clone());
+        Ok(component)
     }
 }
 

@@ -43,7 +43,24 @@ async fn it_says_what_the_logic_says() {
     }
 }
 
-/// What the other tests name, no file of this machine is.
+/// The code is in the program once, however many plugins are made of it and in whatever order they go.
+#[tokio::test]
+async fn the_embedded_code_is_loaded_any_number_of_times() {
+    let gate = |engine: &Engine| {
+        let plugin = toolgate_tests::builtin(engine).expect("the default plugin");
+        Gate::new(plugin, Session::in_folder("/project"), Capabilities::denied())
+    };
+    let call = ToolCall::shell("rm -rf /", "/project");
+    let (engine, other) = (Engine::new().expect("an engine"), Engine::new().expect("another engine"));
+    let gates = [gate(&engine), gate(&engine), gate(&other)];
+    drop(gate(&engine));
+    for gate in gates {
+        assert!(matches!(gate.judge(&call).await.decision, Decision::Block(_)));
+        drop(gate);
+    }
+    assert!(matches!(gate(&engine).judge(&call).await.decision, Decision::Block(_)));
+}
+
 #[tokio::test]
 async fn paths_are_judged_by_where_they_lead() {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -114,7 +114,7 @@ async fn a_call_that_is_too_long_is_blocked_before_it_reaches_the_component() {
     let plugin = test_guest(&Engine::new().expect("an engine"));
     let gate = Gate::new(plugin, session(), Capabilities::denied());
     let verdict = gate.judge(&shell(&"x".repeat(10 << 20))).await;
-    assert!(matches!(&verdict.decision, Decision::Block(reason) if reason.contains("10485760 bytes")), "{verdict:?}");
+    assert!(matches!(&verdict.decision, Decision::Block(reason) if reason.contains("bytes long")), "{verdict:?}");
 }
 
 #[tokio::test]
@@ -159,6 +159,16 @@ async fn time_in_host_calls_does_not_count_as_computing() {
     let plugin = test_guest(&Engine::new().expect("an engine"));
     let gate = Gate::new(plugin, session(), Capabilities::denied().clock(SlowClock)).with_limits(LIMITS);
     assert_eq!(gate.judge(&shell("slow-capability")).await.decision, Decision::Ask("the time is 7".into()));
+}
+
+/// Each capability has a deadline of its own, which is an answer to the component and no end of it.
+#[tokio::test]
+async fn a_capability_that_hangs_times_out_by_itself() {
+    let plugin = test_guest(&Engine::new().expect("an engine"));
+    let gate = Gate::new(plugin, session(), Capabilities::denied().clock(SlowClock)).with_limits(LIMITS);
+    let verdict = gate.judge(&shell("stuck-capability")).await;
+    assert!(matches!(&verdict.decision, Decision::Ask(text) if text.contains("Timeout")), "{verdict:?}");
+    assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()));
 }
 
 #[tokio::test]

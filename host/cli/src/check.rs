@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
-use toolgate_host::{Decision, Gate, Level, Plugin, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Action, Decision, Gate, Level, Plugin, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi, read};
 use crate::{Failure, exit, place, show};
@@ -26,7 +26,7 @@ Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; 64 wrong arguments, 65 wrong data
 fault of Toolgate's own. With --batch: 0 when every line was answered.
 
 A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
-command optional; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
+command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
 bash, read, write, edit, grep, find, ls.")]
 pub(crate) struct Arguments {
     /// The shell command to judge
@@ -70,18 +70,21 @@ fn bash() -> String {
 struct Gates<'a> {
     plugin: Plugin,
     rules: Option<&'a Path>,
-    open: HashMap<String, Gate>,
+    open: HashMap<(String, String), Gate>,
 }
 
 impl Gates<'_> {
     async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, Failure> {
-        if !self.open.contains_key(&call.workspace_root) {
+        // The folder counts as well: it may be in a project of its own.
+        let key = (call.workspace_root.clone(), call.cwd.clone());
+        if !self.open.contains_key(&key) {
             if self.open.len() >= GATES {
                 self.open.clear();
             }
             let files = match self.rules {
                 Some(rules) => LocalFiles::new().user_rules(rules),
-                None => place::rule_files(Path::new(&call.workspace_root)),
+                None => place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])
+                    .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
             };
             let gate = place::gate(&self.plugin, &call.cwd, call.home.clone(), &call.workspace_root, files);
             let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
@@ -93,9 +96,9 @@ impl Gates<'_> {
                     format!("nothing is judged, as {} cannot be used", rules.display()),
                 ));
             }
-            self.open.insert(call.workspace_root.clone(), gate);
+            self.open.insert(key.clone(), gate);
         }
-        match self.open.get(&call.workspace_root) {
+        match self.open.get(&key) {
             Some(gate) => Ok(gate.judge(call).await),
             None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
         }
@@ -206,7 +209,12 @@ async fn answer_line(line: &[u8], cwd: &str, gates: &mut Gates<'_>) -> Result<Va
         Ok(call) => call,
         Err(error) => return Ok(wrong(id, &error)),
     };
-    let verdict = gates.judge(&call).await?;
+    let verdict = match gates.judge(&call).await {
+        Ok(verdict) => verdict,
+        // A rule file that was asked for and cannot be used is the whole batch's fault; else only this line's.
+        Err(failure) if gates.rules.is_some() => return Err(failure),
+        Err(failure) => return Ok(wrong(id, &failure.message)),
+    };
     let mut answer = answer(&verdict);
     answer["id"] = id;
     Ok(answer)
@@ -280,7 +288,12 @@ fn evidence(one: &toolgate_host::Evidence) -> Value {
 fn findings(verdict: &Verdict) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
         let evidence: Vec<Value> = finding.evidence.iter().map(evidence).collect();
-        let action = format!("{:?}", finding.action).to_lowercase();
+        let action = match finding.action {
+            Action::Block => "block",
+            Action::Ask => "ask",
+            Action::Rewrite => "rewrite",
+            Action::Note => "note",
+        };
         json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     findings.collect()

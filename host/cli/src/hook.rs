@@ -5,13 +5,12 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use toolgate_host::{Diagnostic, Level, Started, Verdict};
+use toolgate_host::{Decision, Diagnostic, Level, Started, Verdict, plain};
 
 use crate::agent::claude;
 use crate::{place, show};
@@ -22,8 +21,11 @@ pub(crate) const BLOCKED: u8 = 2;
 /// When an answer is given at the latest. Agents wait ten seconds when they are set up as the README says.
 const DEADLINE: Duration = Duration::from_secs(8);
 
+/// How long an answer may take to be written once its time has come.
+const WRITING: Duration = Duration::from_secs(1);
+
 /// Largest payload that is read. A whole file that an agent writes is in it.
-const PAYLOAD: u64 = 64 << 20;
+const PAYLOAD: u64 = 16 << 20;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -42,75 +44,73 @@ enum Agent {
 struct Answer(Arc<AtomicBool>);
 
 impl Answer {
-    /// Gives this answer, unless there was one already.
-    fn give(&self, text: &str) -> ExitCode {
+    /// Gives this answer and ends the program, unless there was one already: then that one ends it.
+    fn give(&self, text: &str) -> ! {
         if self.0.swap(true, Ordering::SeqCst) {
-            // The other one ends the program as soon as it is written.
-            std::thread::park();
+            // A reader that takes nothing must not keep the agent waiting for ever.
+            std::thread::sleep(WRITING);
+            std::process::exit(BLOCKED.into());
         }
         let mut out = std::io::stdout().lock();
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Ok(()) => ExitCode::SUCCESS,
-            // An answer that does not arrive must not be taken for none.
-            Err(_) => ExitCode::from(BLOCKED),
-        }
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        // An answer that does not arrive must not be taken for none. And nothing is tidied up: the agent waits.
+        std::process::exit(if written.is_ok() { 0 } else { BLOCKED.into() });
     }
 }
 
 /// Answers the hook on standard input.
-pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+pub(crate) fn run(arguments: &Arguments) -> ! {
     let Agent::Claude = arguments.agent;
     let answer = Answer::default();
     let watch = answer.clone();
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         std::thread::sleep(DEADLINE);
         let late = format!("no verdict within {} s", DEADLINE.as_secs());
-        let _ = watch.give(&claude::encode(&refusal("deadline", &late), None));
-        std::process::exit(0);
+        watch.give(&claude::refuse(&refusal("deadline", &late)));
     });
     if watching.is_err() {
-        return answer.give(&claude::encode(&refusal("threads", "no thread could be started to watch the time"), None));
+        answer.give(&claude::refuse(&refusal("threads", "no thread could be started to watch the time")));
     }
     // What a panic prints goes to standard error; the answer is still ours.
     let said = std::panic::catch_unwind(|| claude_says(std::io::stdin().lock()));
-    let said = said.unwrap_or_else(|_| claude::encode(&refusal("panic", "the gate itself failed"), None));
+    let said = said.unwrap_or_else(|_| claude::refuse(&refusal("panic", "the gate itself failed")));
     answer.give(&said)
 }
 
 fn claude_says(input: impl Read) -> String {
     let mut payload = Vec::new();
     if let Err(error) = input.take(PAYLOAD + 1).read_to_end(&mut payload) {
-        return claude::encode(&refusal("payload", &format!("the payload could not be read: {error}")), None);
+        return claude::refuse(&refusal("payload", &format!("the payload could not be read: {error}")));
     }
     if payload.len() as u64 > PAYLOAD {
         let limit = format!("the payload is larger than {} MiB", PAYLOAD >> 20);
-        return claude::encode(&refusal("payload", &limit), None);
+        return claude::refuse(&refusal("payload", &limit));
     }
     let event = match claude::decode(&payload) {
         Ok(event) => event,
-        Err(why) => return claude::encode(&refusal("payload", &why), None),
+        Err(why) => return claude::refuse(&refusal("payload", &why)),
     };
     drop(payload);
     match event {
         claude::Event::Other => String::new(),
-        claude::Event::PreToolUse(call) => {
+        claude::Event::PreToolUse { call, attended } => {
             let judged = block_on(async {
                 let plugin = place::default_plugin().map_err(|error| error.to_string())?;
-                let files = place::rule_files(Path::new(&call.workspace_root));
+                let files = place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])?;
                 let gate = place::gate(&plugin, &call.cwd, call.home.clone(), &call.workspace_root, files);
                 let started = gate.start().await.map_err(|error| error.to_string())?;
                 Ok((gate.judge(&call).await, started))
             });
             match judged {
-                Ok((verdict, started)) => claude::encode(&verdict, complaint(&started).as_deref()),
-                Err(why) => claude::encode(&refusal("start", &why), None),
+                Ok((verdict, started)) => claude::encode(&verdict, attended, complaint(&started).as_deref()),
+                Err(why) => claude::refuse(&refusal("start", &why)),
             }
         }
         claude::Event::SessionStart { cwd } => {
             let root = claude::workspace_root(&cwd);
             let started = block_on(async {
                 let plugin = place::default_plugin().map_err(|error| error.to_string())?;
-                let files = place::rule_files(Path::new(&root));
+                let files = place::rule_files(&[Path::new(&root), Path::new(&cwd)])?;
                 let gate = place::gate(&plugin, &cwd, place::home(), &root, files);
                 gate.start().await.map_err(|error| error.to_string())
             });
@@ -154,5 +154,8 @@ pub(crate) fn reason(verdict: &Verdict, reason: &str) -> String {
     let rule = first.map(|finding| format!(" (rule {})", finding.rule)).unwrap_or_default();
     let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
     let words = if words.is_empty() { String::new() } else { format!(" Matched: {words}") };
-    show::plain(&format!("Security Policy Violation: {reason}{rule}.{words}"))
+    let own = first.is_some_and(|finding| finding.rule.starts_with("host:"));
+    let violated = matches!(verdict.decision, Decision::Block(_)) && !own;
+    let start = if violated { "Security Policy Violation: " } else { "" };
+    plain(&format!("{start}{reason}{rule}.{words}"))
 }

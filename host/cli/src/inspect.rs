@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use toolgate_host::{Description, Engine, Plugin};
+use toolgate_host::{Description, Engine, Plugin, plain};
 
 use crate::{Failure, exit, place, show};
 
@@ -59,18 +59,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn table(out: &mut impl Write, description: &Description) -> std::io::Result<()> {
-    writeln!(out, "{}", show::plain(&description.name))?;
+    writeln!(out, "{}", plain(&description.name))?;
     let rows = [("component", &description.component), ("machine code", &description.precompiled)];
     for (name, measure) in rows {
         writeln!(out, "  {name:<13} {:>9} bytes  sha256 {}", measure.bytes, measure.sha256)?;
     }
     writeln!(out, "  hooks")?;
     for name in &description.exports {
-        writeln!(out, "    {}", show::plain(name))?;
+        writeln!(out, "    {}", plain(name))?;
     }
     writeln!(out, "  asks for")?;
     for import in &description.imports {
-        writeln!(out, "    {}", show::plain(&import.name))?;
+        writeln!(out, "    {}", plain(&import.name))?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@ mod inspect;
 mod place;
 mod show;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -65,27 +66,28 @@ enum Command {
 
 fn main() -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
-        let filter = tracing_subscriber::EnvFilter::new(filter.to_string_lossy());
+        // A filter that is wrong logs nothing; it must not end a hook.
+        let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let hook = std::env::args_os().nth(1).is_some_and(|argument| argument == "hook");
+            let hook = std::env::args_os().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
             // Nothing more can be done if even that cannot be printed.
             let _ = error.print();
             return ExitCode::from(match (error.use_stderr(), hook) {
-                (false, _) => 0,
                 // The only exit code that agents take for "no". A hook that is set up wrongly must not be a gate
                 // that stands open.
-                (true, true) => hook::BLOCKED,
+                (_, true) => hook::BLOCKED,
+                (false, false) => 0,
                 (true, false) => exit::USAGE,
             });
         }
     };
     let outcome = match cli.command {
         Command::Check(arguments) => check::run(&arguments),
-        Command::Hook(arguments) => Ok(hook::run(&arguments)),
+        Command::Hook(arguments) => hook::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
     };
     match outcome {

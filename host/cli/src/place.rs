@@ -8,35 +8,42 @@ use toolgate_host::{Capabilities, Engine, Gate, LoadError, Plugin, Session};
 /// A rule file's path below a project's root, and below the home folder.
 const RULES: &str = ".pi/damage-control-rules.yaml";
 
-/// The home folder of whoever runs this program.
+/// The home folder of whoever runs this program: what `HOME` says, or the password file if it says nothing.
 pub(crate) fn home() -> Option<String> {
     std::env::home_dir()?.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
 }
 
 /// The root of the project that a folder is in: the nearest folder with rules or a repository, else the folder.
 ///
-/// So that rules are found from wherever in the project an agent happens to be.
+/// So that rules are found from wherever in the project an agent happens to be. What cannot be looked at counts as
+/// being there: its rules are then reported as unreadable, and not just missed.
 pub(crate) fn project_root(folder: &Path) -> PathBuf {
-    let marked = |folder: &&Path| folder.join(RULES).exists() || folder.join(".git").exists();
+    let there = |path: PathBuf| path.try_exists().unwrap_or(true);
+    let marked = |folder: &&Path| there(folder.join(RULES)) || there(folder.join(".git"));
     folder.ancestors().find(marked).unwrap_or(folder).to_path_buf()
 }
 
-/// The rule files that are in force for a project: the user's, then the project's.
-pub(crate) fn rule_files(root: &Path) -> LocalFiles {
-    let mut files = LocalFiles::new();
+/// The rule files that are in force: the user's, then those of the projects that these folders are in. More rules
+/// can only forbid more, so each project that a call may be about counts.
+///
+/// # Errors
+/// If there is no telling where the user's own rules are.
+pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
     let home = home().map(PathBuf::from);
+    let home =
+        home.ok_or("the home folder is not known, so your rules cannot be found; set HOME to an absolute path")?;
     let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.or_else(|| home.as_ref().map(|home| home.join(".config")));
-    if let Some(config) = config {
-        files = files.user_rules(config.join("toolgate/damage-control-rules.yaml"));
-    }
-    if let Some(home) = &home {
-        files = files.user_rules(home.join(RULES));
-    }
-    if home.as_deref() != Some(root) {
+    let config = config.unwrap_or_else(|| home.join(".config"));
+    let mut files =
+        LocalFiles::new().user_rules(config.join("toolgate/damage-control-rules.yaml")).user_rules(home.join(RULES));
+    let mut roots: Vec<PathBuf> =
+        folders.iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
+    roots.sort();
+    roots.dedup();
+    for root in roots.into_iter().filter(|root| *root != home) {
         files = files.project_rules(root.join(RULES));
     }
-    files
+    Ok(files)
 }
 
 /// The default plugin. Making it takes under a millisecond, as nothing is compiled.

@@ -6,35 +6,10 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Effects, Style};
-use toolgate_host::{Action, Diagnostic, Evidence, Level, Verdict};
+use toolgate_host::{Action, Diagnostic, Evidence, Level, Verdict, plain};
 
 /// Longest line of a command that is shown as it is, in characters.
 const LINE: usize = 160;
-
-/// The text with everything escaped that does not show as itself.
-pub(crate) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => shown.push_str("\\n"),
-            '\t' => shown.push_str("\\t"),
-            '\r' => shown.push_str("\\r"),
-            c if deceives(c) => shown.push_str(&c.escape_unicode().to_string()),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
-
-/// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
-fn deceives(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{a0}' | '\u{1680}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-}
 
 const RED: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
@@ -132,21 +107,6 @@ fn marks(text: &str, evidence: &[&Evidence]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_invisible_is_shown_as_itself() {
-        let cases = [
-            ("rm -rf x", "rm -rf x"),
-            ("a\u{1b}[2Kb", "a\\u{1b}[2Kb"),
-            ("a\u{202e}b", "a\\u{202e}b"),
-            ("a\u{200b}b\u{a0}c", "a\\u{200b}b\\u{a0}c"),
-            ("a\nb\rc", "a\\nb\\rc"),
-            ("größe 写", "größe 写"),
-        ];
-        for (text, expected) in cases {
-            assert_eq!(plain(text), expected);
-        }
-    }
 
     #[test]
     fn a_match_far_behind_is_still_seen_and_what_is_left_out_is_said() {

@@ -38,12 +38,21 @@ impl Scene {
     }
 
     fn run_in(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+        self.start(folder, arguments, input, &[])
+    }
+
+    fn run_with(&self, arguments: &[&str], input: &[u8], environment: &[(&str, String)]) -> Output {
+        self.start(&self.at("home/project"), arguments, input, environment)
+    }
+
+    fn start(&self, folder: &Path, arguments: &[&str], input: &[u8], environment: &[(&str, String)]) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .args(arguments)
             .current_dir(folder)
             .env_clear()
             .env("HOME", self.at("home"))
             .env("TOOLGATE_NO_SERVE", "1")
+            .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -127,6 +136,8 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "nobody"], 2),
         (&["hook"], 2),
         (&["hook", "claude", "--nonsense"], 2),
+        (&["hook", "claude", "--help"], 2),
+        (&["--nonsense", "hook", "claude"], 2),
     ];
     for (arguments, code) in cases {
         let output = scene.run(arguments, b"");
@@ -154,7 +165,8 @@ fn a_verdict_is_shown_with_the_words_that_matched() {
     assert_eq!(json["decision"], "block");
     assert_eq!(json["rule"], "builtin:remove-everything");
     assert_eq!(json["evidence"][0], json!({"field": "command", "start": 6, "end": 14, "text": "rm -rf /"}));
-    assert!(json["findings"].as_array().is_some_and(|findings| findings.len() > 1));
+    let findings = json["findings"].as_array().expect("a list");
+    assert!(findings.len() > 1 && findings.iter().all(|finding| finding["action"] == "block"), "{json}");
 }
 
 #[test]
@@ -252,6 +264,10 @@ fn claude_code_is_answered_in_its_own_words() {
         ("NotebookEdit", json!({"notebook_path": "/etc/a.ipynb", "new_source": "x"}), "deny"),
         ("Grep", json!({"pattern": "x", "glob": ".env"}), "deny"),
         ("Glob", json!({"pattern": "**/*.rs"}), ""),
+        ("Glob", json!({"pattern": ssh}), "deny"),
+        ("mcp__sh__run", json!({"command": "rm", "args": ["-rf", "/"]}), "deny"),
+        ("mcp__sh__run", json!({"command": {"a": "rm -rf /"}}), "deny"),
+        ("mcp__sh__run", json!({"cmd": "echo '", "script": "rm -rf / '"}), "deny"),
         ("WebFetch", json!({"url": "https://example.com", "prompt": "x"}), ""),
         ("mcp__fs__read_file", json!({"path": ssh}), "deny"),
         ("mcp__sh__run", json!({"args": {"command": "rm -rf /"}}), "deny"),
@@ -332,6 +348,63 @@ fn the_user_is_told_that_a_rule_file_is_not_in_force() {
     assert_eq!(decision(answer.as_ref()), "deny");
 }
 
+/// In a mode in which nobody is asked, a question is a no.
+#[test]
+fn a_question_that_reaches_nobody_is_a_denial() {
+    let scene = Scene::new();
+    for (mode, expected) in [("default", "ask"), ("plan", "ask"), ("bypassPermissions", "deny"), ("auto", "deny")] {
+        let mut payload = scene.payload("Bash", json!({"command": "git reset --hard"}));
+        payload["permission_mode"] = json!(mode);
+        assert_eq!(decision(scene.claude(payload.to_string()).as_ref()), expected, "{mode}");
+    }
+}
+
+/// An agent that is somewhere else is still working on the project that it was started for.
+#[test]
+fn the_rules_of_the_project_hold_wherever_the_agent_goes() {
+    let scene = Scene::new();
+    scene.write("home/project/.pi/damage-control-rules.yaml", "bashToolPatterns: [{pattern: deploy, reason: r}]");
+    scene.write("elsewhere/.pi/damage-control-rules.yaml", "bashToolPatterns: [{pattern: publish, reason: r}]");
+    for command in ["make deploy", "make publish"] {
+        let mut payload = scene.payload("Bash", json!({"command": command}));
+        payload["cwd"] = json!(scene.at("elsewhere"));
+        let environment = [("CLAUDE_PROJECT_DIR", scene.project())];
+        let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &environment);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert_eq!(decision(Some(&answer)), "deny", "{command}");
+    }
+}
+
+/// An answer that cannot be delivered is a no, by the one exit code that says so.
+#[test]
+fn an_answer_that_nobody_can_read_is_a_no() {
+    let scene = Scene::new();
+    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
+        eprintln!("left out: this system has no /dev/full");
+        return;
+    };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(["hook", "claude"])
+        .env("HOME", scene.at("home"))
+        .stdin(Stdio::piped())
+        .stdout(full)
+        .spawn()
+        .expect("the command starts");
+    let payload = scene.payload("Bash", json!({"command": "rm -rf /"})).to_string();
+    child.stdin.take().expect("a pipe").write_all(payload.as_bytes()).expect("written");
+    assert_eq!(child.wait().expect("it ends").code(), Some(2));
+}
+
+/// Without a home folder nobody can tell where the user's rules are.
+#[test]
+fn a_home_that_is_no_folder_is_a_no() {
+    let scene = Scene::new();
+    let payload = scene.payload("Bash", json!({"command": "ls"})).to_string();
+    let output = scene.run_with(&["hook", "claude"], payload.as_bytes(), &[("HOME", "relative".to_owned())]);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(decision(Some(&answer)), "deny");
+}
+
 /// A hook whose input never ends answers before the agent gives up on it, and lets nothing run.
 #[test]
 fn a_hook_that_hears_nothing_says_no_in_time() {
@@ -344,8 +417,11 @@ fn a_hook_that_hears_nothing_says_no_in_time() {
         .spawn()
         .expect("the command starts");
     let open = child.stdin.take();
+    let start = std::time::Instant::now();
     let output = child.wait_with_output().expect("it ends by itself");
     drop(open);
+    // Agents are told to wait ten seconds.
+    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     assert_eq!(output.status.code(), Some(0));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     assert_eq!(decision(Some(&answer)), "deny");

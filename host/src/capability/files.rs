@@ -113,9 +113,14 @@ fn few(paths: &[String]) -> Answer<()> {
     if paths.len() > PATHS { Err(CapabilityError::TooLarge(PATHS as u64)) } else { Ok(()) }
 }
 
-/// On a thread of its own, so that a file system that hangs does not hold the runtime and the deadline holds.
+/// On a thread of its own, so that a file system that hangs holds neither the runtime nor its end.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| CapabilityError::Other(error.to_string()))
+    let (answer, waiting) = tokio::sync::oneshot::channel();
+    let thread = std::thread::Builder::new().name("toolgate-files".to_owned()).stack_size(256 << 10);
+    // Nobody is waiting any more if the deadline has passed.
+    let started = thread.spawn(move || drop(answer.send(work())));
+    started.map_err(|error| CapabilityError::Unavailable(error.to_string()))?;
+    waiting.await.map_err(|_| CapabilityError::Other("looking at the files failed".to_owned()))
 }
 
 fn stat(path: &Path) -> Option<FileStat> {
@@ -180,7 +185,7 @@ fn read(layer: &str, path: &Path) -> Option<ConfigFile> {
 }
 
 fn bounded(path: &Path) -> Answer<Vec<u8>> {
-    let mut content = Vec::new();
+    let mut content = Vec::with_capacity(4_096);
     let other = |error: std::io::Error| CapabilityError::Other(error.to_string());
     std::fs::File::open(path).map_err(other)?.take(CONFIG_FILE + 1).read_to_end(&mut content).map_err(other)?;
     if content.len() as u64 > CONFIG_FILE { Err(CapabilityError::TooLarge(CONFIG_FILE)) } else { Ok(content) }

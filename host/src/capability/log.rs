@@ -33,10 +33,10 @@ pub struct LocalLog;
 impl Log for LocalLog {
     fn write(&self, plugin: &str, level: Level, message: &str) {
         match level {
-            Level::Debug => tracing::debug!(plugin, "{}", message.escape_debug()),
-            Level::Info => tracing::info!(plugin, "{}", message.escape_debug()),
-            Level::Warning => tracing::warn!(plugin, "{}", message.escape_debug()),
-            Level::Error => tracing::error!(plugin, "{}", message.escape_debug()),
+            Level::Debug => tracing::debug!(plugin, "{}", crate::plain(message)),
+            Level::Info => tracing::info!(plugin, "{}", crate::plain(message)),
+            Level::Warning => tracing::warn!(plugin, "{}", crate::plain(message)),
+            Level::Error => tracing::error!(plugin, "{}", crate::plain(message)),
         }
     }
 }

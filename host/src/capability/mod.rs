@@ -47,6 +47,7 @@ pub struct Denied;
 
 impl Denied {
     fn answer<T>(capability: &str) -> Answer<T> {
+        tracing::warn!(capability, "denied: not granted");
         Err(CapabilityError::Denied(format!("{capability} is not granted to this component")))
     }
 }

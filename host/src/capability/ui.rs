@@ -55,14 +55,9 @@ impl Ui for StderrUi {
     }
 
     async fn notify(&self, message: String, level: Level) -> Answer<()> {
-        let shown: String = message.chars().flat_map(visible).collect();
-        writeln!(std::io::stderr(), "toolgate: {level:?}: {shown}").map_err(|e| CapabilityError::Other(e.to_string()))
+        writeln!(std::io::stderr(), "toolgate: {level:?}: {}", crate::plain(&message))
+            .map_err(|e| CapabilityError::Other(e.to_string()))
     }
-}
-
-/// A control character as its escape.
-fn visible(c: char) -> Vec<char> {
-    if c.is_control() { c.escape_default().collect() } else { vec![c] }
 }
 
 impl Host for HostState {

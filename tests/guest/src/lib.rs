@@ -103,6 +103,7 @@ fn misbehave(how: &str) -> String {
             Ok(now) => format!("the time is {now}"),
             Err(error) => format!("{error:?}"),
         },
+        "stuck-capability" => format!("{:?}", clock::monotonic()),
         _ => CALLS.with(|calls| {
             calls.set(calls.get() + 1);
             format!("call {}", calls.get())

@@ -17,7 +17,7 @@ use crate::place;
 const TOOLS: &[Tool] = &[
     Tool { name: "Bash", kind: ToolKind::Shell, required: &["command"], paths: &[], globs: &[] },
     Tool { name: "Edit", kind: ToolKind::Edit, required: &["file_path"], paths: &[], globs: &[] },
-    Tool { name: "Glob", kind: ToolKind::List, required: &[], paths: &["path"], globs: &[] },
+    Tool { name: "Glob", kind: ToolKind::List, required: &[], paths: &["path"], globs: &["pattern"] },
     Tool { name: "Grep", kind: ToolKind::Search, required: &[], paths: &["path"], globs: &["glob"] },
     Tool { name: "LS", kind: ToolKind::List, required: &[], paths: &["path"], globs: &[] },
     Tool { name: "MultiEdit", kind: ToolKind::Edit, required: &["file_path"], paths: &[], globs: &[] },
@@ -27,10 +27,17 @@ const TOOLS: &[Tool] = &[
     Tool { name: "Write", kind: ToolKind::Write, required: &["file_path"], paths: &[], globs: &[] },
 ];
 
+/// Modes in which Claude Code has been seen to say yes for its user when a hook says `ask`.
+const UNATTENDED: &[&str] = &["auto", "bypassPermissions", "dontAsk"];
+
 /// What Claude Code asks.
 pub(crate) enum Event {
     /// A tool is about to run.
-    PreToolUse(Box<ToolCall>),
+    PreToolUse {
+        call: Box<ToolCall>,
+        /// Whether a question would reach a person.
+        attended: bool,
+    },
     /// A session starts in this folder.
     SessionStart { cwd: String },
     /// Something that nothing is to be said about.
@@ -70,38 +77,46 @@ pub(crate) fn decode(payload: &[u8]) -> Result<Event, String> {
                 .to_string(),
                 ..ToolCall::new(&name, ToolKind::Other, &cwd)
             };
-            Ok(Event::PreToolUse(Box::new(read(TOOLS, &name, input, call)?)))
+            let attended = !UNATTENDED.contains(&optional("permission_mode"));
+            Ok(Event::PreToolUse { call: Box::new(read(TOOLS, &name, input, call)?), attended })
         }
         "SessionStart" => Ok(Event::SessionStart { cwd: cwd()? }),
         _ => Ok(Event::Other),
     }
 }
 
-/// The project's root: what Claude Code says, if the call is inside it, else what the folders say.
+/// The project's root: what Claude Code says, else what the folders say. It stays the same wherever a call runs.
 pub(crate) fn workspace_root(cwd: &str) -> String {
     let said = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|root| root.starts_with('/'));
-    said.filter(|root| Path::new(cwd).starts_with(root))
-        .unwrap_or_else(|| place::project_root(Path::new(cwd)).display().to_string())
+    said.unwrap_or_else(|| place::project_root(Path::new(cwd)).display().to_string())
 }
 
 /// The answer to a call that is about to run; empty for no opinion. `message` is shown to the user.
-pub(crate) fn encode(verdict: &Verdict, message: Option<&str>) -> String {
+pub(crate) fn encode(verdict: &Verdict, attended: bool, message: Option<&str>) -> String {
     let (decision, reason) = match &verdict.decision {
         Decision::Pass => return notice(message),
-        Decision::Ask(reason) => ("ask", reason),
-        Decision::Block(reason) | Decision::Rewrite(reason) => ("deny", reason),
+        Decision::Ask(reason) if attended => ("ask", reason.clone()),
+        Decision::Ask(reason) => {
+            ("deny", format!("{reason}; this is for the user to decide, who is not asked in this mode"))
+        }
+        Decision::Block(reason) | Decision::Rewrite(reason) => ("deny", reason.clone()),
     };
     let mut answer = json!({
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
-            "permissionDecisionReason": crate::hook::reason(verdict, reason),
+            "permissionDecisionReason": crate::hook::reason(verdict, &reason),
         }
     });
     if let Some(message) = message {
         answer["systemMessage"] = message.into();
     }
     answer.to_string()
+}
+
+/// The answer to a call that could not be judged.
+pub(crate) fn refuse(verdict: &Verdict) -> String {
+    encode(verdict, true, None)
 }
 
 /// A word to the user, with no opinion on anything.

@@ -25,40 +25,15 @@ pub(crate) struct Tool {
 const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commands", "script", "shell", "shell_command"];
 
 /// Keys of an unknown tool's input that hold paths.
+#[rustfmt::skip]
 const PATH_KEYS: &[&str] = &[
-    "absolute_path",
-    "cwd",
-    "destination",
-    "dir",
-    "dir_path",
-    "directory",
-    "file",
-    "filePath",
-    "file_path",
-    "filename",
-    "files",
-    "folder",
-    "from",
-    "newPath",
-    "notebook_path",
-    "oldPath",
-    "old_path",
-    "new_path",
-    "output_path",
-    "path",
-    "paths",
-    "root",
-    "source",
-    "src",
-    "target",
-    "target_file",
-    "to",
-    "uri",
-    "workdir",
+    "absolute_path", "cwd", "destination", "dir", "dir_path", "directory", "file", "file_path", "file_paths",
+    "filename", "files", "folder", "from", "input_path", "notebook_path", "old_path", "new_path", "output_path",
+    "path", "paths", "root", "source", "src", "target", "target_file", "to", "uri", "workdir",
 ];
 
 /// How deep into an unknown tool's input is looked.
-const DEPTH: usize = 6;
+const DEPTH: usize = 64;
 
 /// Fills in what a tool works on. An error says which field is missing or of the wrong type.
 pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
@@ -100,13 +75,27 @@ fn generic(at: &str, value: &Value, depth: usize, call: &mut ToolCall) -> Result
         return Err("the input nests too deeply to be judged".to_owned());
     }
     let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
+    let is_command = is(COMMAND_KEYS, key);
     match value {
-        Value::Object(fields) => fields.iter().try_for_each(|(key, value)| {
-            let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
-            generic(&at, value, depth - 1, call)
-        }),
+        Value::Object(_) if is_command => Err(format!("the field {at} looks like a command and is an object")),
+        Value::Object(fields) => {
+            let arguments = fields.iter().find(|(key, _)| is(&["args", "arguments"], key));
+            let arguments = arguments.and_then(|(_, value)| value.as_array()).map_or(&[][..], Vec::as_slice);
+            let arguments: Vec<String> = arguments.iter().filter_map(Value::as_str).map(quoted).collect();
+            for (key, value) in fields {
+                let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+                match value {
+                    // `{"command": "rm", "args": ["-rf", "/"]}`
+                    Value::String(program) if is(COMMAND_KEYS, key) && !arguments.is_empty() => {
+                        add_command(&at, &format!("{program} {}", arguments.join(" ")), call);
+                    }
+                    _ => generic(&at, value, depth - 1, call)?,
+                }
+            }
+            Ok(())
+        }
         // `["bash", "-c", "..."]`: a command as its words.
-        Value::Array(items) if COMMAND_KEYS.contains(&key) && items.iter().all(Value::is_string) => {
+        Value::Array(items) if is_command && items.iter().all(Value::is_string) => {
             let words = items.iter().filter_map(Value::as_str).map(quoted);
             add_command(at, &words.collect::<Vec<_>>().join(" "), call);
             Ok(())
@@ -115,11 +104,11 @@ fn generic(at: &str, value: &Value, depth: usize, call: &mut ToolCall) -> Result
             .iter()
             .enumerate()
             .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, call)),
-        Value::String(text) if COMMAND_KEYS.contains(&key) => {
+        Value::String(text) if is_command => {
             add_command(at, text, call);
             Ok(())
         }
-        Value::String(text) if PATH_KEYS.contains(&key) => {
+        Value::String(text) if is(PATH_KEYS, key) => {
             let value = text.strip_prefix("file://").unwrap_or(text).to_owned();
             call.paths.push(Field { name: at.to_owned(), value });
             Ok(())
@@ -128,13 +117,22 @@ fn generic(at: &str, value: &Value, depth: usize, call: &mut ToolCall) -> Result
     }
 }
 
+/// Whether a key is among these, however it is cased and joined: `filePath`, `file_path`, `FilePath`.
+fn is(keys: &[&str], key: &str) -> bool {
+    let plain = |key: &str| key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+    let key = plain(key);
+    keys.iter().any(|known| plain(known) == key)
+}
+
 fn add_command(at: &str, text: &str, call: &mut ToolCall) {
     match &mut call.command {
         None => call.command = Some(Field { name: at.to_owned(), value: text.to_owned() }),
-        // One after the other, so that each is judged.
+        // One after the other, each closed in itself, so that a quote left open in one does not hide the next.
         Some(command) => {
-            command.value.push('\n');
-            command.value.push_str(text);
+            if !command.value.starts_with("eval ") {
+                command.value = format!("eval {}", quoted(&command.value));
+            }
+            command.value.push_str(&format!("\neval {}", quoted(text)));
         }
     }
 }
@@ -157,7 +155,9 @@ mod tests {
             (json!({"command": "ls"}), Some(("command", "ls")), vec![]),
             (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
             (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
-            (json!({"cmd": "a", "script": "b"}), Some(("cmd", "a\nb")), vec![]),
+            (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "eval a\neval 'b c'")), vec![]),
+            (json!({"Command": "rm", "args": ["-rf", "a b"]}), Some(("Command", "rm -rf 'a b'")), vec![]),
+            (json!({"filePath": "a", "FILE_PATHS": ["b"]}), None, vec![("filePath", "a"), ("FILE_PATHS/0", "b")]),
             (
                 json!({"edits": [{"path": "a"}, {"path": "b"}]}),
                 None,
