@@ -145,9 +145,7 @@ impl Observer {
 
     /// Shows a result to the component. Whatever goes wrong is logged and changes nothing.
     pub async fn observe(&self, result: &ToolResult) -> Option<Addition> {
-        if self.0.plugin.hooks.tool_observer.is_none() {
-            return None;
-        }
+        self.0.plugin.hooks.tool_observer.as_ref()?;
         self.0.with(async |instance, _| instance.observe(result).await).await.unwrap_or_default()
     }
 }

@@ -474,7 +474,7 @@ impl Walk {
             ast::Command::Compound(compound, None) => self.compound(compound, place, state, joiner),
             ast::Command::Compound(compound, Some(list)) => {
                 let (redirects, stdin) = self.redirects(&list.0, place, state);
-                let span = list.0.iter().filter_map(|one| one.location()).map(|at| place.local(Some(&at)));
+                let span = list.0.iter().filter_map(ast::SourceLocation::location).map(|at| place.local(Some(&at)));
                 let span = span.reduce(|a, b| Span { start: a.start.min(b.start), end: a.end.max(b.end) });
                 if !redirects.is_empty() {
                     let span = place.base.map(span.unwrap_or_default());
@@ -811,7 +811,7 @@ impl Walk {
                 Inner::Stdin => {
                     match stdin {
                         Stdin::Text(text) => {
-                            self.script(text, &Context { via, ..Context::default() }, Some(names), state, index)
+                            self.script(text, &Context { via, ..Context::default() }, Some(names), state, index);
                         }
                         Stdin::Unseen => self.commands[index].unseen_script = true,
                         Stdin::Inherited => {}
@@ -1027,7 +1027,7 @@ impl Walk {
                     };
                     match target {
                         ast::IoFileRedirectTarget::Filename(word) => {
-                            self.redirect(kind, word, place, state, &mut found)
+                            self.redirect(kind, word, place, state, &mut found);
                         }
                         // `>&2` is a descriptor, `>& file` a file.
                         ast::IoFileRedirectTarget::Duplicate(word) => {

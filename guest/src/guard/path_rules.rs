@@ -69,7 +69,7 @@ impl PathRule {
             glob.len() >= from + from_root.len()
                 && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
                 // A name that may be anywhere needs more than a bare `*` to be meant.
-                && (self.anchored || glob[from..].iter().take(from_root.len()).any(|part| part.says_something()))
+                && (self.anchored || glob[from..].iter().take(from_root.len()).any(GlobPart::says_something))
         };
         if self.anchored { fits(0) } else { (0..glob.len()).any(fits) }
     }
