@@ -40,9 +40,9 @@ lint: guest
 # What `cargo component` makes of the guest passes the tests of the component, too
 component: guest
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
-    .ci/wasm component build {{wasm}} --target-dir target/cargo-component -p toolgate-guest
-    {{bake}} target/cargo-component/wasm32-unknown-unknown/guest/toolgate_guest.wasm target/cargo-component/baked
-    TOOLGATE_TEST_COMPONENT="$PWD/target/cargo-component/baked/guest.wasm" cargo test {{all}} --test component
+    .ci/wasm component build {{wasm}} -p toolgate-guest
+    {{bake}} {{guest}} target/cargo-component
+    TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test component
 
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build
