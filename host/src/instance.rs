@@ -2,19 +2,15 @@
 //!
 //! Any error out of a call poisons the store, so whoever holds an instance drops it then.
 
-use std::future::Future;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
-use wasmtime::{ResourceLimiter, Store, Trap, UpdateDeadline};
+use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::capability::Capabilities;
 use crate::error::CallError;
-use crate::limits::{Limits, TICK};
+use crate::limits::Limits;
 use crate::plugin::Plugin;
-use crate::{CapabilityError, Started, ToolCall, ToolResult, Verdict};
+use crate::state::{HostState, TooManyHostCalls};
+use crate::{Started, ToolCall, ToolResult, Verdict};
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
 /// check.
@@ -62,90 +58,6 @@ impl Session {
     }
 }
 
-/// What belongs to one store.
-pub(crate) struct HostState {
-    pub(crate) capabilities: Capabilities,
-    pub(crate) plugin: String,
-    limits: Limits,
-    usage: Usage,
-    calls: u32,
-    /// The tick at which the hook has computed long enough, moved on by the time in host calls.
-    deadline: u64,
-    ticks: Arc<AtomicU64>,
-}
-
-/// Memory and tables in use, over all of a component's instances; wasmtime's own limiter counts each by itself.
-#[derive(Default)]
-struct Usage {
-    memory: usize,
-    table_elements: usize,
-    most_memory: usize,
-    most_elements: usize,
-    most_instances: usize,
-    /// Whether something was refused, as a guest that is refused memory traps without saying why.
-    refused: bool,
-}
-
-impl ResourceLimiter for Usage {
-    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.memory.saturating_add(desired.saturating_sub(current));
-        if total > self.most_memory {
-            tracing::warn!(current, desired, in_use = self.memory, limit = self.most_memory, "memory refused");
-            self.refused = true;
-            return Ok(false);
-        }
-        self.memory = total;
-        Ok(true)
-    }
-
-    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
-        if total > self.most_elements {
-            self.refused = true;
-            return Ok(false);
-        }
-        self.table_elements = total;
-        Ok(true)
-    }
-
-    fn instances(&self) -> usize {
-        self.most_instances
-    }
-
-    fn memories(&self) -> usize {
-        self.most_instances
-    }
-
-    fn tables(&self) -> usize {
-        self.most_instances
-    }
-}
-
-/// The error that ends a hook with too many host calls.
-#[derive(Debug, thiserror::Error)]
-#[error("too many host calls")]
-struct TooManyHostCalls;
-
-impl HostState {
-    /// Does one host call: counts it, gives it a deadline, and keeps its time out of the hook's.
-    pub(crate) async fn host_call<T>(
-        &mut self,
-        deadline: Duration,
-        work: impl Future<Output = Result<T, CapabilityError>>,
-    ) -> wasmtime::Result<Result<T, CapabilityError>> {
-        self.count()?;
-        let before = self.ticks.load(Ordering::Relaxed);
-        let result = tokio::time::timeout(deadline, work).await.unwrap_or(Err(CapabilityError::Timeout));
-        self.deadline += self.ticks.load(Ordering::Relaxed) - before;
-        Ok(result)
-    }
-
-    pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
-        self.calls += 1;
-        if self.calls > self.limits.host_calls { Err(TooManyHostCalls.into()) } else { Ok(()) }
-    }
-}
-
 /// A component that was started.
 pub(crate) struct Instance {
     store: Store<HostState>,
@@ -163,28 +75,13 @@ impl Instance {
         capabilities: Capabilities,
         limits: Limits,
     ) -> Result<(Self, Started), CallError> {
-        let state = HostState {
-            capabilities,
-            plugin: plugin.name.clone(),
-            limits,
-            usage: Usage {
-                most_memory: limits.memory,
-                most_elements: limits.table_elements,
-                most_instances: limits.instances,
-                ..Usage::default()
-            },
-            calls: 0,
-            deadline: 0,
-            ticks: plugin.engine.ticks(),
-        };
+        let state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
         let mut store = Store::new(plugin.engine.wasmtime(), state);
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.lifted);
         store.epoch_deadline_callback(|context| {
-            let state = context.data();
-            let over = state.ticks.load(Ordering::Relaxed) >= state.deadline;
             // Yielding lets other tasks of an embedding agent run while this one computes.
-            Ok(if over { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
+            Ok(if context.data().is_over() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
         });
         arm(&mut store);
         let made = async {
@@ -235,12 +132,7 @@ impl Instance {
 
 /// Gives the next hook its whole budget.
 fn arm(store: &mut Store<HostState>) {
-    let state = store.data_mut();
-    state.calls = 0;
-    state.usage.refused = false;
-    // One more, as the first tick is already partly over.
-    let budget = u64::try_from(state.limits.compute.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX) + 1;
-    state.deadline = state.ticks.load(Ordering::Relaxed) + budget;
+    store.data_mut().arm();
     store.set_epoch_deadline(1);
 }
 

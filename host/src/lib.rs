@@ -25,7 +25,8 @@
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
 //! | `plugin` | a component from its bytes to ready to start | calls |
-//! | `instance` | one running instance: its store, its hooks | what to do when it fails |
+//! | `state` | what one store has and has used | starting anything |
+//! | `instance` | one running instance and its hooks | what to do when it fails |
 //! | `gate` | a call to a verdict, with recovery | any agent's dialect |
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
@@ -39,8 +40,10 @@ pub mod failure;
 mod gate;
 mod instance;
 pub mod limits;
+mod measure;
 mod plugin;
 mod precompiled;
+mod state;
 mod text;
 
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
@@ -54,6 +57,7 @@ pub use engine::Engine;
 pub use error::{CallError, LoadError};
 pub use gate::{Gate, Observer};
 pub use instance::{Role, Session};
-pub use plugin::{Description, Measure, Plugin};
+pub use measure::Measure;
+pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
 pub use text::plain;

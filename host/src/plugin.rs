@@ -1,14 +1,14 @@
 //! A component, from its bytes to ready to start.
 
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
 use crate::engine::Engine;
 use crate::error::LoadError;
-use crate::instance::HostState;
+use crate::measure::Measure;
 use crate::precompiled::{self, Precompiled};
+use crate::state::HostState;
 
 /// The interfaces of the contract that a component may import.
 const OFFERED: &str = "toolgate:plugin/";
@@ -57,28 +57,6 @@ pub struct Description {
 pub struct Import {
     /// The interface's full name.
     pub name: String,
-}
-
-/// Digest and length of some bytes.
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
-pub struct Measure {
-    /// In hexadecimal digits.
-    pub sha256: String,
-    /// The length.
-    pub bytes: u64,
-}
-
-impl Measure {
-    /// Measures these bytes.
-    pub fn of(bytes: &[u8]) -> Self {
-        use std::fmt::Write as _;
-        let sha256 = Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Measure { sha256, bytes: bytes.len() as u64 }
-    }
 }
 
 impl Plugin {

@@ -10,7 +10,7 @@
 
 use wasmtime::component::Component;
 
-use crate::plugin::Measure;
+use crate::measure::Measure;
 
 /// A component as machine code, inside this program's image.
 #[derive(Clone, Copy, Debug)]

@@ -841,8 +841,8 @@ impl Walk {
             // What xargs runs has its input taken away.
             let own = if more_words { &Stdin::Inherited } else { stdin };
             self.open(at, own, names, state, depth + 1);
-            // The text of a shell is among the words that are added.
-            if more_words && self.commands[at].words.iter().any(|word| word.known() == Some("-c")) {
+            // What xargs reads becomes a part of the text that a shell runs.
+            if more_words && wrapper::puts_into_text(&outer.words, &self.commands[at].words) {
                 self.commands[at].unseen_script = true;
             }
         }

@@ -256,6 +256,12 @@ fn expand(parameter: &ParameterExpr, scope: &dyn Scope) -> Result<String, Why> {
     };
     match parameter {
         ParameterExpr::Parameter { parameter, indirect } => named(parameter, *indirect),
+        // With a value that is not empty these come to that value.
+        ParameterExpr::IndicateErrorIfNullOrUnset { parameter, indirect, .. }
+        | ParameterExpr::AssignDefaultValues { parameter, indirect, .. } => match named(parameter, *indirect)? {
+            value if value.is_empty() => Err(Why::Expansion),
+            value => Ok(value),
+        },
         ParameterExpr::UseDefaultValues { parameter, indirect, test_type, default_value } => {
             let value = named(parameter, *indirect)?;
             match (value.is_empty(), test_type) {

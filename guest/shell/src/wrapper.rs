@@ -185,6 +185,19 @@ fn shell(words: &[Word]) -> Option<Inner> {
     }
 }
 
+/// Whether xargs, whose words are `outer`, puts what it reads into the text of the shell that it runs.
+pub(crate) fn puts_into_text(outer: &[Word], inner_words: &[Word]) -> bool {
+    let before = &outer[..outer.len() - inner_words.len().min(outer.len())];
+    let options = || before.iter().filter_map(Word::known);
+    let named = options().zip(options().skip(1)).find_map(|(option, next)| (option == "-I").then_some(next));
+    let attached = options().find_map(|option| option.strip_prefix("-I").filter(|rest| !rest.is_empty()));
+    let placeholder = named.or(attached).unwrap_or("{}");
+    inner(inner_words).into_iter().any(|inner| match inner {
+        Inner::Text(at) => inner_words[at].known().is_some_and(|text| text.contains(placeholder)),
+        _ => false,
+    })
+}
+
 fn find(words: &[Word]) -> Vec<Inner> {
     let mut found = Vec::new();
     let mut at = 1;

@@ -192,7 +192,8 @@ impl Inquiry<'_> {
         }
         for effect in effects(found) {
             // A program that is not known may do anything to its operands.
-            let unknown = found.words.first().is_some_and(|word| word.known().is_none());
+            let program = found.words.first().filter(|word| word.known().is_none());
+            let unknown = program.is_some_and(|program| program.span != effect.span);
             let access = if unknown { Access::Delete } else { effect.access };
             let evidence = evidence(command, effect.span);
             let possible =

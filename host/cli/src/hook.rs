@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use toolgate_host::{Decision, Diagnostic, Level, Started, Verdict, plain};
+use toolgate_host::{Diagnostic, Level, Started, Verdict};
 
 use crate::agent::claude;
 use crate::{place, show};
@@ -146,16 +146,4 @@ fn complaint(started: &Started) -> Option<String> {
 fn all_complaints(diagnostics: &[Diagnostic]) -> Option<String> {
     let lines: Vec<String> = diagnostics.iter().map(show::place).collect();
     (!lines.is_empty()).then(|| format!("Toolgate: {}", lines.join("\nToolgate: ")))
-}
-
-/// The reason as agents and people read it: what matched, by which rule.
-pub(crate) fn reason(verdict: &Verdict, reason: &str) -> String {
-    let first = verdict.findings.first();
-    let rule = first.map(|finding| format!(" (rule {})", finding.rule)).unwrap_or_default();
-    let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
-    let words = if words.is_empty() { String::new() } else { format!(" Matched: {words}") };
-    let own = first.is_some_and(|finding| finding.rule.starts_with("host:"));
-    let violated = matches!(verdict.decision, Decision::Block(_)) && !own;
-    let start = if violated { "Security Policy Violation: " } else { "" };
-    plain(&format!("{start}{reason}{rule}.{words}"))
 }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use super::{Answer, Denied, Recording};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::clock::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Tells the time.
 #[async_trait]

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::{Answer, Denied, Recording};
 use crate::bindings::toolgate::plugin::daemon::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Speaks with the project's check daemon.
 #[async_trait]

@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use super::{Answer, Denied, Recording};
 use crate::Truth;
 use crate::bindings::toolgate::plugin::extensions::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Reaches the trackers and predicates of other components.
 #[async_trait]

@@ -13,9 +13,9 @@ use super::{Answer, ConfigFile, Denied, FileStat, RealPath, Recording};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::bindings::toolgate::plugin::files::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
 use crate::limits::{CONFIG_FILE, PATHS};
+use crate::state::HostState;
 
 /// Looks at the file system.
 #[async_trait]

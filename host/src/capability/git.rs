@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::{Answer, ChangedFile, Denied, Recording};
 use crate::bindings::toolgate::plugin::git::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Asks git about a work tree.
 #[async_trait]

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use super::{Answer, Denied, Recording};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::journal::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Appends to the session's record.
 #[async_trait]

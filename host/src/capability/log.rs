@@ -4,8 +4,8 @@
 
 use crate::Level;
 use crate::bindings::toolgate::plugin::log::Host;
-use crate::instance::HostState;
 use crate::limits::LOG_MESSAGE;
+use crate::state::HostState;
 
 use super::{Denied, Recording};
 

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::{Answer, Denied, Outgoing, Recording};
 use crate::bindings::toolgate::plugin::message::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Writes into the conversation.
 #[async_trait]

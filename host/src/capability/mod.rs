@@ -122,4 +122,4 @@ grants! {
     journal: Journal, message: Message, clock: Clock, log: Log, extensions: Extensions,
 }
 
-impl crate::bindings::toolgate::plugin::types::Host for crate::instance::HostState {}
+impl crate::bindings::toolgate::plugin::types::Host for crate::state::HostState {}

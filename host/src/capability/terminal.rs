@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use super::{Answer, Denied, Pane, Recording, Screen};
 use crate::bindings::toolgate::plugin::terminal::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Drives the shared terminal.
 #[async_trait]

@@ -8,8 +8,8 @@ use super::{Answer, Denied, Recording};
 use crate::CapabilityError;
 use crate::Level;
 use crate::bindings::toolgate::plugin::ui::Host;
-use crate::instance::HostState;
 use crate::limits::deadline;
+use crate::state::HostState;
 
 /// Shows things to the person.
 #[async_trait]

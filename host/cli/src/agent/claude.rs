@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict};
 
-use super::{Tool, read};
+use super::{Tool, read, reason_text};
 use crate::place;
 
 /// As of Claude Code 2.1.
@@ -105,7 +105,7 @@ pub(crate) fn encode(verdict: &Verdict, attended: bool, message: Option<&str>) -
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
-            "permissionDecisionReason": crate::hook::reason(verdict, &reason),
+            "permissionDecisionReason": reason_text(verdict, &reason),
         }
     });
     if let Some(message) = message {

@@ -7,7 +7,7 @@ pub(crate) mod claude;
 pub(crate) mod pi;
 
 use serde_json::Value;
-use toolgate_host::{Field, ToolCall, ToolKind};
+use toolgate_host::{Decision, Field, ToolCall, ToolKind, Verdict, plain};
 
 /// What an agent's tool works on, by the keys of its input.
 pub(crate) struct Tool {
@@ -34,6 +34,18 @@ const PATH_KEYS: &[&str] = &[
 
 /// How deep into an unknown tool's input is looked.
 const DEPTH: usize = 64;
+
+/// The reason as agents and people read it: what matched, by which rule.
+pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
+    let first = verdict.findings.first();
+    let rule = first.map(|finding| format!(" (rule {})", finding.rule)).unwrap_or_default();
+    let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
+    let words = if words.is_empty() { String::new() } else { format!(" Matched: {words}") };
+    let own = first.is_some_and(|finding| finding.rule.starts_with("host:"));
+    let violated = matches!(verdict.decision, Decision::Block(_)) && !own;
+    let start = if violated { "Security Policy Violation: " } else { "" };
+    plain(&format!("{start}{reason}{rule}.{words}"))
+}
 
 /// Fills in what a tool works on. An error says which field is missing or of the wrong type.
 pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {

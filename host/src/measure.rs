@@ -1,0 +1,26 @@
+//! What identifies some bytes: their digest and length.
+
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+/// Digest and length of some bytes.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Measure {
+    /// In hexadecimal digits.
+    pub sha256: String,
+    /// The length.
+    pub bytes: u64,
+}
+
+impl Measure {
+    /// Measures these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        use std::fmt::Write as _;
+        let sha256 = Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Measure { sha256, bytes: bytes.len() as u64 }
+    }
+}

@@ -1,0 +1,120 @@
+//! What belongs to one store: its capabilities, its limits and what it has used of them.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use wasmtime::ResourceLimiter;
+
+use crate::CapabilityError;
+use crate::capability::Capabilities;
+use crate::limits::{Limits, TICK};
+
+/// What belongs to one store.
+pub(crate) struct HostState {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) plugin: String,
+    pub(crate) limits: Limits,
+    pub(crate) usage: Usage,
+    calls: u32,
+    /// The tick at which the hook has computed long enough, moved on by the time in host calls.
+    deadline: u64,
+    ticks: Arc<AtomicU64>,
+}
+
+/// Memory and tables in use, over all of a component's instances; wasmtime's own limiter counts each by itself.
+#[derive(Default)]
+pub(crate) struct Usage {
+    memory: usize,
+    table_elements: usize,
+    most_memory: usize,
+    most_elements: usize,
+    most_instances: usize,
+    /// Whether something was refused, as a guest that is refused memory traps without saying why.
+    pub(crate) refused: bool,
+}
+
+impl ResourceLimiter for Usage {
+    fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let total = self.memory.saturating_add(desired.saturating_sub(current));
+        if total > self.most_memory {
+            tracing::warn!(current, desired, in_use = self.memory, limit = self.most_memory, "memory refused");
+            self.refused = true;
+            return Ok(false);
+        }
+        self.memory = total;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let total = self.table_elements.saturating_add(desired.saturating_sub(current));
+        if total > self.most_elements {
+            self.refused = true;
+            return Ok(false);
+        }
+        self.table_elements = total;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        self.most_instances
+    }
+
+    fn memories(&self) -> usize {
+        self.most_instances
+    }
+
+    fn tables(&self) -> usize {
+        self.most_instances
+    }
+}
+
+/// The error that ends a hook with too many host calls.
+#[derive(Debug, thiserror::Error)]
+#[error("too many host calls")]
+pub(crate) struct TooManyHostCalls;
+
+impl HostState {
+    pub(crate) fn new(plugin: &str, capabilities: Capabilities, limits: Limits, ticks: Arc<AtomicU64>) -> Self {
+        let usage = Usage {
+            most_memory: limits.memory,
+            most_elements: limits.table_elements,
+            most_instances: limits.instances,
+            ..Usage::default()
+        };
+        HostState { capabilities, plugin: plugin.to_owned(), limits, usage, calls: 0, deadline: 0, ticks }
+    }
+
+    /// Gives the next hook its whole budget.
+    pub(crate) fn arm(&mut self) {
+        self.calls = 0;
+        self.usage.refused = false;
+        // One more, as the first tick is already partly over.
+        let budget = u64::try_from(self.limits.compute.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX) + 1;
+        self.deadline = self.ticks.load(Ordering::Relaxed) + budget;
+    }
+
+    /// Whether the hook has computed as long as it may.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ticks.load(Ordering::Relaxed) >= self.deadline
+    }
+
+    /// Does one host call: counts it, gives it a deadline, and keeps its time out of the hook's.
+    pub(crate) async fn host_call<T>(
+        &mut self,
+        deadline: Duration,
+        work: impl Future<Output = Result<T, CapabilityError>>,
+    ) -> wasmtime::Result<Result<T, CapabilityError>> {
+        self.count()?;
+        let before = self.ticks.load(Ordering::Relaxed);
+        let result = tokio::time::timeout(deadline, work).await.unwrap_or(Err(CapabilityError::Timeout));
+        self.deadline += self.ticks.load(Ordering::Relaxed) - before;
+        Ok(result)
+    }
+
+    pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
+        self.calls += 1;
+        if self.calls > self.limits.host_calls { Err(TooManyHostCalls.into()) } else { Ok(()) }
+    }
+}
