@@ -96,10 +96,13 @@ fn claude_says(input: impl Read) -> String {
         claude::Event::PreToolUse { call, attended } => {
             let judged = block_on(async {
                 let plugin = place::default_plugin().map_err(|error| error.to_string())?;
-                let files = place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])?;
+                let files = place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])?.inline();
                 let gate = place::gate(&plugin, &call.cwd, call.home.clone(), &call.workspace_root, files);
                 let started = gate.start().await.map_err(|error| error.to_string())?;
-                Ok((gate.judge(&call).await, started))
+                let verdict = gate.judge(&call).await;
+                // The program ends with its answer; taking the instance down first is time that the agent waits.
+                std::mem::forget(gate);
+                Ok((verdict, started))
             });
             match judged {
                 Ok((verdict, started)) => claude::encode(&verdict, attended, complaint(&started).as_deref()),

@@ -36,8 +36,10 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
     let config = config.unwrap_or_else(|| home.join(".config"));
     let mut files =
         LocalFiles::new().user_rules(config.join("toolgate/damage-control-rules.yaml")).user_rules(home.join(RULES));
+    let mut folders = folders.to_vec();
+    folders.dedup();
     let mut roots: Vec<PathBuf> =
-        folders.iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
+        folders.into_iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
     roots.sort();
     roots.dedup();
     for root in roots.into_iter().filter(|root| *root != home) {

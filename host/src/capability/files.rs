@@ -65,12 +65,21 @@ impl<T: Files> Files for Recording<T> {
 #[derive(Clone, Debug, Default)]
 pub struct LocalFiles {
     rules: Vec<(&'static str, PathBuf)>,
+    inline: bool,
 }
 
 impl LocalFiles {
     /// Without configuration files.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Looks at files on the caller's own thread. Cheaper, but a file system that hangs holds the caller and no
+    /// deadline can fire: only for a program that does nothing else and watches its own time.
+    #[must_use]
+    pub fn inline(mut self) -> Self {
+        self.inline = true;
+        self
     }
 
     /// Adds a rule file of the user's. It need not exist.
@@ -92,12 +101,12 @@ impl LocalFiles {
 impl Files for LocalFiles {
     async fn stat(&self, paths: Vec<String>) -> Answer<Vec<Option<FileStat>>> {
         few(&paths)?;
-        blocking(move || paths.iter().map(|path| stat(Path::new(path))).collect()).await
+        self.look(move || paths.iter().map(|path| stat(Path::new(path))).collect()).await
     }
 
     async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
         few(&paths)?;
-        blocking(move || paths.iter().map(|path| resolve(Path::new(path))).collect()).await
+        self.look(move || paths.iter().map(|path| resolve(Path::new(path))).collect()).await
     }
 
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
@@ -105,7 +114,7 @@ impl Files for LocalFiles {
             return Err(CapabilityError::NotFound(format!("there is no configuration file named {name}")));
         }
         let rules = self.rules.clone();
-        blocking(move || rules.iter().filter_map(|(layer, path)| read(layer, path)).collect()).await
+        self.look(move || rules.iter().filter_map(|(layer, path)| read(layer, path)).collect()).await
     }
 }
 
@@ -113,8 +122,14 @@ fn few(paths: &[String]) -> Answer<()> {
     if paths.len() > PATHS { Err(CapabilityError::TooLarge(PATHS as u64)) } else { Ok(()) }
 }
 
+impl LocalFiles {
+    async fn look<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+        if self.inline { Ok(work()) } else { apart(work).await }
+    }
+}
+
 /// On a thread of its own, so that a file system that hangs holds neither the runtime nor its end.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
     let (answer, waiting) = tokio::sync::oneshot::channel();
     let thread = std::thread::Builder::new().name("toolgate-files".to_owned()).stack_size(256 << 10);
     // Nobody is waiting any more if the deadline has passed.
