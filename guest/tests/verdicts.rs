@@ -110,6 +110,8 @@ fn hostile_texts_get_an_answer() {
             Some(Action::Block),
         ),
         ("many globs", "cat ".to_owned() + &"a*/b?/c[d] ".repeat(2_000), None),
+        ("a long harmless script", "echo hello; cd /src && ls | head -3; ".repeat(4_000), None),
+        ("a folder in a folder in a folder", "cd a && ls; ".repeat(8_000) + "rm -rf /", Some(Action::Block)),
         ("deep braces", format!("echo {}", "{a,".repeat(200)), None),
         ("many braces", format!("echo {}", "{a,b}".repeat(60)), None),
         ("deep ifs", format!("{}rm -rf /{}", "if a; then ".repeat(3_000), "; fi".repeat(3_000)), Some(Action::Block)),
@@ -125,5 +127,7 @@ fn hostile_texts_get_an_answer() {
         let guard = Guard::new();
         let verdict = guard.judge(&call(&case), &mut NoLinks);
         assert!(verdict.action() >= least, "{name}: {:?}", verdict.findings);
+        let harmless = name.contains("harmless");
+        assert!(!harmless || verdict.action().is_none(), "{name}: {:?}", verdict.findings);
     }
 }

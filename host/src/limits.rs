@@ -1,7 +1,7 @@
 //! Every limit on a component, in one table.
 //!
-//! All of them are far above what the default guest needs (measured: a verdict on a 100 KB command takes about a
-//! hundredth of the compute limit and a tenth of the memory) and far below what would be felt on the machine.
+//! All of them are above what the default guest needs and below what would be felt on the machine: a verdict on a
+//! command of 150 KB, far longer than people and models write, takes about a quarter of the time to compute.
 
 use std::time::Duration;
 
@@ -48,8 +48,8 @@ impl Limits {
     pub const OBSERVER: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
 }
 
-/// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; its deepest accepted input
-/// uses less than half of this.
+/// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; tests put the deepest input that
+/// it accepts to it.
 pub const WASM_STACK: usize = 1 << 20;
 
 /// Stack that host functions share with the component's, in bytes.

@@ -21,6 +21,7 @@
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | `walk` | the commands of a text, state on the way | what a command means |
+//! | `scan` | what is too long, too deep or no shell text | anything that parses |
 //! | `word` | one word's value | which words a command has |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |

@@ -10,7 +10,7 @@ use crate::word::{Span, Value, Word};
 /// longer one is scanned.
 pub(crate) const MAX_TEXT: usize = 256 * 1024;
 
-/// Deepest nesting that is parsed. The parser needs about 4 KiB of stack a level.
+/// Deepest nesting that is parsed. Scripts that people write stay below ten; the parser recurses once a level and more.
 pub(crate) const MAX_DEPTH: usize = 48;
 
 /// Most exclamation marks in a text that is parsed.

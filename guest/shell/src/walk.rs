@@ -21,7 +21,10 @@ const MAX_NESTING: usize = 24;
 const MAX_COMMANDS: usize = 20_000;
 
 /// How many directories are followed at a time.
-const MAX_FOLDERS: usize = 8;
+const MAX_FOLDERS: usize = 4;
+
+/// Longest path that a system takes, in bytes; changing to a longer one fails.
+const MAX_PATH: usize = 4_096;
 
 /// Longest value that is kept of a variable, in bytes. Doubling one again and again is a short text.
 const MAX_VALUE: usize = 64 * 1024;
@@ -768,8 +771,10 @@ impl Walk {
         let Some(name) = command.words.first().and_then(Word::known) else { return false };
         let Some(function) = self.functions.get(name).cloned() else { return false };
         let mut via = command.via.clone();
-        if via.len() > MAX_NESTING {
-            self.fail("functions call one another without an end");
+        if via.iter().any(|outer| outer == name) || via.len() > MAX_NESTING {
+            // Its body was walked on the way here; what it has changed after so many rounds is not known.
+            state.folders.open = true;
+            state.forget_all();
             return true;
         }
         via.push(name.to_owned());
@@ -941,6 +946,8 @@ impl Walk {
                             true => vec![absolute(&path, "/")],
                             false => state.folders.possible.iter().map(|folder| absolute(&path, folder)).collect(),
                         };
+                        let mut possible: Vec<String> = possible;
+                        possible.retain(|folder| folder.len() <= MAX_PATH);
                         let open = state.folders.open && !path.starts_with('/');
                         Folders { possible, open }
                     }

@@ -23,9 +23,9 @@ use serde_saphyr::Spanned;
 
 use super::path_rules::{PathRule, Policy};
 
-/// Steps that one pattern may take on one text before it counts as matching. The regex crate's own engine, which
-/// serves every pattern without look-around or back-references, needs none.
-const STEP_LIMIT: usize = 200_000;
+/// Steps that one pattern may take on one text before it counts as matching: a few for each byte of the longest text
+/// that is parsed. Patterns without look-around and back-references take none: the regex crate's engine serves them.
+const STEP_LIMIT: usize = 1_000_000;
 
 /// Largest compiled pattern, in bytes, so that a small file cannot fill the memory.
 const SIZE_LIMIT: usize = 1 << 20;
