@@ -1,7 +1,7 @@
 //! Every limit on a component, in one table.
 //!
 //! All of them are above what the default guest needs and below what would be felt on the machine: a verdict on a
-//! command of 150 KB, far longer than people and models write, takes about a quarter of the time to compute.
+//! command of 150 KB, far longer than people and models write, takes less than a quarter of the time to compute.
 
 use std::time::Duration;
 

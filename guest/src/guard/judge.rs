@@ -1,6 +1,6 @@
 //! From a call to a verdict.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use toolgate_shell::{Access, Command, Facts, Script, Span, Value, Why, absolute, effects, parse};
 
@@ -263,7 +263,9 @@ impl Inquiry<'_> {
     }
 
     fn paths(&mut self, links: &mut dyn Links) {
-        let known: Vec<String> = self.touched.iter().filter_map(Touched::asked).collect();
+        // Each path is asked for once, however often the text names it.
+        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
+        let known: Vec<String> = asked.into_iter().collect();
         let resolved = match links.resolve(&known) {
             Ok(resolved) => resolved,
             Err(why) => {
@@ -272,13 +274,13 @@ impl Inquiry<'_> {
                 return;
             }
         };
-        let mut resolved = resolved.into_iter();
+        let real: BTreeMap<&String, String> =
+            known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
         let guard = self.guard;
         let call = self.call;
         let home = call.home.as_deref();
         for touched in std::mem::take(&mut self.touched) {
-            let asked = touched.asked();
-            let real = asked.and_then(|path| resolved.next().flatten().filter(|real| *real != path));
+            let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             hit.extend(guard.paths.covering(&touched.path, home).into_iter().map(|rule| (rule, None)));
             if let Some(real) = &real {
