@@ -271,6 +271,11 @@ fn claude_code_is_answered_in_its_own_words() {
         ("WebFetch", json!({"url": "https://example.com", "prompt": "x"}), ""),
         ("mcp__fs__read_file", json!({"path": ssh}), "deny"),
         ("mcp__sh__run", json!({"args": {"command": "rm -rf /"}}), "deny"),
+        ("mcp__sh__run", json!({"cmd": "eval '", "script": "rm -rf / '"}), "deny"),
+        ("mcp__sh__run", json!({"command": ["rm", "-rf", "/", 1]}), "deny"),
+        ("mcp__sh__run", json!({"command": ["rm", "-rf", ["/"]]}), "deny"),
+        ("mcp__sh__run", json!({"commands": ["ls", "rm -rf /"]}), "deny"),
+        ("mcp__sh__run", json!({"command": "ls", "args": ["-l", 5]}), ""),
         ("mcp__notes__add", json!({"text": "rm -rf /"}), ""),
     ];
     for (tool, input, expected) in cases {

@@ -24,6 +24,9 @@ pub(crate) struct Tool {
 /// Keys of an unknown tool's input that hold a shell command.
 const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commands", "script", "shell", "shell_command"];
 
+/// Those under which a list is several commands, and not the words of one.
+const SEVERAL_KEYS: &[&str] = &["commands"];
+
 /// Keys of an unknown tool's input that hold paths.
 #[rustfmt::skip]
 const PATH_KEYS: &[&str] = &[
@@ -54,7 +57,9 @@ pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall
     };
     call.input = input.to_string();
     let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
-        generic("", input, DEPTH, &mut call)?;
+        let mut commands = Vec::new();
+        generic("", input, DEPTH, &mut commands, &mut call.paths)?;
+        call.command = together(commands);
         return Ok(call);
     };
     call.kind = tool.kind;
@@ -82,51 +87,80 @@ pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall
 }
 
 /// A tool that no table knows: every field that looks like a command or a path by its key, at any depth.
-fn generic(at: &str, value: &Value, depth: usize, call: &mut ToolCall) -> Result<(), String> {
+fn generic(
+    at: &str,
+    value: &Value,
+    depth: usize,
+    commands: &mut Vec<Field>,
+    paths: &mut Vec<Field>,
+) -> Result<(), String> {
     if depth == 0 {
         return Err("the input nests too deeply to be judged".to_owned());
     }
     let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
-    let is_command = is(COMMAND_KEYS, key);
+    let field = |value: String| Field { name: at.to_owned(), value };
     match value {
-        Value::Object(_) if is_command => Err(format!("the field {at} looks like a command and is an object")),
+        Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+            Err(format!("the field {at} looks like a command and is an object"))
+        }
         Value::Object(fields) => {
             let arguments = fields.iter().find(|(key, _)| is(&["args", "arguments"], key));
             let arguments = arguments.and_then(|(_, value)| value.as_array()).map_or(&[][..], Vec::as_slice);
-            let arguments: Vec<String> = arguments.iter().filter_map(Value::as_str).map(quoted).collect();
             for (key, value) in fields {
                 let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
                 match value {
                     // `{"command": "rm", "args": ["-rf", "/"]}`
                     Value::String(program) if is(COMMAND_KEYS, key) && !arguments.is_empty() => {
-                        add_command(&at, &format!("{program} {}", arguments.join(" ")), call);
+                        let value = format!("{program} {}", words(&at, arguments)?);
+                        commands.push(Field { name: at, value });
                     }
-                    _ => generic(&at, value, depth - 1, call)?,
+                    _ => generic(&at, value, depth - 1, commands, paths)?,
                 }
             }
             Ok(())
         }
-        // `["bash", "-c", "..."]`: a command as its words.
-        Value::Array(items) if is_command && items.iter().all(Value::is_string) => {
-            let words = items.iter().filter_map(Value::as_str).map(quoted);
-            add_command(at, &words.collect::<Vec<_>>().join(" "), call);
+        // `["bash", "-c", "..."]`: one command as its words. Under a key for several, each is one of its own.
+        Value::Array(items) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+            commands.push(field(words(at, items)?));
             Ok(())
         }
         Value::Array(items) => items
             .iter()
             .enumerate()
-            .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, call)),
-        Value::String(text) if is_command => {
-            add_command(at, text, call);
+            .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, commands, paths)),
+        Value::String(text) if is(COMMAND_KEYS, key) => {
+            commands.push(field(text.clone()));
             Ok(())
         }
         Value::String(text) if is(PATH_KEYS, key) => {
-            let value = text.strip_prefix("file://").unwrap_or(text).to_owned();
-            call.paths.push(Field { name: at.to_owned(), value });
+            paths.push(field(text.strip_prefix("file://").unwrap_or(text).to_owned()));
             Ok(())
         }
         _ => Ok(()),
     }
+}
+
+/// The words of one command, written as a shell would need them. A list or an object is no word.
+fn words(at: &str, items: &[Value]) -> Result<String, String> {
+    let words: Result<Vec<String>, String> = items
+        .iter()
+        .map(|item| match item {
+            Value::String(word) => Ok(quoted(word)),
+            Value::Number(_) | Value::Bool(_) | Value::Null => Ok(item.to_string()),
+            _ => Err(format!("the field {at} looks like a command, and one of its words is no text")),
+        })
+        .collect();
+    Ok(words?.join(" "))
+}
+
+/// Several commands as one text, each closed in itself, so that a quote left open in one does not hide the next.
+fn together(mut commands: Vec<Field>) -> Option<Field> {
+    if commands.len() < 2 {
+        return commands.pop();
+    }
+    let name = commands[0].name.clone();
+    let lines: Vec<String> = commands.iter().map(|command| format!("eval {}", quoted(&command.value))).collect();
+    Some(Field { name, value: lines.join("\n") })
 }
 
 /// Whether a key is among these, however it is cased and joined: `filePath`, `file_path`, `FilePath`.
@@ -134,19 +168,6 @@ fn is(keys: &[&str], key: &str) -> bool {
     let plain = |key: &str| key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     let key = plain(key);
     keys.iter().any(|known| plain(known) == key)
-}
-
-fn add_command(at: &str, text: &str, call: &mut ToolCall) {
-    match &mut call.command {
-        None => call.command = Some(Field { name: at.to_owned(), value: text.to_owned() }),
-        // One after the other, each closed in itself, so that a quote left open in one does not hide the next.
-        Some(command) => {
-            if !command.value.starts_with("eval ") {
-                command.value = format!("eval {}", quoted(&command.value));
-            }
-            command.value.push_str(&format!("\neval {}", quoted(text)));
-        }
-    }
 }
 
 /// A word as a shell would need it written.
@@ -168,6 +189,8 @@ mod tests {
             (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
             (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
             (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "eval a\neval 'b c'")), vec![]),
+            (json!({"commands": ["a b", "c"]}), Some(("commands/0", "eval 'a b'\neval c")), vec![]),
+            (json!({"command": ["rm", "-rf", "/", 1]}), Some(("command", "rm -rf / 1")), vec![]),
             (json!({"Command": "rm", "args": ["-rf", "a b"]}), Some(("Command", "rm -rf 'a b'")), vec![]),
             (json!({"filePath": "a", "FILE_PATHS": ["b"]}), None, vec![("filePath", "a"), ("FILE_PATHS/0", "b")]),
             (
