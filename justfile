@@ -4,6 +4,9 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 # The build scripts and tests look for what the recipes leave here.
 export CARGO_TARGET_DIR := justfile_directory() / "target"
 
+# The ground truth needs Linux; elsewhere it says that it is left out.
+export TOOLGATE_TRUTH := env("TOOLGATE_TRUTH", if os() == "linux" { "" } else { "skip" })
+
 # The same members and features in every call, so that nothing is compiled twice.
 all := "--release --locked --workspace"
 wasm := "--locked --profile guest --target wasm32-unknown-unknown"
@@ -18,9 +21,10 @@ demo: build
 test: component build lint
     cargo test {{all}}
 
-# Make sure that the Wasm target is there
+# Make sure that the Wasm target and strace are there
 setup:
     @.ci/wasm setup
+    @.ci/strace
 
 # The guest: module, component, snapshot, machine code
 guest: setup
@@ -44,6 +48,16 @@ component: guest
     {{bake}} {{guest}} target/cargo-component
     TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test component
 
+# The shell engine against real bash: COUNT generated scripts and those written by hand, as a table
+truth COUNT="3000" SEED="1" SHOWN="20": setup
+    cargo run {{all}} --example truth -- {{COUNT}} {{SEED}} {{SHOWN}}
+
+# Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
+fuzz SECONDS="1200":
+    mkdir -p tests/fuzz/corpus/walk
+    awk '/^#### /{n++; next} n{print > sprintf("tests/fuzz/corpus/walk/%04d.sh", n)}' tests/truth/scripts/scripts.sh
+    cd tests/fuzz && CARGO_TARGET_DIR=target cargo +nightly fuzz run walk --fuzz-dir . -- -max_len=3000 -timeout=15 -max_total_time={{SECONDS}}
+
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build
-    cargo bench --locked --workspace --bench gate --bench process -- {{ARGUMENTS}}
+    cargo bench --locked --workspace --bench gate --bench process --bench shell -- {{ARGUMENTS}}

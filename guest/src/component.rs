@@ -1,19 +1,34 @@
-//! The component: the contract's types on one side, the guard on the other.
+//! The component: the contract's types on one side, the guard and the analysis on the other.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
-use crate::call;
+use toolgate_shell::Look;
+
+use crate::facts::{Answers, Found, Remembered};
 use crate::guard::{Guard, Layer, Links};
+use crate::{analysis as text, call};
 
 mod bindings {
     // The macro's own code is not documented, and it needs `unsafe` to cross the component's border.
     #![allow(missing_docs, unreachable_pub, unsafe_code, clippy::all, clippy::pedantic)]
-    wit_bindgen::generate!({ path: "../wit/v0.1", world: "gate", generate_all });
+    wit_bindgen::generate!({
+        path: "../wit/v0.1",
+        inline: "
+            package toolgate:guest;
+            world guest {
+                include toolgate:plugin/gate@0.1.0;
+                export toolgate:plugin/analysis@0.1.0;
+            }
+        ",
+        world: "toolgate:guest/guest",
+        generate_all,
+    });
     use super::Component;
     export!(Component);
 }
 
-use bindings::exports::toolgate::plugin::{lifecycle, tool_gate};
+use bindings::exports::toolgate::plugin::{analysis, lifecycle, tool_gate};
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Verdict,
 };
@@ -130,7 +145,51 @@ impl tool_gate::Guest for Component {
     }
 }
 
-/// The host's file system.
+impl analysis::Guest for Component {
+    fn walk(request: String) -> Result<String, String> {
+        text::walk(&request, facts())
+    }
+
+    fn files(request: String) -> Result<String, String> {
+        text::files(&request, facts())
+    }
+
+    fn hints(request: String) -> Result<String, String> {
+        text::hints(&request, facts())
+    }
+
+    fn explain(request: String) -> Result<String, String> {
+        with_guard(|guard| text::explain(&request, guard, &mut HostLinks))
+    }
+}
+
+/// What the host says of paths, for one text: files change between calls.
+fn facts() -> Option<Rc<dyn Look>> {
+    Some(Rc::new(Remembered::new(HostAnswers)))
+}
+
+/// The host's file system, for the shell engine.
+struct HostAnswers;
+
+impl Answers for HostAnswers {
+    fn stat(&self, paths: &[String]) -> Option<Vec<Found>> {
+        let found = files::stat(paths).ok()?.into_iter().map(|found| match found.map(|found| found.kind) {
+            None => Found::Nothing,
+            Some(files::FileKind::File) => Found::File,
+            Some(files::FileKind::Directory) => Found::Folder,
+            Some(files::FileKind::Symlink) => Found::Link,
+            Some(files::FileKind::Other) => Found::Other,
+        });
+        Some(found.collect())
+    }
+
+    fn resolve(&self, path: &str) -> Option<Option<(String, bool)>> {
+        let found = files::resolve(&[path.to_owned()]).ok()?.into_iter().next()?;
+        Some(found.map(|real| (real.path, real.exists)))
+    }
+}
+
+/// The host's file system, for the guard.
 struct HostLinks;
 
 impl Links for HostLinks {

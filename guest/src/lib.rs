@@ -5,9 +5,13 @@
 //!
 //! - [`call`]: what is judged, and what comes of it
 //! - [`guard`]: damage control: rules and paths to a verdict
+//! - [`analysis`]: what a shell text does, as JSON
+//! - [`facts`]: what is known of paths, from what the host answers
 //! - `component`: the only file that knows the contract's generated types; not in native builds
 
+pub mod analysis;
 pub mod call;
+pub mod facts;
 pub mod guard;
 
 #[cfg(target_family = "wasm")]

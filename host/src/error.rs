@@ -87,6 +87,9 @@ pub enum CallError {
     /// It does not export the hook.
     #[error("the component has no {0} hook")]
     NoHook(&'static str),
+    /// The request makes no sense to it. The component goes on.
+    #[error("{0}")]
+    Request(String),
     /// It refused to start.
     #[error("the component does not start: {0}")]
     Start(String),
@@ -107,6 +110,7 @@ impl CallError {
             CallError::TooMuchData => "too-much-data",
             CallError::Input { .. } => "input",
             CallError::NoHook(_) => "no-hook",
+            CallError::Request(_) => "request",
             CallError::Start(_) => "start",
             CallError::Trap(_) => "trap",
         }

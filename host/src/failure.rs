@@ -4,9 +4,10 @@
 //! |---|---|
 //! | gate | is blocked, with the failure as the reason |
 //! | observer | changes nothing; the failure is logged |
+//! | analysis | is an error to whoever asked; nothing depends on it |
 //!
 //! That holds for every kind of failure: a trap, a deadline, a limit, an answer that cannot be read, a component
-//! that does not start. In both roles the failed instance is dropped and the next call gets a new one.
+//! that does not start. In every role the failed instance is dropped and the next call gets a new one.
 
 use crate::error::CallError;
 use crate::instance::Role;
@@ -19,6 +20,8 @@ pub enum OnFailure {
     Block,
     /// The call goes on as if the component were not there.
     Ignore,
+    /// Whoever asked is told.
+    Tell,
 }
 
 /// The table above.
@@ -26,13 +29,14 @@ pub fn policy(role: Role) -> OnFailure {
     match role {
         Role::Gate => OnFailure::Block,
         Role::Observer => OnFailure::Ignore,
+        Role::Analysis => OnFailure::Tell,
     }
 }
 
 /// The verdict that a failed gate gives.
 pub(crate) fn verdict(role: Role, plugin: &str, error: &CallError) -> Verdict {
     match policy(role) {
-        OnFailure::Ignore => Verdict::pass(),
+        OnFailure::Ignore | OnFailure::Tell => Verdict::pass(),
         OnFailure::Block => {
             let reason = format!("{error}; a call that could not be judged does not run");
             let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);

@@ -1,11 +1,11 @@
-//! From a call to a verdict, and from a result to an addition, with recovery.
+//! From a call to a verdict, from a result to an addition, and from a text to what it does, with recovery.
 
 use tokio::sync::Mutex;
 
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
-use crate::instance::{Instance, Role, Session};
+use crate::instance::{Instance, Question, Role, Session};
 use crate::limits::Limits;
 use crate::plugin::Plugin;
 use crate::{Addition, Started, ToolCall, ToolResult, Verdict};
@@ -28,6 +28,7 @@ impl Keeper {
         let limits = match role {
             Role::Gate => Limits::DEFAULT,
             Role::Observer => Limits::OBSERVER,
+            Role::Analysis => Limits::ANALYSIS,
         };
         Keeper { plugin, role, session, capabilities, limits, instance: Mutex::new(None) }
     }
@@ -147,5 +148,71 @@ impl Observer {
     pub async fn observe(&self, result: &ToolResult) -> Option<Addition> {
         self.0.plugin.hooks.tool_observer.as_ref()?;
         self.0.with(async |instance, _| instance.observe(result).await).await.unwrap_or_default()
+    }
+}
+
+/// Says what shell texts do. Requests and answers are JSON texts, as `interface analysis` of the contract has them.
+///
+/// Whatever goes wrong is an error; nothing is judged here, so nothing has to be blocked.
+pub struct Analysis(Keeper);
+
+impl std::fmt::Debug for Analysis {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Analysis").field(&self.0.plugin).finish()
+    }
+}
+
+impl Analysis {
+    /// Analyses by this plugin. Nothing runs before the first question.
+    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+        Analysis(Keeper::new(plugin, Role::Analysis, session, capabilities))
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// Every command of a text, with its words, directory, variables and effects.
+    ///
+    /// # Errors
+    /// [`CallError::Request`] if the request makes no sense; any other if the component failed.
+    pub async fn walk(&self, request: &str) -> Result<String, CallError> {
+        self.ask(Question::Walk, request).await
+    }
+
+    /// The files that a text writes and copies from.
+    ///
+    /// # Errors
+    /// As for [`Analysis::walk`].
+    pub async fn files(&self, request: &str) -> Result<String, CallError> {
+        self.ask(Question::Files, request).await
+    }
+
+    /// The paths that are worth showing beside a text.
+    ///
+    /// # Errors
+    /// As for [`Analysis::walk`].
+    pub async fn hints(&self, request: &str) -> Result<String, CallError> {
+        self.ask(Question::Hints, request).await
+    }
+
+    /// The rules that fire on a text.
+    ///
+    /// # Errors
+    /// As for [`Analysis::walk`].
+    pub async fn explain(&self, request: &str) -> Result<String, CallError> {
+        self.ask(Question::Explain, request).await
+    }
+
+    async fn ask(&self, question: Question, request: &str) -> Result<String, CallError> {
+        let (length, limit) = (request.len(), self.0.limits.input);
+        if length > limit {
+            return Err(CallError::Input { length, limit });
+        }
+        let answer = self.0.with(async |instance, _| instance.analyse(question, request).await).await?;
+        answer.map_err(CallError::Request)
     }
 }

@@ -20,6 +20,8 @@ pub enum Role {
     Gate,
     /// Looks at what happened.
     Observer,
+    /// Says what shell texts do.
+    Analysis,
 }
 
 impl Role {
@@ -28,6 +30,7 @@ impl Role {
         match self {
             Role::Gate => "gate",
             Role::Observer => "observer",
+            Role::Analysis => "analysis",
         }
     }
 }
@@ -64,6 +67,16 @@ pub(crate) struct Instance {
     lifecycle: hooks::lifecycle::Guest,
     tool_gate: Option<hooks::tool_gate::Guest>,
     tool_observer: Option<hooks::tool_observer::Guest>,
+    analysis: Option<hooks::analysis::Guest>,
+}
+
+/// A question that the `analysis` hook answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    Walk,
+    Files,
+    Hints,
+    Explain,
 }
 
 impl Instance {
@@ -91,11 +104,12 @@ impl Instance {
             let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
             let tool_observer =
                 hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            wasmtime::Result::Ok((lifecycle, tool_gate, tool_observer))
+            let analysis = hooks.analysis.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
+            wasmtime::Result::Ok((lifecycle, tool_gate, tool_observer, analysis))
         };
         let made = made.await;
-        let (lifecycle, tool_gate, tool_observer) = made.map_err(|error| explain(&store, &error))?;
-        let mut instance = Instance { store, lifecycle, tool_gate, tool_observer };
+        let (lifecycle, tool_gate, tool_observer, analysis) = made.map_err(|error| explain(&store, &error))?;
+        let mut instance = Instance { store, lifecycle, tool_gate, tool_observer, analysis };
         let session = hooks::lifecycle::Session {
             role: role.name().to_owned(),
             cwd: session.cwd.clone(),
@@ -120,6 +134,24 @@ impl Instance {
         let Some(hook) = self.tool_observer.as_ref() else { return Ok(None) };
         arm(&mut self.store);
         let answer = hook.call_observe(&mut self.store, result).await;
+        answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    /// The answer, or the component's sentence on why the request makes no sense.
+    pub(crate) async fn analyse(
+        &mut self,
+        question: Question,
+        request: &str,
+    ) -> Result<Result<String, String>, CallError> {
+        let hook = self.analysis.as_ref().ok_or(CallError::NoHook("analysis"))?;
+        arm(&mut self.store);
+        let store = &mut self.store;
+        let answer = match question {
+            Question::Walk => hook.call_walk(store, request).await,
+            Question::Files => hook.call_files(store, request).await,
+            Question::Hints => hook.call_hints(store, request).await,
+            Question::Explain => hook.call_explain(store, request).await,
+        };
         answer.map_err(|error| explain(&self.store, &error))
     }
 

@@ -27,7 +27,7 @@
 //! | `plugin` | a component from its bytes to ready to start | calls |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
-//! | `gate` | a call to a verdict, with recovery | any agent's dialect |
+//! | `gate` | a call to a verdict or an answer, with recovery | any agent's dialect |
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
 
@@ -55,7 +55,7 @@ pub use bindings::toolgate::plugin::types::{
 pub use capability::Capabilities;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
-pub use gate::{Gate, Observer};
+pub use gate::{Analysis, Gate, Observer};
 pub use instance::{Role, Session};
 pub use measure::Measure;
 pub use plugin::{Description, Import, Plugin};

@@ -46,6 +46,11 @@ impl Limits {
 
     /// Those of an observer, for which nobody waits: time for requests to the check daemon.
     pub const OBSERVER: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
+
+    /// Those of an analysis: whole scripts are put to it, and no call waits for its answer, which has every command
+    /// of a text with all its variables and so is far longer than the text.
+    pub const ANALYSIS: Limits =
+        Limits { compute: Duration::from_secs(10), call: Duration::from_secs(30), lifted: 64 << 20, ..Limits::DEFAULT };
 }
 
 /// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; tests put the deepest input that

@@ -35,6 +35,7 @@ pub(crate) struct Hooks {
     pub(crate) lifecycle: hooks::lifecycle::GuestIndices,
     pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
     pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
+    pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
 }
 
 /// What a component is and asks for, known before any of it runs.
@@ -103,6 +104,8 @@ impl Plugin {
             tool_gate: optional(&description, "tool-gate", || hooks::tool_gate::GuestIndices::new(&pre))
                 .map_err(contract)?,
             tool_observer: optional(&description, "tool-observer", || hooks::tool_observer::GuestIndices::new(&pre))
+                .map_err(contract)?,
+            analysis: optional(&description, "analysis", || hooks::analysis::GuestIndices::new(&pre))
                 .map_err(contract)?,
         };
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })

@@ -2,9 +2,12 @@
 
 use std::os::unix::fs::symlink;
 
+use serde_json::{Value, json};
+use toolgate_guest::analysis;
+use toolgate_guest::guard::{Guard, NoLinks};
 use toolgate_host::capability::{LocalFiles, Recording};
-use toolgate_host::{Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
-use toolgate_tests::{builtin, component, native_summary, summary, tool_call, verdict_cases};
+use toolgate_host::{Analysis, CallError, Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
+use toolgate_tests::{builtin, component, native_summary, summary, test_guest, tool_call, verdict_cases};
 use wit_component::DecodedWasm;
 
 /// Read from the bytes, not from what the host makes of them.
@@ -141,4 +144,77 @@ async fn hostile_texts_are_answered_by_the_component_itself() {
         let start: String = command.chars().take(40).collect();
         assert!(own && matches!(verdict.decision, Decision::Block(_)), "{start}: {verdict:?}");
     }
+}
+
+#[tokio::test]
+async fn analyses_are_those_of_the_logic() {
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let asked = Analysis::new(plugin, Session::in_folder("/project"), Capabilities::denied());
+    let commands =
+        ["", "cd src && sudo rm -rf \"$X\" > log", "for f in a b; do cp $f ../$f; done", "echo 'open", "touch é"];
+    for command in commands {
+        let request = json!({"command": command, "cwd": "/project/src", "workspace_root": "/project", "id": 1});
+        let request = request.to_string();
+        assert_eq!(asked.walk(&request).await.ok(), analysis::walk(&request, None).ok(), "{command}");
+        assert_eq!(asked.files(&request).await.ok(), analysis::files(&request, None).ok(), "{command}");
+        assert_eq!(asked.hints(&request).await.ok(), analysis::hints(&request, None).ok(), "{command}");
+        let explained = analysis::explain(&request, &Guard::new(), &mut NoLinks);
+        assert_eq!(asked.explain(&request).await.ok(), explained.ok(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn an_analysis_knows_what_exists_if_it_may_look() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let project = folder.path().canonicalize().expect("its real path").display().to_string();
+    std::fs::create_dir(format!("{project}/sub")).expect("a folder");
+    std::fs::write(format!("{project}/file"), "x").expect("a file");
+    symlink("sub", format!("{project}/link")).expect("a link");
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let files = Recording::new(LocalFiles::new());
+    let session = Session::in_folder(&project);
+    let looking = Analysis::new(plugin.clone(), session.clone(), Capabilities::denied().files(files.clone()));
+    let blind = Analysis::new(plugin, session, Capabilities::denied());
+    let cases = [
+        ("cp file sub", "sub/file", "sub"),
+        ("cp file link", "link/file", "link"),
+        ("cp file none", "none", "none"),
+        ("cd none && touch a || touch b", "b", "none/a"),
+    ];
+    for (command, with, without) in cases {
+        for (asked, expected) in [(&looking, with), (&blind, without)] {
+            let request = json!({"command": command, "cwd": project}).to_string();
+            let answer: Value = serde_json::from_str(&asked.files(&request).await.expect("an answer")).expect("JSON");
+            assert_eq!(answer["written"][0], format!("{project}/{expected}"), "{command}: {answer}");
+        }
+    }
+    // However many paths a text names, the host is not asked more often than it allows.
+    let many = (0..3_000).map(|n| format!("rm d{n}/f; ")).collect::<String>();
+    let request = json!({"command": many, "cwd": project}).to_string();
+    assert!(looking.walk(&request).await.is_ok());
+    let asked = files.requests().len();
+    assert!(asked < 1_000, "{asked} requests");
+}
+
+#[tokio::test]
+async fn an_analysis_that_fails_is_an_error_and_the_next_one_works() {
+    let engine = Engine::new().expect("an engine");
+    let asked = Analysis::new(
+        builtin(&engine).expect("the default plugin"),
+        Session::in_folder("/project"),
+        Capabilities::denied(),
+    );
+    let good = json!({"command": "touch a", "cwd": "/project"}).to_string();
+    for bad in ["", "{}", r#"{"command": "a", "cwd": 1}"#] {
+        assert!(matches!(asked.walk(bad).await, Err(CallError::Request(why)) if !why.is_empty()), "{bad}");
+        assert!(asked.files(&good).await.is_ok(), "after {bad}");
+    }
+    let long = json!({"command": "x".repeat(4 << 20)}).to_string();
+    assert!(matches!(asked.walk(&long).await, Err(CallError::Input { .. })));
+    let deep = json!({"command": format!("{}a{}", "$(".repeat(5_000), ")".repeat(5_000))}).to_string();
+    let answer: Value = serde_json::from_str(&asked.walk(&deep).await.expect("an answer")).expect("JSON");
+    assert!(answer["unparsed"].is_string());
+    assert!(asked.files(&good).await.is_ok());
+    let none = Analysis::new(test_guest(&engine), Session::in_folder("/project"), Capabilities::denied());
+    assert!(matches!(none.walk(&good).await, Err(CallError::NoHook(_))));
 }

@@ -20,21 +20,109 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
+//! | `syntax` | text to tree | values |
 //! | `walk` | the commands of a text, state on the way | what a command means |
-//! | `scan` | what is too long, too deep or no shell text | anything that parses |
+//! | `scan` | what is too long or no shell text | anything that parses |
 //! | `word` | one word's value | which words a command has |
+//! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
 //! | `wrapper` | which programs run other programs, as a table | running them |
+//! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
-//! | `path` | joining and cleaning paths as text | asking the file system |
+//! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |
+//! | `files`, `hints` | which files a text writes, and how their paths are shown | what a command does |
+//! | `facts`, `path` | what the caller knows; paths as text | asking the file system |
+//!
+//! # What is assumed
+//!
+//! With facts about files ([`Facts::files`]) nothing is assumed: a directory that may not be there makes what follows
+//! unknown. Without them `cd` succeeds and no links are in the way; where it would fail, [`Command::folders`] has the
+//! directory that it leaves. Facts that do not know the directory itself are of another machine and are not used. An
+//! unset variable is unknown unless the environment is [complete](Facts::complete).
+//!
+//! Every shell is taken for bash, `sh` too, and not in its posix mode. What an assignment makes another program run
+//! (`GIT_SSH_COMMAND`, `LD_PRELOAD`) is not followed, but for a `BASH_ENV` that the text wrote.
+//!
+//! # Bounds
+//!
+//! | What | Bound | Beyond it |
+//! |---|---|---|
+//! | text | 1 MiB | scanned token by token, [`Script::unparsed`] |
+//! | nesting of syntax; commands inside commands | 100 levels of the parser; 24 | the same |
+//! | commands listed; steps taken | 20 000; 200 000 | the same |
+//! | values put into words | 4 MiB in all, 64 KiB each | [`Why::TooMuch`] |
+//! | words out of braces | 1 024 a word | [`Why::TooMuch`] |
+//! | rounds of a loop one by one | 256 | what the rest may change is unknown |
+//! | calls of a function inside itself | 8 | the same, and the call is [opaque](Command::opaque) |
+//! | variables, and files, that are kept apart | 400 each | unknown |
+//! | directories followed at a time; their depth | 4; 64 | unknown |
+//!
+//! # Where earlier trackers stopped
+//!
+//! The limitations that the documentation of pi-steering's trackers lists, and what happens here:
+//!
+//! | Limitation there | Here |
+//! |---|---|
+//! | `cd $VAR`, `cd "$(pwd)"` | the value if it is known, also through defaults, patterns and plain commands |
+//! | a sourced file is never read | read if the text wrote it, or it is a process substitution; else all is unknown |
+//! | `pushd`, `popd` | followed with their stack |
+//! | `cd -` does nothing | goes to `OLDPWD` |
+//! | `cd -P`, `cd --` | options; links are resolved by the facts |
+//! | `if`, `case`: the directory before, unless all branches agree | what all branches leave, else unknown; a condition that is certain takes its branch |
+//! | loops never carry on | known words and counters are run round by round; else what a round may change is unknown |
+//! | `eval` is not read | read in the same shell |
+//! | `&` is taken for `;` | a shell of its own |
+//! | a heredoc is data | data, unless a shell or an interpreter reads it |
+//! | `env -C`: the inner command has no state | every command has its state, in wrappers, substitutions and functions too |
+//! | function bodies, `local`, `declare`, `readonly`, `export -n` | followed at each call, and listed at the definition |
+//! | an assignment that is not known keeps the old value | makes the variable unknown |
+//! | `&&` and `\|\|` thread straight through | by what succeeded or failed, where that is certain |
+//! | prefix assignments | are in the environment of that command, and gone after it |
+//!
+//! # Beside unbash
+//!
+//! The parser that those trackers stand on, unbash 3.0.0, with the command extraction of unbash-walker 0.1.0, on 423
+//! scripts that `bash -n` accepts: both find the same simple commands in 403; unbash misses commands or words in 18 and
+//! reports an error for one. Of 82 texts that bash rejects it takes 59 without a word, this crate 14; those do nothing
+//! when they run. Reading and visiting takes it 1.5 to 3 times as long, warm.
+//!
+//! | Construct | unbash 3.0.0 | here |
+//! |---|---|---|
+//! | `((a) )`, `$((a); b)`: subshells, not arithmetic | the commands are missed | found |
+//! | `$(a /)` inside `$(( ))` | its last word is lost | found |
+//! | backquotes in `(( ))`, `$(a)` in an index | missed | found |
+//! | `$[ 1 + 2 ]` | several words | an expression |
+//! | `$(a) b`: a substitution as the program | missed | found |
+//! | substitutions in arrays for `declare`, in extended globs, in defaults | missed | found |
+//! | heredoc in `"$( )"` with a lone quote in its body | the rest is swallowed | found |
+//! | heredoc delimiters quoted in part | wrong end | found |
+//! | comments with quotes inside `$( )` | the rest is lost | found |
+//! | `for x in a; { b; }`, `! ! a`, `time -- a` | errors, or the command is lost | found |
+//! | reserved words as arguments: `echo } fi; b` | `b` is lost | found |
+//! | `[[ x =~ ^(a;b)$ ]]` | commands are made up | found |
+//! | `r\m`, `$'\x41'` | the backslash stays | resolved |
+//! | lines joined inside names and operators | wrong in part | found; positions are those of the whole text |
+//! | a heredoc in `$( )` that ends at its `)` | read | unparsed |
 
+mod arithmetic;
 mod effect;
+mod facts;
+mod files;
+mod glob;
+mod hints;
+mod inline;
 mod path;
 mod scan;
+mod syntax;
+mod tracker;
 mod walk;
 mod word;
 mod wrapper;
 
-pub use effect::{Access, Effect, effects};
+pub use effect::{Effect, Kind};
+pub use facts::{Facts, Look, Presence};
+pub use files::{Files, detect_files};
+pub use hints::{extract_shell_path_hints, hints, normalize_path};
 pub use path::absolute;
-pub use walk::{Command, Facts, Joiner, Redirect, RedirectKind, Script, parse};
+pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};
+pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, Script, Variables, parse, resolve_word};
 pub use word::{Span, Value, Why, Word};

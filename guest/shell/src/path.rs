@@ -28,3 +28,13 @@ pub fn absolute(path: &str, cwd: &str) -> String {
 pub(crate) fn basename(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
+
+/// The folder that a clean absolute path stands in; none for the root.
+pub(crate) fn parent(path: &str) -> Option<&str> {
+    let at = path.rfind('/')?;
+    match at {
+        0 if path.len() > 1 => Some("/"),
+        0 => None,
+        at => Some(&path[..at]),
+    }
+}

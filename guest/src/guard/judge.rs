@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use toolgate_shell::{Access, Command, Facts, Script, Span, Value, Why, absolute, effects, parse};
+use toolgate_shell::{Command, Facts, Kind as Deed, Script, Span, Value, Why, absolute, parse};
 
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::rules::{self, Layer, PatternRule, Problem, RuleFile};
@@ -98,6 +98,32 @@ impl Guard {
     }
 }
 
+/// What a rule on paths tells apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// It is named, and what happens to it is not known.
+    Mention,
+    /// Its content is read.
+    Read,
+    /// It is made, or its content, mode or owner is changed.
+    Write,
+    /// It is removed or moved away, with everything below it.
+    Delete,
+}
+
+impl Access {
+    /// None for what does not happen to a path here.
+    fn of(deed: Deed) -> Option<Self> {
+        match deed {
+            Deed::Mention | Deed::Execute => Some(Access::Mention),
+            Deed::Read => Some(Access::Read),
+            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
+            Deed::Delete | Deed::Move => Some(Access::Delete),
+            Deed::Send => None,
+        }
+    }
+}
+
 /// A path that the call touches.
 struct Touched {
     access: Access,
@@ -190,15 +216,28 @@ impl Inquiry<'_> {
             }
             return;
         }
-        for effect in effects(found) {
+        // The folder that an option names: `git -C ~/.ssh`.
+        if let Some(cwd) = found.cwd.as_ref().filter(|_| found.cwd != found.shell_cwd) {
+            let (access, path) = (Access::Mention, Value::Known(cwd.clone()));
+            let evidence = evidence(command, found.span);
+            self.touched.push(Touched { access, path, written: None, evidence, possible: false });
+        }
+        for effect in &found.effects {
+            let Some(access) = Access::of(effect.kind) else { continue };
+            // What no word names, as git's own files, is what the program is there for.
+            let implied = effect.span == found.span && matches!(effect.path, Value::Pattern(_));
+            if implied && !matches!(found.program(), Some("find" | "fd" | "fdfind")) {
+                continue;
+            }
             // A program that is not known may do anything to its operands.
             let program = found.words.first().filter(|word| word.known().is_none());
             let unknown = program.is_some_and(|program| program.span != effect.span);
-            let access = if unknown { Access::Delete } else { effect.access };
+            let access = if unknown { Access::Delete } else { access };
             let evidence = evidence(command, effect.span);
             let possible =
-                unknown || !effect.certain || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
-            self.touched.push(Touched { access, path: effect.path, written: effect.written, evidence, possible });
+                unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
+            let (path, written) = (effect.path.clone(), effect.written.clone());
+            self.touched.push(Touched { access, path, written, evidence, possible });
         }
     }
 

@@ -170,7 +170,8 @@ mod tests {
             ("sudo rm x", &["sudo rm x", "rm x"]),
             ("sh -c 'rm x'", &["sh -c rm x", "rm x"]),
             ("echo 'rm x' | sh", &["echo ''", "sh", "rm x", "echo '' | sh"]),
-            ("echo $(rm x)", &["echo ''", "rm x"]),
+            ("echo $(rm x)", &["echo", "rm x"]),
+            ("echo $(curl x)", &["echo ''", "curl x"]),
             ("F=/x; rm $F", &["F=/x", "rm /x", "F=/x; rm /x"]),
             ("a && b || c", &["a", "b", "c", "a && b || c"]),
             ("rm {a,b}", &["rm a b"]),
@@ -188,7 +189,8 @@ mod tests {
         for (text, needle, expected) in [
             ("é; sudo r\\m -rf x", "rm -rf", "r\\m -rf"),
             ("curl a |  sh -x", "curl a | sh", "curl a |  sh"),
-            ("sh -c 'rm x'", "rm x", "'rm x'"),
+            ("sh -c 'rm x'", "rm x", "rm x"),
+            ("sh -c \"r''m x\"", "rm x", "r''m x"),
             ("true; rm -rf /", "-rf", "-rf"),
         ] {
             let script = parse(text, &Facts::new("/p"));

@@ -1,7 +1,7 @@
 //! `toolgate check`: what would become of a command, without any agent.
 
 use std::collections::HashMap;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -12,10 +12,8 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::{Action, Decision, Gate, Level, Plugin, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi, read};
+use crate::lines::Lines;
 use crate::{Failure, exit, place, show};
-
-/// Longest line of a batch, in bytes.
-const LINE: u64 = 64 << 20;
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -111,18 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     {
         return Err(Failure::new(exit::NO_INPUT, format!("there is no rule file {}", rules.display())));
     }
-    let here = std::env::current_dir();
-    let cwd = match (&arguments.cwd, here) {
-        (Some(cwd), Ok(here)) => here.join(cwd),
-        (Some(cwd), Err(_)) if cwd.is_absolute() => cwd.clone(),
-        (None, Ok(here)) => here,
-        (_, Err(error)) => {
-            let message = format!("the current directory cannot be read ({error}); name one with --cwd");
-            return Err(Failure::new(exit::NO_INPUT, message));
-        }
-    };
-    let cwd = cwd.into_os_string().into_string();
-    let cwd = cwd.map_err(|_| Failure::new(exit::DATA, "the directory's name is not UTF-8"))?;
+    let cwd = place::folder(arguments.cwd.as_deref())?;
     let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let mut gates = Gates { plugin, rules: arguments.rules.as_deref(), open: HashMap::new() };
@@ -155,45 +142,16 @@ async fn one(command: &str, cwd: &str, json: bool, gates: &mut Gates<'_>) -> Res
 }
 
 async fn batch(cwd: &str, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
-    let mut input = std::io::stdin().lock();
-    if input.is_terminal() {
-        show::complain("reading JSON lines from the terminal; end with Ctrl-D");
-    }
+    let mut lines = Lines::new();
     let mut out = std::io::stdout().lock();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = std::io::Read::take(&mut input, LINE + 1).read_until(b'\n', &mut line);
-        let read = read.map_err(|error| Failure::new(exit::IO, format!("standard input: {error}")))?;
-        if read == 0 {
-            return Ok(ExitCode::SUCCESS);
-        }
-        if line.len() as u64 > LINE {
-            skip_line(&mut input)?;
-            line = Vec::new();
-            let answer = wrong(Value::Null, &format!("the line is longer than {} MiB", LINE >> 20));
-            writeln!(out, "{answer}").map_err(output_lost)?;
-            continue;
-        }
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let answer = answer_line(&line, cwd, gates).await?;
+    while let Some(line) = lines.next()? {
+        let answer = match line {
+            Ok(line) => answer_line(line, cwd, gates).await?,
+            Err(error) => wrong(Value::Null, &error),
+        };
         writeln!(out, "{answer}").map_err(output_lost)?;
     }
-}
-
-/// Reads up to the next line's start, keeping nothing.
-fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
-    loop {
-        let buffer = input.fill_buf().map_err(|error| Failure::new(exit::IO, format!("standard input: {error}")))?;
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let length = end.map_or(buffer.len(), |at| at + 1);
-        input.consume(length);
-        if end.is_some() || length == 0 {
-            return Ok(());
-        }
-    }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn answer_line(line: &[u8], cwd: &str, gates: &mut Gates<'_>) -> Result<Value, Failure> {

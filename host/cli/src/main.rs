@@ -3,16 +3,20 @@
 //! | Module | For |
 //! |---|---|
 //! | `agent` | one file per agent: its JSON to the contract's types and back |
+//! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `check` | judging commands by hand and in bulk |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
+//! | `lines` | standard input, line by line |
 //! | `place` | where rule files are |
 //! | `show` | putting untrusted text before a person |
 
 mod agent;
+mod analysis;
 mod check;
 mod hook;
 mod inspect;
+mod lines;
 mod place;
 mod show;
 
@@ -62,6 +66,15 @@ enum Command {
     Hook(hook::Arguments),
     /// Show what a component exports, asks for, and its digests
     Inspect(inspect::Arguments),
+    /// Show every command that a shell text runs, with its directory, effects and what is not known
+    #[command(after_help = analysis::WALK)]
+    Walk(analysis::Arguments),
+    /// Show which files a shell text writes, and from which it copies
+    #[command(after_help = analysis::FILES)]
+    Files(analysis::Arguments),
+    /// Show the paths that a shell text makes or changes, relative to the workspace
+    #[command(after_help = analysis::HINTS)]
+    Hints(analysis::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -89,6 +102,9 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
+        Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),
+        Command::Hints(arguments) => analysis::run(analysis::Question::Hints, &arguments),
     };
     match outcome {
         Ok(code) => code,

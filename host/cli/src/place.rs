@@ -5,12 +5,32 @@ use std::path::{Path, PathBuf};
 use toolgate_host::capability::{LocalClock, LocalFiles, LocalLog, StderrUi};
 use toolgate_host::{Capabilities, Engine, Gate, LoadError, Plugin, Session};
 
+use crate::{Failure, exit};
+
 /// A rule file's path below a project's root, and below the home folder.
 const RULES: &str = ".pi/damage-control-rules.yaml";
 
 /// The home folder of whoever runs this program: what `HOME` says, or the password file if it says nothing.
 pub(crate) fn home() -> Option<String> {
     std::env::home_dir()?.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
+}
+
+/// A folder that an option names, absolute; the current one if none does.
+pub(crate) fn folder(given: Option<&Path>) -> Result<String, Failure> {
+    let folder = match (given, std::env::current_dir()) {
+        (Some(given), _) if given.is_absolute() => given.to_path_buf(),
+        (Some(given), Ok(here)) => here.join(given),
+        (None, Ok(here)) => here,
+        (_, Err(error)) => {
+            let message = format!("the current directory cannot be read ({error}); name one with --cwd");
+            return Err(Failure::new(exit::NO_INPUT, message));
+        }
+    };
+    // Behind a link `..` is not what it looks like.
+    let dots = folder.components().any(|part| part == std::path::Component::ParentDir);
+    let folder = if dots { folder.canonicalize().unwrap_or(folder) } else { folder };
+    let text = folder.into_os_string().into_string();
+    text.map_err(|_| Failure::new(exit::DATA, "the directory's name is not UTF-8"))
 }
 
 /// The root of the project that a folder is in: the nearest folder with rules or a repository, else the folder.

@@ -6,6 +6,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Effects, Style};
+use serde_json::{Map, Value};
 use toolgate_host::{Action, Diagnostic, Evidence, Level, Verdict, plain};
 
 /// Longest line of a command that is shown as it is, in characters.
@@ -15,6 +16,7 @@ const RED: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
 const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
 const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
 const DIM: Style = Style::new().effects(Effects::DIMMED);
+const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// An error on standard error.
 pub(crate) fn complain(message: &str) {
@@ -70,6 +72,121 @@ pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Ve
         }
     }
     Ok(())
+}
+
+/// The commands of a text for a person, a block each.
+pub(crate) fn walk(out: &mut impl Write, text: &str, answer: &Map<String, Value>) -> std::io::Result<()> {
+    let commands = list(answer.get("commands"));
+    if commands.is_empty() {
+        writeln!(out, "{DIM}no commands{DIM:#}")?;
+    }
+    for command in commands {
+        writeln!(out, "{BOLD}{}{BOLD:#}", cut(&words(command, text)))?;
+        let mut row = |label: &str, value: &str, mark: &str| {
+            writeln!(out, "  {DIM}{label:<8}{DIM:#} {}{DIM}{mark}{DIM:#}", cut(value))
+        };
+        let folder = |key: &str| command[key].as_str();
+        row("in", folder("cwd").unwrap_or("?"), "")?;
+        if folder("shell_cwd") != folder("cwd") {
+            row("from", folder("shell_cwd").unwrap_or("?"), "  the shell's directory")?;
+        }
+        let via: Vec<&str> = list(command.get("via")).iter().filter_map(Value::as_str).collect();
+        if !via.is_empty() {
+            row("through", &via.join(" > "), "")?;
+        }
+        if let Some(runs) = command["runs"].as_str().filter(|runs| *runs != "certainly") {
+            row("runs", runs, "")?;
+        }
+        if command["elsewhere"] == true {
+            row("runs", "elsewhere", "  its paths are not those here")?;
+        }
+        for effect in list(command.get("effects")) {
+            let (path, glob) = (effect["path"].as_str(), effect["glob"].as_str());
+            let mark = if effect["certain"] == true { "" } else { "  possible" };
+            row(effect["kind"].as_str().unwrap_or_default(), path.or(glob).unwrap_or("?"), mark)?;
+        }
+        for unknown in list(command.get("unknown")) {
+            let (at, why) = (unknown["at"].as_str().unwrap_or_default(), unknown["why"].as_str().unwrap_or_default());
+            // Variables are many, and not in the table.
+            if at != "env" && !at.starts_with("env.") {
+                row("unknown", &format!("{at}: {why}"), "")?;
+            }
+        }
+    }
+    unparsed(out, answer)
+}
+
+/// The files of a text for a person.
+pub(crate) fn files(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
+    let mut any = false;
+    for label in ["written", "read"] {
+        for path in list(answer.get(label)).iter().filter_map(Value::as_str) {
+            any = true;
+            writeln!(out, "{DIM}{label:<8}{DIM:#} {}", plain(path))?;
+        }
+    }
+    if !any {
+        writeln!(out, "{DIM}no files that are known{DIM:#}")?;
+    }
+    unparsed(out, answer)
+}
+
+/// The hints of a text for a person.
+pub(crate) fn hints(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
+    let paths = list(answer.get("paths"));
+    if paths.is_empty() {
+        writeln!(out, "{DIM}no paths that are known{DIM:#}")?;
+    }
+    paths.iter().filter_map(Value::as_str).try_for_each(|path| writeln!(out, "{}", plain(path)))
+}
+
+fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
+    match answer.get("unparsed").and_then(Value::as_str) {
+        Some(why) => writeln!(out, "{YELLOW}unparsed{YELLOW:#} {}; what stands here is a guess", plain(why)),
+        None => Ok(()),
+    }
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A command's words as they could be typed, and `?` for what is not known; as written if it has none.
+fn words(command: &Value, text: &str) -> String {
+    let word = |value: &Value| value.as_str().map_or("?".to_owned(), quoted);
+    let assignments = command["assignments"].as_object().into_iter().flatten();
+    let mut words: Vec<String> = assignments.map(|(name, value)| format!("{name}={}", word(value))).collect();
+    let args = list(command.get("args"));
+    let unnamed = list(command.get("unknown")).iter().any(|unknown| unknown["at"] == "name");
+    if !args.is_empty() || unnamed || command["name"].is_string() {
+        words.push(word(&command["name"]));
+        words.extend(args.iter().map(word));
+    }
+    if words.is_empty() {
+        let at = |key: &str| command["span"][key].as_u64().and_then(|at| usize::try_from(at).ok());
+        let span = at("start").zip(at("end")).and_then(|(start, end)| text.get(start..end));
+        return span.unwrap_or("?").to_owned();
+    }
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_alphanumeric() || "-_./=:,@%+^".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A text on one line; of a long one the start, and how much is left out.
+fn cut(text: &str) -> String {
+    let shown = plain(text);
+    let left_out = shown.chars().count().saturating_sub(LINE);
+    match left_out {
+        0 => shown,
+        _ => format!("{} [{left_out} characters more]", shown.chars().take(LINE).collect::<String>()),
+    }
 }
 
 fn line_of(text: &str, evidence: &[&Evidence]) -> String {

@@ -129,6 +129,16 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["inspect", "missing.wasm"], 66),
         (&["inspect", &rules], 65),
         (&["inspect", "."], 65),
+        (&["walk", "ls"], 0),
+        (&["walk", "echo 'open"], 0),
+        (&["files", "--json", "ls"], 0),
+        (&["hints", "--cwd", "", "ls"], 0),
+        (&["walk", "ls", "--batch"], 64),
+        (&["walk", "ls", "--env", "A"], 64),
+        (&["walk", "ls", "--env", "=b"], 64),
+        (&["files", "--nonsense"], 64),
+        (&["walk", "ls", "--env", "A=1", "--env", "B=", "--env-complete", "--home", "/", "--workspace", "/"], 0),
+        (&["walk", "--help"], 0),
         (&["--help"], 0),
         (&["check", "--help"], 0),
         (&["--version"], 0),
@@ -472,4 +482,182 @@ fn real_payloads_are_understood() {
         count += 1;
     }
     assert!(count > 0, "{} is empty", folder.display());
+}
+
+impl Scene {
+    /// Asks `walk`, `files` or `hints` about lines; the exit code and the answers.
+    fn asked(&self, question: &str, arguments: &[&str], lines: &[u8]) -> (Option<i32>, Vec<Value>) {
+        let output = self.run(&[&[question, "--batch"], arguments].concat(), lines);
+        let answers = text(&output.stdout);
+        let answers = answers.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        (output.status.code(), answers.collect())
+    }
+
+    fn asked_one(&self, question: &str, arguments: &[&str], input: &[u8]) -> Value {
+        let output = self.run(&[&[question, "--json"], arguments].concat(), input);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    }
+}
+
+#[test]
+fn a_text_is_analysed_where_the_command_runs() {
+    let scene = Scene::new();
+    scene.write("home/project/src/main.c", "");
+    let project = scene.project();
+    let home = scene.at("home").display().to_string();
+    let at = |path: &str| format!("{project}/{path}");
+    let files = |command: &str| scene.asked_one("files", &[command], b"");
+    assert_eq!(files("cp src/main.c src/a.c"), json!({"written": [at("src/a.c")], "read": [at("src/main.c")]}));
+    // The folder exists, so the copy goes into it.
+    assert_eq!(files("cp ../x src")["written"], json!([at("src/x")]));
+    assert_eq!(files("touch ~/a \"$HOME/b\"")["written"], json!([format!("{home}/a"), format!("{home}/b")]));
+    let hints = |arguments: &[&str]| scene.asked_one("hints", arguments, b"")["paths"].clone();
+    assert_eq!(hints(&["touch a ../b"]), json!(["a", format!("{home}/b")]));
+    assert_eq!(hints(&["touch a", "--cwd", "src"]), json!(["src/a"]));
+    assert_eq!(hints(&["touch a ../b", "--cwd", "src", "--workspace", "src"]), json!(["a", at("b")]));
+    assert_eq!(hints(&["touch a ../b", "--cwd", ""]), json!(["a", "../b"]));
+    let walk = |arguments: &[&str]| scene.asked_one("walk", arguments, b"")["commands"][0].clone();
+    let here = walk(&["a"]);
+    assert_eq!((&here["cwd"], &here["env"]), (&json!(project), &json!({"HOME": home, "PWD": project})));
+    assert_eq!(walk(&["a", "--cwd", ".."])["cwd"], json!(home));
+    assert_eq!(walk(&["a ~ $X$Y", "--home", "/h", "--env", "X=1", "--env", "Y=2=3"])["args"], json!(["/h", "12=3"]));
+    assert_eq!(walk(&["a ~", "--env", "HOME=/e"])["args"], json!(["/e"]));
+    assert_eq!(walk(&["a $X"])["args"], json!([null]));
+    assert_eq!(walk(&["a $X", "--env-complete"])["args"], json!([]));
+    let output = scene.run_with(&["walk", "--json", "a $USER"], b"", &[("USER", "me".to_owned())]);
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["commands"][0]["args"], json!(["me"]));
+    // The text may come from standard input.
+    assert_eq!(scene.asked_one("files", &["-"], b"touch a\ntouch b\n")["written"], json!([at("a"), at("b")]));
+    assert_eq!(scene.asked_one("files", &[], b"touch a")["written"], json!([at("a")]));
+    let output = scene.run(&["walk"], b"touch \xff");
+    assert_eq!(output.status.code(), Some(65), "{}", text(&output.stderr));
+    let output = scene.run(&["walk", "-"], "x".repeat(5 << 20).as_bytes());
+    assert_eq!(output.status.code(), Some(65), "{}", text(&output.stderr));
+}
+
+#[test]
+fn an_analysis_is_shown_as_a_table() {
+    let scene = Scene::new();
+    let shown = |arguments: &[&str]| text(&scene.run(arguments, b"").stdout);
+    let walk = shown(&["walk", "cd /x; A=1 sudo rm -rf \"$X/y\" 'a b' > /etc/log", "--cwd", "/none"]);
+    let expected = "\
+cd /x
+  in       /none
+A=1 sudo rm -rf ? 'a b'
+  in       /x
+  write    /etc/log  possible
+  unknown  args[2]: the value of $X is not known
+rm -rf ? 'a b'
+  in       /x
+  through  sudo
+";
+    assert!(walk.starts_with(expected), "{walk}");
+    for row in ["  delete   */y  possible\n", "  delete   /x/a b  possible\n"] {
+        assert!(walk.contains(row), "{walk}");
+    }
+    assert_eq!(shown(&["files", "mv a b", "--cwd", "/none"]), "written  /none/b\nread     /none/a\n");
+    assert_eq!(shown(&["hints", "mkdir a b", "--cwd", "/none"]), "a\nb\n");
+    assert_eq!(shown(&["hints", "ls"]), "no paths that are known\n");
+    assert_eq!(shown(&["files", "ls"]), "no files that are known\n");
+    assert!(shown(&["walk", "ls 'open"]).contains("unparsed "));
+    assert!(shown(&["walk", "ssh h 'rm /x'"]).contains("elsewhere"));
+    // What is shown does not deceive: nothing moves the cursor, and what is left out is marked.
+    for question in ["walk", "files", "hints"] {
+        let evil = shown(&[question, "touch 'a\u{1b}[2K\u{202e}b\nc'"]);
+        assert!(!evil.contains(['\u{1b}', '\u{202e}']) && evil.contains("a\\u{1b}[2K\\u{202e}b\\nc"), "{evil}");
+    }
+    let long = shown(&["walk", &format!("a {}", "x".repeat(5_000))]);
+    assert!(long.contains("characters more]") && long.len() < 1_000, "{long}");
+}
+
+#[test]
+fn a_batch_of_analyses_answers_every_line_in_order() {
+    let scene = Scene::new();
+    let home = scene.at("home").display().to_string();
+    let lines: &[(&str, Value)] = &[
+        (r#"{"id":1,"command":"touch a","cwd":"/w"}"#, json!({"id": 1, "written": ["/w/a"], "read": []})),
+        (r#"{"command":"touch ~/a","home":"/h"}"#, json!({"written": ["/h/a"], "read": []})),
+        (r#"{"command":"touch ~/a","env":{"HOME":"/e"}}"#, json!({"written": ["/e/a"], "read": []})),
+        (r#"{"command":"touch ~/a","env":{}}"#, json!({"written": [], "read": []})),
+        (r#"{"command":"touch ~/a","env":null}"#, json!({"written": [format!("{home}/a")], "read": []})),
+        (
+            r#"{"command":"mv a b","initial_cwd":"/i","id":null}"#,
+            json!({"id": null, "written": ["/i/b"], "read": ["/i/a"]}),
+        ),
+        (r#"{"command":"touch a","cwd":null}"#, json!({"written": [format!("{}/a", scene.project())], "read": []})),
+        (r#"{"command":"touch a","cwd":""}"#, json!({"written": [], "read": []})),
+        (
+            r#"{"command":"touch é","cwd":"/w","id":{"a":[1]},"colour":"red"}"#,
+            json!({"id": {"a": [1]}, "written": ["/w/é"], "read": []}),
+        ),
+        ("not json", json!({"id": null, "error": ""})),
+        ("[1]", json!({"id": null, "error": ""})),
+        (r#"{"id":2}"#, json!({"id": 2, "error": ""})),
+        (r#"{"command":7}"#, json!({"error": ""})),
+        (r#"{"id":3,"command":"a","env":{"A":{}}}"#, json!({"id": 3, "error": ""})),
+        (r#"{"id":4,"command":"a\u0000b","cwd":"/w\u0000"}"#, json!({"id": 4, "error": ""})),
+        (r#"{"id":5,"command":"touch z","cwd":"/w"}"#, json!({"id": 5, "written": ["/w/z"], "read": []})),
+    ];
+    let mut input: Vec<u8> = lines.iter().flat_map(|(line, _)| format!("{line}\n").into_bytes()).collect();
+    input.extend(b"\n  \n{\"id\":\"bad\xff\"}\n{\"id\":\"last\",\"command\":\"ls\"}");
+    let (code, answers) = scene.asked("files", &[], &input);
+    assert_eq!((code, answers.len()), (Some(1), lines.len() + 2));
+    for ((line, expected), answer) in lines.iter().zip(&answers) {
+        let mut answer = answer.clone();
+        if let Some(error) = answer.get_mut("error") {
+            assert!(error.as_str().is_some_and(|error| error.len() > 10), "{line}: {error}");
+            *error = json!("");
+        }
+        assert_eq!(answer, *expected, "{line}");
+    }
+    assert!(answers[lines.len()]["error"].is_string());
+    assert_eq!(answers[lines.len() + 1], json!({"id": "last", "written": [], "read": []}));
+    // All lines right: exit code 0. Options stand in for what a line does not say.
+    let arguments = ["--cwd", "/w/s", "--workspace", "/w", "--env", "X=1", "--env-complete"];
+    let (code, answers) = scene.asked("hints", &arguments, br#"{"command":"touch $X$Y ../b","id":1}"#);
+    assert_eq!((code, answers), (Some(0), vec![json!({"id": 1, "paths": ["s/1", "b"]})]));
+    let (code, answers) = scene.asked("hints", &[], br#"{"command":"touch a","cwd":"/w"}"#);
+    assert_eq!((code, answers), (Some(0), vec![json!({"paths": ["/w/a"]})]));
+    assert_eq!(scene.asked("walk", &[], b""), (Some(0), vec![]));
+}
+
+/// Texts that are long, deep or meant to break a parser are answered, and so are those after them.
+#[test]
+fn a_large_and_hostile_batch_is_answered_to_its_end() {
+    let scene = Scene::new();
+    let hostile = [
+        "rm -rf / ".repeat(100_000),
+        format!("{}a{}", "$(".repeat(10_000), ")".repeat(10_000)),
+        format!("{}a", "if a; then ".repeat(5_000)),
+        "{a,b}".repeat(40),
+        "x=aa; ".to_owned() + &"x=$x$x; ".repeat(60),
+        "f() { f; f; }; f".to_owned(),
+        "while :; do a; done & ".repeat(200),
+        "\u{0}\u{1}\u{202e}".to_owned(),
+        "x".repeat(4 << 20),
+        "cat <<E\n".to_owned(),
+    ];
+    let mut input = String::new();
+    let mut count = 0;
+    for round in 0..100 {
+        for n in 0..20 {
+            let command = format!("cd d{n} && cp \"a b\" c{round} > log; for i in 1 2 3; do touch $i; done");
+            input.push_str(&format!("{}\n", json!({"id": count, "command": command, "cwd": "/w"})));
+            count += 1;
+        }
+        if let Some(command) = hostile.get(round) {
+            input.push_str(&format!("{}\n", json!({"id": count, "command": command, "cwd": "/w"})));
+            count += 1;
+        }
+    }
+    for question in ["walk", "files", "hints"] {
+        let (code, answers) = scene.asked(question, &[], input.as_bytes());
+        let ids: Vec<u64> = answers.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+        assert_eq!(ids, (0..count).collect::<Vec<_>>(), "{question}");
+        let wrong = answers.iter().filter(|answer| answer.get("error").is_some()).count();
+        // Only what is longer than the component takes is no answer at all.
+        assert_eq!((code, wrong), (Some(1), 1), "{question}");
+    }
 }

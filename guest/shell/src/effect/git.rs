@@ -1,0 +1,405 @@
+//! `git`: what its commands do to the work tree, to `.git` and in the network.
+
+use super::options::Arg;
+use super::table::{Does, Row, command};
+use super::{Kind, Mark, Place, Run};
+use crate::facts::Presence;
+use crate::word::{Value, Why};
+use Does::{Code, Mentions, Nothing, Reads, Subcommands};
+
+/// How far up the folder of the repository is looked for.
+const MAX_ANCESTORS: usize = 64;
+
+/// Options before the command.
+pub(super) const OPTIONS: &str = "C=C c=v work-tree=C git-dir=m namespace=v exec-path? config-env=v super-prefix=v list-cmds=v attr-source=v p/paginate P/no-pager bare no-replace-objects literal-pathspecs no-optional-locks version help html-path man-path info-path";
+
+#[rustfmt::skip]
+pub(super) const COMMANDS: &[Row] = &[
+    command("add stage", "n/dry-run pathspec-from-file=r chmod=v", Code(add)),
+    command("am", "directory=v p=v C=v S? patch-format=v abort q/quiet", Code(tree)),
+    command("annotate blame", "L=v S=r contents=r", Code(inspect)),
+    command("apply", "check stat numstat summary cached index directory=v p=v C=v exclude=v include=v build-fake-ancestor=w", Code(apply)),
+    command("archive", "o/output=w format=v prefix=v remote=s add-file=r", Code(inspect)),
+    command("bisect", "", Code(tree)),
+    command("branch", "t/track? u/set-upstream-to=v sort=v contains=v format=v", Code(own)),
+    command("bundle", "", Subcommands(BUNDLE)),
+    command("cherry-pick revert", "m/mainline=v X/strategy-option=v s S? strategy=v n/no-commit", Code(tree)),
+    command("checkout", "b=v B=v orphan=v p/patch conflict=v pathspec-from-file=r f/force q/quiet t/track? m/merge detach d l", Code(checkout)),
+    command("clean", "n/dry-run f/force d x X q e/exclude=v i/interactive", Code(clean)),
+    command("clone", "b/branch=v o/origin=v depth=v c/config=v reference=m template=m separate-git-dir=m u/upload-pack=v j/jobs=v shallow-since=v shallow-exclude=v filter=v bundle-uri=s bare mirror n/no-checkout server-option=v", Code(clone)),
+    command("commit", "m/message=d F/file=r C/reuse-message=v c/reedit-message=v t/template=r author=v date=v fixup=v squash=v cleanup=v trailer=d pathspec-from-file=r S? u? a/all dry-run", Code(commit)),
+    command("config", "global system local worktree f/file=t blob=v get get-all get-regexp l/list e/edit unset unset-all add replace-all rename-section remove-section type=v default=v get-urlmatch get-color name-only show-origin", Code(config)),
+    command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg interpret-trailers stripspace column", "", Code(inspect)),
+    command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U#", Code(inspect)),
+    command("fetch", "depth=v o=v j=v", Code(fetch)),
+    command("gc prune repack reflog notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree hash-object fast-import multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
+    command("grep", "e=p f=P A=v B=v C=v m=v O?", Reads).pattern(1).recursive(),
+    command("init", "b/initial-branch=v template=m separate-git-dir=m shared? object-format=v bare q/quiet", Code(init)),
+    command("ls-remote", "", Code(remote)),
+    command("merge", "m/message=d F/file=r X/strategy-option=v s/strategy=v S? log? into-name=v", Code(tree)),
+    command("mergetool", "t/tool=v", Code(tree)),
+    command("mv", "f/force n/dry-run k v", Code(rename)),
+    command("pull", "X/strategy-option=v s/strategy=v S? r/rebase? depth=v", Code(pull)),
+    command("push", "o/push-option=v receive-pack=v repo=s", Code(remote)),
+    command("rebase", "i/interactive x/exec=v X/strategy-option=v s/strategy=v S? onto=v C=v", Code(tree)),
+    command("reset", "hard soft mixed merge keep p/patch q/quiet pathspec-from-file=r N", Code(reset)),
+    command("restore", "s/source=v S/staged W/worktree p/patch conflict=v pathspec-from-file=r", Code(restore)),
+    command("rm", "f/force n/dry-run r cached pathspec-from-file=r q/quiet ignore-unmatch", Code(remove)),
+    command("send-email", "to=v cc=v bcc=v from=v smtp-server=s", Code(inspect)),
+    command("stash", "", Subcommands(STASH)).bare(),
+    command("submodule", "", Subcommands(SUBMODULE)),
+    command("switch", "c/create=v C/force-create=v orphan=v d/detach t/track? f/force conflict=v", Code(switch)),
+    command("tag", "m/message=d F/file=r u/local-user=v sort=v contains=v points-at=v format=v l/list", Code(own)),
+    command("worktree", "", Subcommands(WORKTREE)),
+    command("lfs filter-branch filter-repo subtree svn p4 cvsimport flow annex", "", Mentions).wild(),
+];
+
+const BUNDLE: &[Row] =
+    &[command("create", "", Code(bundle)), command("verify list-heads", "", Reads), command("unbundle", "", Code(own))];
+
+#[rustfmt::skip]
+const STASH: &[Row] = &[
+    command("push save", "m/message=d pathspec-from-file=r", Code(tree)),
+    command("pop apply branch", "", Code(tree)),
+    command("drop clear create store", "m/message=d", Code(own)),
+    command("list show", "", Nothing),
+];
+
+const SUBMODULE: &[Row] = &[
+    command("add", "b=v name=v reference=m depth=v", Code(submodule_add)),
+    command("update init deinit sync set-url set-branch absorbgitdirs foreach", "reference=m depth=v j=v", Code(tree)),
+    command("status summary", "", Nothing),
+];
+
+const WORKTREE: &[Row] = &[
+    command("add", "b=v B=v reason=d", Code(worktree_add)),
+    command("remove", "", Code(worktree_remove)),
+    command("move", "", Code(worktree_move)),
+    command("list", "", Nothing),
+    command("prune lock unlock repair", "reason=d", Code(own)),
+];
+
+/// The folder that holds `.git`, as far as the facts tell.
+fn root(run: &Run<'_>) -> Place {
+    let here = run.here();
+    let mut folder = Some(here.clone());
+    for _ in 0..MAX_ANCESTORS {
+        let Some(at) = folder else { break };
+        if matches!(run.at(&run.under(&at, &Value::Known(".git".into()))), Presence::File | Presence::Folder) {
+            return at;
+        }
+        folder = run.parent(&at);
+    }
+    here
+}
+
+/// What git keeps for itself.
+fn own(run: &mut Run<'_>, _: &[Arg]) {
+    let folder = root(run);
+    let place = run.under(&folder, &Value::Pattern(".git/**".into()));
+    run.add(Kind::Write, &place, Mark::possible());
+    run.add(Kind::Delete, &place, Mark::possible());
+}
+
+/// Any file of the work tree.
+fn tree(run: &mut Run<'_>, operands: &[Arg]) {
+    own(run, operands);
+    let folder = root(run);
+    run.below(Kind::Write, &folder);
+    run.below(Kind::Delete, &folder);
+}
+
+/// Paths after `--`, or all operands if there are only paths.
+fn paths<'w>(run: &Run<'_>, operands: &'w [Arg]) -> Option<&'w [Arg]> {
+    run.args.before_dashes.and_then(|at| operands.get(at..))
+}
+
+/// Paths of the work tree. A pathspec may be magic: `:/` and `:(glob)`.
+fn each(run: &mut Run<'_>, kind: Kind, operands: &[Arg], mark: Mark) {
+    for operand in operands {
+        if operand.shape().starts_with(':') {
+            let folder = root(run);
+            run.below(kind, &folder);
+            continue;
+        }
+        let mut place = run.word(operand);
+        // A quoted glob is for git itself.
+        if let Value::Known(path) = &place.value
+            && operand.known().is_some_and(|text| text.contains(['*', '?', '[']))
+        {
+            place.value = Value::Pattern(path.clone());
+        }
+        let recursive = mark.recursive && run.at(&place) != Presence::File;
+        run.add(kind, &place, mark.recursive(recursive));
+    }
+}
+
+const DEEP: Mark = Mark { certain: false, recursive: true, folder: false, copied: false };
+
+fn add(run: &mut Run<'_>, operands: &[Arg]) {
+    each(run, Kind::Read, operands, DEEP);
+    if !run.args.has("n") {
+        own(run, operands);
+    }
+}
+
+fn commit(run: &mut Run<'_>, operands: &[Arg]) {
+    if !run.args.has("dry-run") {
+        own(run, operands);
+    }
+    each(run, Kind::Read, operands, DEEP);
+}
+
+/// Commands that only show something; operands before `--` may be revisions.
+fn inspect(run: &mut Run<'_>, operands: &[Arg]) {
+    let split = run.args.before_dashes.unwrap_or(operands.len()).min(operands.len());
+    let (before, after) = operands.split_at(split);
+    for operand in before {
+        run.mention(operand);
+    }
+    each(run, Kind::Read, after, DEEP);
+    if run.name == "format-patch" && !run.args.has("o") {
+        run.implied(Kind::Write, "*.patch");
+    }
+}
+
+fn apply(run: &mut Run<'_>, operands: &[Arg]) {
+    for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+        let place = run.word(operand);
+        run.reads(&place);
+    }
+    if run.args.has_any("check stat numstat summary") {
+        return;
+    }
+    if run.args.has_any("cached index") {
+        own(run, operands);
+    }
+    if !run.args.has("cached") {
+        run.implied(Kind::Write, "**");
+        run.implied(Kind::Delete, "**");
+    }
+}
+
+fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
+    if run.args.has_any("b B orphan") {
+        return match operands.is_empty() {
+            true => own(run, operands),
+            false => tree(run, operands),
+        };
+    }
+    if let Some(after) = paths(run, operands) {
+        own(run, operands);
+        return each(run, Kind::Write, after, DEEP);
+    }
+    // Without `--` the first may be a branch or a path.
+    let Some((first, rest)) = operands.split_first() else { return own(run, operands) };
+    let place = run.word(first);
+    let named = run.at(&place);
+    let surely_path =
+        place.slash || first.shape().contains(['*', ':']) || matches!(named, Presence::File | Presence::Folder);
+    if surely_path {
+        own(run, operands);
+        return each(run, Kind::Write, operands, DEEP);
+    }
+    if !rest.is_empty() {
+        own(run, operands);
+        run.mention(first);
+        if named == Presence::Unknown {
+            each(run, Kind::Write, &operands[..1], DEEP);
+        }
+        return each(run, Kind::Write, rest, DEEP);
+    }
+    if named == Presence::Unknown {
+        run.mention(first);
+    }
+    // A file that is gone from the work tree comes back.
+    let name = Place { value: as_glob(&place.value), ..place };
+    run.add(Kind::Write, &name, Mark::possible());
+    tree(run, operands);
+}
+
+fn as_glob(value: &Value) -> Value {
+    match value {
+        Value::Known(text) => Value::Pattern(super::escaped(text)),
+        value => value.clone(),
+    }
+}
+
+fn switch(run: &mut Run<'_>, operands: &[Arg]) {
+    match run.args.has_any("c C orphan") && operands.is_empty() {
+        true => own(run, operands),
+        false => tree(run, operands),
+    }
+}
+
+fn clean(run: &mut Run<'_>, operands: &[Arg]) {
+    if run.args.has("n") {
+        return;
+    }
+    if operands.is_empty() {
+        run.implied(Kind::Delete, "**");
+    }
+    each(run, Kind::Delete, operands, DEEP);
+}
+
+/// `git clone ADDRESS FOLDER`
+fn clone(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some(source) = operands.first() else { return };
+    if super::network::is_remote(source) || source.shape().contains("://") {
+        run.send(source);
+    } else {
+        let from = run.word(source);
+        run.add(Kind::Read, &from, Mark::possible().recursive(true));
+    }
+    let place = match operands.get(1) {
+        Some(folder) => run.word(folder),
+        None => {
+            let text = source.shape().trim_end_matches('/');
+            let text = text.strip_suffix("/.git").unwrap_or(text);
+            let name = text.rsplit(['/', ':']).next().unwrap_or(text);
+            let name = name.strip_suffix(".git").or_else(|| name.strip_suffix(".bundle")).unwrap_or(name);
+            let name = if run.args.has_any("bare mirror") { format!("{name}.git") } else { name.to_owned() };
+            let value = match &source.value {
+                Value::Unknown { why, .. } if name.contains(Value::HOLE) => {
+                    Value::Unknown { why: why.clone(), shape: name }
+                }
+                Value::Pattern(_) => Value::hole(Why::Glob),
+                _ => Value::Known(name),
+            };
+            run.place(&value, source.span)
+        }
+    };
+    super::files::missing_folders(run, &place, false, false);
+    run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+}
+
+fn config(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let words = match operands.first().and_then(Arg::known) {
+        Some("set" | "unset" | "edit" | "rename-section" | "remove-section") => 2,
+        Some("get" | "list") => 0,
+        _ => operands.len(),
+    };
+    let reads = args.has_any("get get-all get-regexp l get-urlmatch get-color blob");
+    let changes = args.has_any("e unset unset-all add replace-all rename-section remove-section");
+    if reads || (words < 2 && !changes) {
+        return;
+    }
+    if let Some(file) = args.value("f") {
+        let place = run.word(file);
+        run.writes(&place, false);
+    } else if args.has("global") {
+        let value = Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/.gitconfig", Value::HOLE) };
+        let place = run.place(&value, run.span);
+        run.add(Kind::Write, &place, Mark::possible());
+    } else if args.has("system") {
+        let place = run.place(&Value::Pattern("/etc/gitconfig".into()), run.span);
+        run.add(Kind::Write, &place, Mark::possible());
+    } else {
+        own(run, operands);
+    }
+}
+
+fn fetch(run: &mut Run<'_>, operands: &[Arg]) {
+    remote(run, operands);
+    own(run, operands);
+}
+
+fn remote(run: &mut Run<'_>, operands: &[Arg]) {
+    operands.iter().take(1).for_each(|operand| run.send(operand));
+    if run.name == "push" {
+        own(run, operands);
+    }
+}
+
+fn pull(run: &mut Run<'_>, operands: &[Arg]) {
+    remote(run, operands);
+    tree(run, operands);
+}
+
+fn init(run: &mut Run<'_>, operands: &[Arg]) {
+    let folder = match operands.first() {
+        Some(folder) => {
+            let place = run.word(folder);
+            super::files::missing_folders(run, &place, false, false);
+            run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+            place
+        }
+        None => run.here(),
+    };
+    let files = if run.args.has("bare") { "**" } else { ".git/**" };
+    let place = run.under(&folder, &Value::Pattern(files.into()));
+    run.add(Kind::Create, &place, Mark::possible());
+    if !run.args.has("bare") {
+        let place = run.under(&folder, &Value::Pattern(".git".into()));
+        run.add(Kind::Create, &place, Mark::possible().folder(true));
+    }
+}
+
+fn rename(run: &mut Run<'_>, operands: &[Arg]) {
+    if run.args.has("n") {
+        return;
+    }
+    let sure = std::mem::replace(&mut run.sure, false);
+    super::files::rename(run, operands);
+    own(run, operands);
+    run.sure = sure;
+}
+
+fn reset(run: &mut Run<'_>, operands: &[Arg]) {
+    match run.args.has_any("hard merge keep") {
+        true => tree(run, operands),
+        false => own(run, operands),
+    }
+}
+
+fn restore(run: &mut Run<'_>, operands: &[Arg]) {
+    own(run, operands);
+    if !run.args.has("S") || run.args.has("W") {
+        each(run, Kind::Write, operands, DEEP);
+    }
+}
+
+fn remove(run: &mut Run<'_>, operands: &[Arg]) {
+    if run.args.has("n") {
+        return;
+    }
+    own(run, operands);
+    if !run.args.has("cached") {
+        each(run, Kind::Delete, operands, Mark { recursive: run.args.has("r"), ..DEEP });
+    }
+}
+
+fn bundle(run: &mut Run<'_>, operands: &[Arg]) {
+    if let Some(file) = operands.first() {
+        let place = run.word(file);
+        run.writes(&place, false);
+    }
+}
+
+fn submodule_add(run: &mut Run<'_>, operands: &[Arg]) {
+    clone(run, operands);
+    own(run, operands);
+    run.implied(Kind::Write, ".gitmodules");
+}
+
+fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
+    if let Some(folder) = operands.first() {
+        let place = run.word(folder);
+        super::files::missing_folders(run, &place, false, false);
+        run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+    }
+    own(run, operands);
+}
+
+fn worktree_remove(run: &mut Run<'_>, operands: &[Arg]) {
+    for folder in operands {
+        let place = run.word(folder);
+        run.add(Kind::Delete, &place, Mark::possible().recursive(true).folder(true));
+    }
+    own(run, operands);
+}
+
+fn worktree_move(run: &mut Run<'_>, operands: &[Arg]) {
+    rename(run, operands);
+}

@@ -1,0 +1,779 @@
+//! What a command does to which paths.
+//!
+//! `table` has one row a program and `options` reads the words by it; the other files hold what a row cannot say.
+//! A program without a row only mentions its operands: it may read them, and nothing says that it does not write.
+//!
+//! What a program does to files that none of its words names (a build tool, `git` in `.git`) is a glob, and never
+//! certain. What a word names is a path, however unlikely the effect: only [`Effect::certain`] depends on the facts.
+//! A [`Effect::copied`] effect stands right before that on the path to which it is copied.
+
+mod archive;
+mod build;
+mod files;
+mod git;
+mod network;
+mod options;
+mod script;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use self::options::{Arg, Args, Meaning, Style, read, shape, unescaped};
+use self::table::{Does, Row};
+use crate::facts::{Look, Presence};
+use crate::path::absolute;
+use crate::walk::{Command, Redirect, RedirectKind};
+use crate::word::{Span, Value, Why, Word};
+
+/// What happens to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// It is an operand of a program whose effects are not known.
+    Mention,
+    /// Its content is read.
+    Read,
+    /// Its content is replaced or changed; it may be new.
+    Write,
+    /// Something is added at its end; it may be new.
+    Append,
+    /// It is made, as far as can be told.
+    Create,
+    /// It is removed.
+    Delete,
+    /// It gets another name and is gone from here.
+    Move,
+    /// It becomes a link.
+    Link,
+    /// Its mode, owner or attributes are changed.
+    Mode,
+    /// It is run.
+    Execute,
+    /// It is a place in the network that is talked to.
+    Send,
+}
+
+/// Something that a command does to a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// What happens.
+    pub kind: Kind,
+    /// To what: absolute unless unknown. An unknown path keeps its known parts. What is sent to is as written.
+    pub path: Value,
+    /// The same with `..` still in it, if it has any: behind a link, `..` leads elsewhere than its text says.
+    pub written: Option<String>,
+    /// The words that say so.
+    pub span: Span,
+    /// It and everything below it.
+    pub recursive: bool,
+    /// What is made or removed is a folder.
+    pub folder: bool,
+    /// What is read or moved becomes another file of the same command.
+    pub copied: bool,
+    /// Whether it happens if the command runs, given what is known of the paths.
+    pub certain: bool,
+    /// It is one of several that may be meant, and not the likeliest: the directory is one of several, or a target may
+    /// be a folder.
+    pub alternative: bool,
+}
+
+/// Everything that a command does to paths, its redirects included, in the order of its words.
+pub(crate) fn effects(command: &Command, look: &dyn Look) -> Vec<Effect> {
+    let call = Call::read(command);
+    let mut bases: Vec<Value> = command.folders.iter().cloned().map(Value::Known).collect();
+    if bases.is_empty() || command.other_folders {
+        bases.push(Value::hole(Why::Directory));
+    }
+    let mut all = Vec::new();
+    for (index, base) in bases.into_iter().enumerate() {
+        let mut run = Run {
+            look,
+            args: &call.args,
+            name: call.name,
+            span: command.span,
+            here: Here { value: base, depends: true, dots: false },
+            alternative: index > 0,
+            settled: index == 0 && command.shell_cwd.is_some(),
+            sure: call.args.sure,
+            found: Vec::new(),
+        };
+        run.command(command, &call);
+        let found = run.found.into_iter();
+        // What does not depend on the directory has been said before.
+        all.extend(found.filter(|(_, depends)| index == 0 || *depends).map(|(effect, _)| effect));
+    }
+    all
+}
+
+/// Whether the program may change files that its words do not name: it has no row, or it is one that builds.
+pub(crate) fn is_unlisted(command: &Command) -> bool {
+    let Some(first) = command.words.first() else { return false };
+    let foreign = first.known().is_none_or(|text| text.contains('/') && !is_system(text));
+    let call = Call::read(command);
+    // A file of a language, and not a script among the words.
+    let script = matches!(call.name, "perl" | "ruby") && !call.args.has("e");
+    let script = script || (call.name.ends_with("awk") && call.args.has("f"));
+    foreign || script || call.row.is_none_or(|row| row.wild)
+}
+
+/// Folders whose programs are what their names say.
+const SYSTEM: &[&str] =
+    &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/games"];
+
+fn is_system(program: &str) -> bool {
+    program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder))
+}
+
+impl Command {
+    /// For each word, whether it is a text that the program only prints, stores or searches for.
+    pub fn data(&self) -> Vec<bool> {
+        let call = Call::read(self);
+        let mut data = vec![false; self.words.len()];
+        let mut mark = |at: usize| data.get_mut(at).into_iter().for_each(|word| *word = true);
+        if call.row.is_some_and(|row| matches!(row.does, Does::Data)) {
+            (call.first..self.words.len()).for_each(mark);
+        } else {
+            call.outer.iter().flat_map(|args| &args.data).chain(&call.args.data).copied().for_each(&mut mark);
+            if call.row.is_some_and(|row| row.data_script) {
+                call.args.operands.iter().take(call.scripts).for_each(|operand| mark(operand.word));
+            }
+        }
+        data
+    }
+}
+
+/// A command read by the row of its program.
+struct Call {
+    row: Option<&'static Row>,
+    /// The program's name in the table, or the subcommand's.
+    name: &'static str,
+    /// The first word after that name.
+    first: usize,
+    /// The options before a subcommand.
+    outer: Vec<Args>,
+    args: Args,
+    /// How many of the operands are no paths but a script, a pattern, a mode.
+    scripts: usize,
+}
+
+impl Call {
+    fn read(command: &Command) -> Self {
+        let more = Word { several: true, ..Word::unknown(Why::Argument, command.span) };
+        let mut words = std::borrow::Cow::Borrowed(&command.words);
+        if command.more_words {
+            words.to_mut().push(more);
+        }
+        let mut found = command.program().and_then(table::find);
+        let mut call = Call { row: None, name: "", first: 1, outer: Vec::new(), args: Args::default(), scripts: 0 };
+        let mut sure = command.words.first().and_then(Word::known).is_some_and(|text| {
+            // `./rm` may be anything, whatever it is called.
+            !text.contains('/') || is_system(text)
+        });
+        while let Some((name, row)) = found {
+            (call.row, call.name) = (Some(row), name);
+            let Does::Subcommands(rows) = row.does else { break };
+            let (args, at) = read(&words, call.first, row.options, row.style, true);
+            sure &= args.sure;
+            // `cargo +nightly build`
+            let toolchain =
+                name == "cargo" && words.get(at).and_then(Word::known).is_some_and(|word| word.starts_with('+'));
+            let at = at + usize::from(toolchain);
+            // An unknown word may be an option of the program and its value.
+            let name = |at: usize| words.get(at).and_then(Word::known).and_then(|name| table::within(rows, name));
+            let hidden = words.get(at).is_some_and(|word| word.known().is_none());
+            let next = if hidden { (at..words.len().min(at + 4)).find(|at| name(*at).is_some()) } else { Some(at) };
+            found = next.and_then(name);
+            if words.len() > at || found.is_some() {
+                call.outer.push(args);
+                call.first = next.filter(|_| found.is_some()).map_or(at, |next| next + 1);
+            }
+            if found.is_none() && words.len() <= at && row.bare {
+                found = rows.first().map(|row| (row.names, row));
+                call.first = words.len();
+            } else if found.is_none() {
+                // Without a subcommand it prints help; one without a row is not known.
+                call.row = if words.len() > at { None } else { Some(&table::NOTHING) };
+                break;
+            }
+        }
+        let (options, style) = call.row.map_or(("", Style::Gnu), |row| (row.options, row.style));
+        call.args = read(&words, call.first, options, style, false).0;
+        call.args.sure &= sure;
+        call.scripts = match call.row {
+            Some(row) if !call.args.given.iter().any(|given| given.meaning.is_script()) => row.script,
+            _ => 0,
+        };
+        // `sed -i '' SCRIPT FILE` is written for the other sed, whose suffix is a word of its own.
+        if call.name == "sed" && call.args.has("i") && call.scripts == 1 && call.args.operands.len() > 2 {
+            call.scripts += usize::from(call.args.operands.first().and_then(Arg::known) == Some(""));
+        }
+        call
+    }
+}
+
+/// A path as one command means it.
+#[derive(Clone, Debug)]
+struct Place {
+    /// Absolute and clean if known.
+    value: Value,
+    written: Option<String>,
+    span: Span,
+    /// It was written as a folder: with a slash at its end.
+    slash: bool,
+    /// It depends on the directory.
+    depends: bool,
+    /// `..` after a name, so that a link may lead elsewhere.
+    dots: bool,
+    /// The empty text, which no file has for a path.
+    empty: bool,
+    /// Another one is rather meant.
+    unlikely: bool,
+}
+
+impl Place {
+    fn known(&self) -> Option<&str> {
+        match &self.value {
+            Value::Known(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the folder or below it.
+    fn is_below(&self, folder: &Place) -> bool {
+        match (self.known(), folder.known()) {
+            (Some(path), Some(folder)) => {
+                path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// More about an effect.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mark {
+    certain: bool,
+    recursive: bool,
+    folder: bool,
+    copied: bool,
+}
+
+impl Mark {
+    fn certain(certain: bool) -> Self {
+        Mark { certain, ..Mark::default() }
+    }
+
+    fn possible() -> Self {
+        Mark::default()
+    }
+
+    fn recursive(self, recursive: bool) -> Self {
+        Mark { recursive, ..self }
+    }
+
+    fn folder(self, folder: bool) -> Self {
+        Mark { folder, ..self }
+    }
+
+    fn copied(self) -> Self {
+        Mark { copied: true, ..self }
+    }
+}
+
+/// Paths that stand for a stream, not for a file.
+const STREAMS: &[&str] = &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/full"];
+
+fn is_stream(path: &str) -> bool {
+    STREAMS.contains(&path) || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/")
+}
+
+/// The folder in which a command works.
+#[derive(Clone, Debug)]
+struct Here {
+    /// Absolute if known.
+    value: Value,
+    depends: bool,
+    dots: bool,
+}
+
+/// One command in one directory.
+struct Run<'a> {
+    look: &'a dyn Look,
+    args: &'a Args,
+    name: &'static str,
+    span: Span,
+    here: Here,
+    alternative: bool,
+    /// Whether the directory is certain.
+    settled: bool,
+    /// Whether the command does what its words say, and not only prints an error.
+    sure: bool,
+    found: Vec<(Effect, bool)>,
+}
+
+impl<'a> Run<'a> {
+    fn command(&mut self, command: &Command, call: &'a Call) {
+        let sure = std::mem::replace(&mut self.sure, true);
+        for redirect in &command.redirects {
+            self.redirect(redirect);
+        }
+        let redirects = std::mem::take(&mut self.found);
+        self.sure &= sure;
+        if let Some(program) = command.words.first() {
+            self.program(program);
+            match call.row {
+                Some(row) => {
+                    self.bases(call);
+                    self.options(call);
+                    self.row(row, call);
+                    if !matches!(row.does, Does::Data | Does::Nothing | Does::Mentions) {
+                        call.outer.iter().chain([&call.args]).for_each(|args| self.loose(args));
+                    }
+                }
+                None => self.unknown(command),
+            }
+        }
+        self.found.extend(redirects);
+    }
+
+    /// A redirect that fails keeps the command from running.
+    fn redirect(&mut self, redirect: &Redirect) {
+        let place = self.place(&redirect.target.value, redirect.target.span);
+        let stream = place.known().is_some_and(is_stream);
+        let writable = self.writable(&place);
+        let kept = match redirect.kind {
+            RedirectKind::Read => {
+                let is_file = self.at(&place) == Presence::File;
+                self.add(Kind::Read, &place, Mark::certain(is_file));
+                is_file
+            }
+            RedirectKind::Write => {
+                self.add(Kind::Write, &place, Mark::certain(writable));
+                writable
+            }
+            RedirectKind::Append => {
+                self.add(Kind::Append, &place, Mark::certain(writable));
+                writable
+            }
+            RedirectKind::ReadWrite => {
+                self.add(Kind::Read, &place, Mark::possible());
+                let new = writable && self.at(&place) == Presence::Absent;
+                self.add(Kind::Write, &place, Mark::certain(new));
+                writable
+            }
+        };
+        self.sure &= stream || kept;
+    }
+
+    /// The file of the program itself.
+    fn program(&mut self, program: &Word) {
+        match program.known() {
+            Some(text) if !text.contains('/') => {}
+            known => {
+                let kind = if known.is_some() { Kind::Execute } else { Kind::Mention };
+                let place = self.place(&program.value, program.span);
+                self.add(kind, &place, Mark::possible());
+            }
+        }
+    }
+
+    /// Changes to the folders that options name.
+    fn bases(&mut self, call: &Call) {
+        let given = call.outer.iter().chain([&call.args]).flat_map(|args| &args.given);
+        for value in given.filter(|given| given.meaning == Meaning::Base).filter_map(|given| given.value.as_ref()) {
+            self.enter(value);
+        }
+    }
+
+    /// Works in this folder from here on.
+    fn enter(&mut self, folder: &Arg) {
+        let place = self.word(folder);
+        if !place.empty {
+            self.sure &= self.at(&place) == Presence::Folder;
+            self.here = Here { value: place.value, depends: place.depends, dots: place.dots };
+        }
+    }
+
+    /// What the options say by themselves.
+    fn options(&mut self, call: &Call) {
+        for given in call.outer.iter().chain([&call.args]).flat_map(|args| &args.given) {
+            let Some(value) = given.value.as_ref() else { continue };
+            if value.known() == Some("-") {
+                continue;
+            }
+            // No file has the empty name.
+            self.sure &= value.known() != Some("") || !matches!(given.meaning, Meaning::Write | Meaning::Read);
+            let place = self.word(value);
+            match given.meaning {
+                Meaning::Read | Meaning::ScriptFile => self.reads(&place),
+                Meaning::Write => self.writes(&place, false),
+                Meaning::Append => self.add(Kind::Append, &place, Mark::possible()),
+                Meaning::Below => {
+                    if self.at(&place) == Presence::Absent {
+                        self.add(Kind::Create, &place, Mark::possible().folder(true));
+                    }
+                    self.below(Kind::Write, &place);
+                }
+                Meaning::Mention => self.add(Kind::Mention, &place, Mark::possible()),
+                Meaning::Execute => self.add(Kind::Execute, &place, Mark::possible()),
+                Meaning::Send => self.send(value),
+                _ => {}
+            }
+        }
+    }
+
+    fn row(&mut self, row: &'static Row, call: &'a Call) {
+        let operands = call.args.operands.get(call.scripts..).unwrap_or_default();
+        match row.does {
+            Does::Data | Does::Nothing | Does::Subcommands(_) => {}
+            Does::Mentions => self.mentions(call),
+            Does::Reads => {
+                let recursive = row.recursive || call.args.has("r");
+                for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+                    let place = self.word(operand);
+                    let presence = self.at(&place);
+                    let deep = recursive && presence != Presence::File;
+                    let certain = Mark::certain(presence == Presence::File);
+                    self.add(Kind::Read, &place, certain.recursive(deep));
+                    // It ends at the first that is not there.
+                    self.sure &= self.name != "cmp" || presence == Presence::File;
+                }
+                if operands.is_empty() && recursive {
+                    let here = self.here();
+                    self.add(Kind::Read, &here, Mark::possible().recursive(true));
+                }
+            }
+            Does::Writes => {
+                for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+                    let place = self.word(operand);
+                    self.writes(&place, false);
+                }
+            }
+            Does::Formats { with, without } => {
+                let writes = (with.is_empty() || call.args.has_any(with)) && !call.args.has_any(without);
+                let kind = if writes { Kind::Write } else { Kind::Read };
+                for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+                    let place = self.word(operand);
+                    let deep = self.at(&place) != Presence::File;
+                    self.add(kind, &place, Mark::possible().recursive(deep));
+                }
+                if operands.is_empty() && row.recursive {
+                    let here = self.here();
+                    self.below(kind, &here);
+                }
+            }
+            Does::Makes(names) => {
+                self.mentions(call);
+                names.split_whitespace().for_each(|name| self.implied(Kind::Write, name));
+            }
+            Does::Code(code) => code(self, operands),
+        }
+    }
+
+    /// All words of a program that is not known. Any of them may be a path, and an option may hold one.
+    fn unknown(&mut self, command: &Command) {
+        let words = command.words.iter().enumerate().skip(1);
+        for (at, word) in words {
+            let arg = Arg { value: word.value.clone(), span: word.span, word: at };
+            let text = arg.shape();
+            let known_program = command.program().is_some();
+            if !known_program || text == "-" || !text.starts_with('-') {
+                self.mention(&arg);
+            }
+            self.inside(&arg);
+        }
+        if command.more_words {
+            let more = Arg { value: Value::hole(Why::Argument), span: command.span, word: command.words.len() };
+            self.mention(&more);
+        }
+    }
+
+    /// The same for the operands of a program that does not say what it does with them.
+    fn mentions(&mut self, call: &Call) {
+        for args in call.outer.iter().chain([&call.args]) {
+            for operand in args.operands.iter().skip(call.scripts) {
+                if !operand.shape().starts_with('-') {
+                    self.mention(operand);
+                }
+                self.inside(operand);
+            }
+            self.loose(args);
+        }
+    }
+
+    fn mention(&mut self, arg: &Arg) {
+        if arg.known() != Some("-") {
+            let place = self.word(arg);
+            self.add(Kind::Mention, &place, Mark::possible());
+        }
+    }
+
+    fn loose(&mut self, args: &Args) {
+        args.loose.iter().for_each(|arg| self.inside(arg));
+    }
+
+    /// A path inside a word: `--output=FILE`, `-I/path`, `data=@FILE`.
+    fn inside(&mut self, arg: &Arg) {
+        let text = arg.shape();
+        let from = match text.find('=') {
+            Some(at) => at + 1,
+            None if text.starts_with('-') => match text.find(['/', '.', '~']) {
+                Some(at) => at,
+                None => return,
+            },
+            None => 0,
+        };
+        let from = from + text[from..].find('@').map_or(0, |at| at + 1);
+        if from > 0 && from < text.len() {
+            let place = self.word(&arg.rest(from));
+            self.add(Kind::Mention, &place, Mark::possible());
+        }
+    }
+
+    // Paths.
+
+    /// The path that a word names.
+    fn word(&self, arg: &Arg) -> Place {
+        self.place(&arg.value, arg.span)
+    }
+
+    fn place(&self, value: &Value, span: Span) -> Place {
+        let text = shape(value);
+        let dots = has_dots_after_a_name(text);
+        let slash = text.ends_with('/') || text.ends_with("/.") || text == ".";
+        let place = Place {
+            value: value.clone(),
+            written: None,
+            span,
+            slash,
+            depends: false,
+            dots,
+            empty: false,
+            unlikely: false,
+        };
+        if text.is_empty() {
+            return Place { empty: true, ..place };
+        }
+        if text.starts_with(Value::HOLE) {
+            return place;
+        }
+        let relative = !text.starts_with('/');
+        let has_dots = text.split('/').any(|part| part == "..");
+        if !relative {
+            let written = has_dots.then(|| text.to_owned());
+            return Place { value: with_text(value, absolute(text, "")), written, ..place };
+        }
+        let place = Place { depends: self.here.depends, dots: dots || self.here.dots, ..place };
+        match &self.here.value {
+            Value::Known(folder) => {
+                let written = has_dots.then(|| format!("{folder}/{text}"));
+                let folder_text = if matches!(value, Value::Pattern(_)) { escaped(folder) } else { folder.clone() };
+                Place { value: with_text(value, absolute(text, &folder_text)), written, ..place }
+            }
+            Value::Unknown { why, shape } if shape.starts_with(Value::HOLE) => {
+                let text = match value {
+                    Value::Pattern(_) => crate::glob::holes(text),
+                    _ => text.to_owned(),
+                };
+                let shape = format!("{shape}/{}", text.trim_start_matches("./"));
+                Place { value: Value::Unknown { why: why.clone(), shape }, ..place }
+            }
+            here => {
+                let joined = absolute(text, shape(here));
+                let value = match (here, value) {
+                    (_, Value::Unknown { why, .. }) | (Value::Unknown { why, .. }, _) => {
+                        Value::Unknown { why: why.clone(), shape: joined }
+                    }
+                    _ => Value::Pattern(joined),
+                };
+                Place { value, ..place }
+            }
+        }
+    }
+
+    /// The folder in which the program works.
+    fn here(&self) -> Place {
+        Place {
+            value: self.here.value.clone(),
+            written: None,
+            span: self.span,
+            slash: true,
+            depends: self.here.depends,
+            dots: self.here.dots,
+            empty: false,
+            unlikely: false,
+        }
+    }
+
+    /// A path below a folder.
+    fn under(&self, folder: &Place, child: &Value) -> Place {
+        let (base, rest) = (shape(&folder.value), shape(child));
+        let glob = matches!(folder.value, Value::Pattern(_)) || matches!(child, Value::Pattern(_));
+        let side = |value: &Value, text: &str| match value {
+            Value::Known(_) if glob => escaped(text),
+            _ => text.to_owned(),
+        };
+        let text = format!("{}/{}", side(&folder.value, base), side(child, rest));
+        let text = if text.starts_with(Value::HOLE) { text } else { absolute(&text, "") };
+        let value = match (&folder.value, child) {
+            (Value::Unknown { why, .. }, _) | (_, Value::Unknown { why, .. }) => {
+                Value::Unknown { why: why.clone(), shape: text }
+            }
+            _ if glob => Value::Pattern(text),
+            _ => Value::Known(text),
+        };
+        let rest_dots = rest.split('/').any(|part| part == "..");
+        let written = match &folder.written {
+            Some(written) => Some(format!("{written}/{rest}")),
+            None => rest_dots.then(|| format!("{base}/{rest}")),
+        };
+        Place { value, written, slash: rest.ends_with('/'), dots: folder.dots || rest_dots, ..folder.clone() }
+    }
+
+    /// A path below a folder, with the last name of another one.
+    fn inside_of(&self, folder: &Place, source: &Arg) -> Place {
+        self.under(folder, &last_name(&source.value))
+    }
+
+    /// The same path with something added to its last name.
+    fn suffixed(&self, place: &Place, suffix: &str) -> Place {
+        let text = format!("{}{suffix}", shape(&place.value));
+        let written = place.written.as_ref().map(|written| format!("{written}{suffix}"));
+        Place { value: with_text(&place.value, text), written, slash: false, ..place.clone() }
+    }
+
+    fn parent(&self, place: &Place) -> Option<Place> {
+        let path = place.known()?;
+        let (folder, _) = path.rsplit_once('/')?;
+        let folder = if folder.is_empty() { "/" } else { folder };
+        (path != "/").then(|| Place {
+            value: Value::Known(folder.to_owned()),
+            written: None,
+            slash: false,
+            ..place.clone()
+        })
+    }
+
+    // Facts.
+
+    /// What is at a path.
+    fn at(&self, place: &Place) -> Presence {
+        match place.known() {
+            Some(_) if place.empty => Presence::Absent,
+            Some(path) => self.look.look(path),
+            None => Presence::Unknown,
+        }
+    }
+
+    /// Whether the text says just where it is.
+    fn is_firm(&self, place: &Place) -> bool {
+        (self.settled || !place.depends) && !place.dots && place.known().is_some()
+    }
+
+    fn is_folder(&self, place: &Place) -> bool {
+        self.at(place) == Presence::Folder
+    }
+
+    fn parent_is_folder(&self, place: &Place) -> bool {
+        self.parent(place).is_some_and(|parent| self.is_folder(&parent))
+    }
+
+    /// Whether a file can be written there, as far as the facts say.
+    fn writable(&self, place: &Place) -> bool {
+        let presence = self.at(place);
+        !place.slash && !matches!(presence, Presence::Folder | Presence::Other) && self.parent_is_folder(place)
+    }
+
+    // Effects.
+
+    fn add(&mut self, kind: Kind, place: &Place, mark: Mark) {
+        if place.empty || place.known().is_some_and(is_stream) {
+            return;
+        }
+        let sure = self.sure && self.is_firm(place);
+        let effect = Effect {
+            kind,
+            path: place.value.clone(),
+            written: place.written.clone(),
+            span: place.span,
+            recursive: mark.recursive,
+            folder: mark.folder,
+            copied: mark.copied,
+            certain: mark.certain && sure,
+            alternative: place.unlikely || (self.alternative && place.depends),
+        };
+        self.found.push((effect, place.depends));
+    }
+
+    fn reads(&mut self, place: &Place) {
+        let certain = self.at(place) == Presence::File;
+        self.add(Kind::Read, place, Mark::certain(certain));
+    }
+
+    /// Its content is written, or it is made if nothing is there.
+    fn writes(&mut self, place: &Place, certain: bool) {
+        let kind = if self.at(place) == Presence::Absent { Kind::Create } else { Kind::Write };
+        self.add(kind, place, Mark::certain(certain));
+    }
+
+    /// Files below a folder whose names are not known.
+    fn below(&mut self, kind: Kind, folder: &Place) {
+        if !folder.empty {
+            let place = self.under(folder, &Value::Pattern("**".into()));
+            self.add(kind, &place, Mark::possible());
+        }
+    }
+
+    /// A file that no word names, given as a glob below the folder in which the program works.
+    fn implied(&mut self, kind: Kind, glob: &str) {
+        let here = self.here();
+        let place = self.under(&here, &Value::Pattern(glob.to_owned()));
+        self.add(kind, &place, Mark::possible());
+    }
+
+    /// A place in the network, as written.
+    fn send(&mut self, arg: &Arg) {
+        let value = match &arg.value {
+            // A `?` in an address makes it a glob, and no file is called so.
+            Value::Pattern(pattern) => Value::Known(unescaped(pattern)),
+            value => value.clone(),
+        };
+        let place = Place { value, depends: false, dots: false, ..self.word(arg) };
+        self.add(Kind::Send, &Place { written: None, ..place }, Mark::possible());
+    }
+}
+
+fn with_text(value: &Value, text: String) -> Value {
+    match value {
+        Value::Known(_) => Value::Known(text),
+        Value::Pattern(_) => Value::Pattern(text),
+        Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+    }
+}
+
+/// The last name of a path: `c` of `a/b/c/`.
+fn last_name(value: &Value) -> Value {
+    let text = shape(value).trim_end_matches('/');
+    let name = text.rsplit('/').next().unwrap_or(text).to_owned();
+    match value {
+        Value::Unknown { .. } if !name.contains(Value::HOLE) => Value::Known(name),
+        Value::Pattern(_) if !name.contains(['*', '?', '[', '\\']) => Value::Known(name),
+        _ => with_text(value, name),
+    }
+}
+
+/// `a/../b`, where `a` may be a link.
+fn has_dots_after_a_name(text: &str) -> bool {
+    text.split('/').skip_while(|part| matches!(*part, "" | "." | "..")).any(|part| part == "..")
+}
+
+/// A text as a part of a glob.
+fn escaped(text: &str) -> String {
+    let mut into = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
+            into.push('\\');
+        }
+        into.push(c);
+    }
+    into
+}

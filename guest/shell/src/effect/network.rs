@@ -1,0 +1,223 @@
+//! Programs that talk to other machines, and what they leave behind here.
+
+use super::options::{Arg, unescaped};
+use super::{Kind, Mark, Place, Run, escaped};
+use crate::facts::Presence;
+use crate::word::{Value, Why};
+
+/// `host:path`, `rsync://host/path`.
+pub(super) fn is_remote(arg: &Arg) -> bool {
+    let text = arg.shape();
+    text.find(':').is_some_and(|colon| colon > 0 && !text[..colon].contains('/'))
+}
+
+/// The last name of an address: what a program calls the file that it fetches.
+fn remote_name(arg: &Arg) -> Option<Value> {
+    let text = match &arg.value {
+        // A `?` makes it a glob, and no file is called so.
+        Value::Pattern(pattern) => unescaped(pattern),
+        value => super::shape(value).to_owned(),
+    };
+    let text = text.as_str();
+    let text = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let text = text.split(['?', '#']).next().unwrap_or(text);
+    let (_, name) = text.rsplit_once('/')?;
+    (!name.is_empty()).then(|| match &arg.value {
+        Value::Unknown { why, .. } if name.contains(Value::HOLE) => {
+            Value::Unknown { why: why.clone(), shape: name.to_owned() }
+        }
+        // Its own way to name several: `{a,b}` and `[1-3]`.
+        _ if name.contains(['{', '[']) => Value::Unknown { why: Why::Expansion, shape: Value::HOLE.to_string() },
+        _ => Value::Known(name.to_owned()),
+    })
+}
+
+fn read(run: &mut Run<'_>, arg: &Arg) {
+    let place = run.word(arg);
+    run.reads(&place);
+}
+
+/// A value that names a file after `@`, or after `<`.
+fn read_marked(run: &mut Run<'_>, arg: &Arg) {
+    let text = arg.shape();
+    let at = match text.strip_prefix('@') {
+        Some(_) => Some(1),
+        None => text.find("=@").or_else(|| text.find("=<")).map(|at| at + 2).or_else(|| {
+            // `name@file` of --data-urlencode.
+            text.find('@').map(|at| at + 1)
+        }),
+    };
+    if let Some(at) = at
+        && at < text.len()
+    {
+        let file = arg.rest(at);
+        let end = file.shape().find(';').filter(|_| text.contains('='));
+        let name = file.shape()[..end.unwrap_or(file.shape().len())].to_owned();
+        let value = super::with_text(&file.value, name);
+        if !matches!(&value, Value::Known(name) if name == "-") {
+            read(run, &Arg { value, ..file });
+        }
+    }
+}
+
+/// `curl`
+pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let urls: Vec<&Arg> = args
+        .given
+        .iter()
+        .filter(|given| given.name == "url")
+        .filter_map(|given| given.value.as_ref())
+        .chain(operands)
+        .collect();
+    let folder = match args.value("output-dir") {
+        Some(folder) => run.word(folder),
+        None => run.here(),
+    };
+    for given in &args.given {
+        let Some(value) = &given.value else { continue };
+        match given.name {
+            "o" if value.known() == Some("-") => {}
+            "o" => {
+                let text = value.shape();
+                let numbered =
+                    text.find('#').is_some_and(|at| text[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+                let value = match &value.value {
+                    Value::Known(text) if numbered => Value::Pattern(numbered_names(text)),
+                    value => value.clone(),
+                };
+                let place = if shape_is_absolute(&value) || args.value("output-dir").is_none() {
+                    run.place(&value, given.value.as_ref().map_or(run.span, |arg| arg.span))
+                } else {
+                    run.under(&folder, &value)
+                };
+                run.writes(&place, false);
+            }
+            "T" if value.known() != Some("-") && value.known() != Some(".") => read(run, value),
+            "d" | "data-binary" | "data-urlencode" | "json" | "F" | "H" | "w" => read_marked(run, value),
+            "b" if !value.shape().contains('=') => read(run, value),
+            "z" => run.mention(value),
+            _ => {}
+        }
+    }
+    for url in &urls {
+        run.send(url);
+        if args.has_any("O remote-name-all") && !args.has("J") {
+            let place = remote_name(url).map(|name| Place { span: url.span, ..run.under(&folder, &name) });
+            place.into_iter().for_each(|place| run.writes(&place, false));
+        }
+    }
+    if args.has("J") {
+        let any = run.under(&folder, &Value::Pattern("*".into()));
+        run.add(Kind::Create, &any, Mark::possible());
+    }
+}
+
+fn shape_is_absolute(value: &Value) -> bool {
+    super::shape(value).starts_with(['/', Value::HOLE])
+}
+
+/// `#1` in the name of an output stands for a part of the address.
+fn numbered_names(text: &str) -> String {
+    let mut glob = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '#' && chars.next_if(char::is_ascii_digit).is_some() {
+            glob.push('*');
+        } else {
+            glob.push_str(&escaped(&c.to_string()));
+        }
+    }
+    glob
+}
+
+/// `wget`
+pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    for operand in operands {
+        run.send(operand);
+    }
+    if args.has_any("O spider") {
+        return;
+    }
+    let folder = args.value("P").map_or_else(|| run.here(), |folder| run.word(folder));
+    if args.has_any("r m p x i") {
+        run.below(Kind::Write, &folder);
+        return;
+    }
+    for operand in operands {
+        let name = remote_name(operand).unwrap_or_else(|| match operand.value {
+            Value::Known(_) => Value::Known("index.html".into()),
+            _ => Value::hole(Why::Argument),
+        });
+        let place = Place { span: operand.span, ..run.under(&folder, &name) };
+        run.writes(&place, false);
+        if args.has("content-disposition") {
+            let any = run.under(&folder, &Value::Pattern("*".into()));
+            run.add(Kind::Create, &any, Mark::possible());
+        } else if run.at(&place) != Presence::Absent && !args.has_any("N c nc") {
+            // It does not overwrite: the new one gets a number.
+            if let Value::Known(name) = &name {
+                let numbered = run.under(&folder, &Value::Pattern(format!("{}.*", escaped(name))));
+                run.add(Kind::Create, &numbered, Mark::possible());
+            }
+        }
+    }
+}
+
+/// `aria2c`, `axel`
+pub(super) fn aria(run: &mut Run<'_>, operands: &[Arg]) {
+    let folder = run.args.value("d").map_or_else(|| run.here(), |folder| run.word(folder));
+    for operand in operands {
+        run.send(operand);
+        if let Some(name) = remote_name(operand).filter(|_| !run.args.has("o")) {
+            let place = Place { span: operand.span, ..run.under(&folder, &name) };
+            run.writes(&place, false);
+        }
+    }
+    if let Some(out) = run.args.value("o") {
+        let place = Place { span: out.span, ..run.under(&folder, &out.value) };
+        run.writes(&place, false);
+    }
+}
+
+/// `scp`
+pub(super) fn scp(run: &mut Run<'_>, operands: &[Arg]) {
+    let deep = run.args.has("r");
+    let Some((dest, sources)) = operands.split_last() else { return };
+    let place = run.word(dest);
+    let several = sources.len() > 1 || place.slash || run.is_folder(&place);
+    for source in sources {
+        if is_remote(source) {
+            run.send(source);
+        } else {
+            let from = run.word(source);
+            let recursive = deep && run.at(&from) != Presence::File;
+            run.add(Kind::Read, &from, Mark::possible().recursive(recursive).copied());
+        }
+        if !is_remote(dest) {
+            let name = remote_part(source);
+            let to = if several { run.inside_of(&place, &name) } else { place.clone() };
+            let kind = if run.at(&to) == Presence::Absent { Kind::Create } else { Kind::Write };
+            run.add(kind, &to, Mark::possible().recursive(deep));
+        }
+    }
+    if is_remote(dest) {
+        run.send(dest);
+    }
+}
+
+/// The path of `host:path`.
+pub(super) fn remote_part(arg: &Arg) -> Arg {
+    match arg.shape().find(':') {
+        Some(colon) if is_remote(arg) => arg.rest(colon + 1),
+        _ => arg.clone(),
+    }
+}
+
+/// Programs that talk to the place that the first operand names.
+pub(super) fn talk(run: &mut Run<'_>, operands: &[Arg]) {
+    for operand in operands.iter().filter(|operand| operand.known() != Some("-")).take(1) {
+        run.send(operand);
+    }
+}

@@ -1,0 +1,453 @@
+//! Programs that take a script: editors of streams, interpreters, patch.
+
+use super::options::Arg;
+use super::{Kind, Mark, Place, Run, escaped};
+use crate::facts::Presence;
+use crate::word::Value;
+
+/// Paths in a script of `sed`, and whether it is one that every `sed` takes.
+#[derive(Debug, Default)]
+struct Sed {
+    reads: Vec<String>,
+    writes: Vec<String>,
+    /// All of it was understood and no pattern in it can be wrong.
+    plain: bool,
+    /// It may end before its input does.
+    quits: bool,
+}
+
+/// A part of a script up to a delimiter, `\` escaping one character.
+fn delimited(text: &str, delimiter: char) -> Option<(&str, &str)> {
+    let mut escaping = false;
+    for (at, c) in text.char_indices() {
+        if std::mem::take(&mut escaping) {
+            continue;
+        }
+        match c {
+            '\\' => escaping = true,
+            '\n' => return None,
+            c if c == delimiter => return Some((&text[..at], &text[at + c.len_utf8()..])),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a pattern has nothing in it that could be wrong.
+fn is_plain_pattern(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['\\', '[', ']', '*', '(', ')', '{', '}', '+', '?', '|', '^'])
+}
+
+impl Sed {
+    fn read(script: &str) -> Self {
+        let mut sed = Sed::default();
+        sed.plain = sed.commands(script).unwrap_or(false);
+        sed
+    }
+
+    /// `None` where it stops making sense.
+    fn commands(&mut self, script: &str) -> Option<bool> {
+        let mut plain = true;
+        let mut depth = 0_usize;
+        let mut rest = script;
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', '\n', ';']);
+            if rest.is_empty() {
+                return Some(plain && depth == 0);
+            }
+            let addressed;
+            (rest, addressed) = Self::address(rest, &mut plain)?;
+            if let Some(second) = rest.strip_prefix(',').filter(|_| addressed) {
+                let second = second.trim_start().trim_start_matches(['+', '~']);
+                let is_there;
+                (rest, is_there) = Self::address(second, &mut plain)?;
+                plain &= is_there;
+            }
+            rest = rest.trim_start_matches([' ', '\t', '!']);
+            let command = rest.chars().next()?;
+            rest = &rest[command.len_utf8()..];
+            match command {
+                '{' => {
+                    depth += 1;
+                    continue;
+                }
+                '}' => depth = depth.checked_sub(1)?,
+                's' | 'y' => {
+                    let delimiter = rest.chars().next().filter(|c| !matches!(c, '\n' | '\\'))?;
+                    let (pattern, after) = delimited(&rest[delimiter.len_utf8()..], delimiter)?;
+                    let (replacement, after) = delimited(after, delimiter)?;
+                    plain &= is_plain_pattern(pattern) && !replacement.contains('\\') && command == 's';
+                    let flags = after.trim_start_matches(|c: char| "gpiIm".contains(c) || c.is_ascii_digit());
+                    let given = &after[..after.len() - flags.len()];
+                    plain &= given.len() <= 1 && given != "0";
+                    rest = flags;
+                    if let Some(file) = flags.strip_prefix('w') {
+                        rest = self.file(file, true);
+                    } else if let Some(after) = flags.strip_prefix(['e', 'M']) {
+                        plain = false;
+                        rest = after;
+                    }
+                }
+                'w' | 'W' => rest = self.file(rest, true),
+                'r' | 'R' => rest = self.file(rest, false),
+                'a' | 'i' | 'c' => {
+                    plain = false;
+                    // Lines that end in a backslash go on.
+                    let mut end = 0;
+                    for line in rest.split_inclusive('\n') {
+                        end += line.len();
+                        if !line.trim_end_matches('\n').ends_with('\\') {
+                            break;
+                        }
+                    }
+                    rest = &rest[end..];
+                }
+                'b' | 't' | 'T' | ':' | 'e' | 'v' => {
+                    plain = false;
+                    let end = if command == 'e' { rest.find('\n') } else { rest.find(['\n', ';', '}']) };
+                    rest = &rest[end.unwrap_or(rest.len())..];
+                }
+                'q' | 'Q' | 'l' | 'L' => {
+                    self.quits |= matches!(command, 'q' | 'Q');
+                    rest = rest.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+                }
+                '#' => rest = rest.split_once('\n').map_or("", |(_, after)| after),
+                'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | '=' | 'z' | 'F' => {}
+                _ => return None,
+            }
+            rest = rest.trim_start_matches([' ', '\t']);
+            if !rest.is_empty() && !rest.starts_with(['\n', ';', '}', '#']) && !matches!(command, 'a' | 'i' | 'c' | '#')
+            {
+                return if matches!(command, 'w' | 'W' | 'r' | 'R') { Some(false) } else { None };
+            }
+        }
+    }
+
+    /// What stands before a command, and whether anything does.
+    fn address<'t>(text: &'t str, plain: &mut bool) -> Option<(&'t str, bool)> {
+        let first = text.chars().next()?;
+        let rest = match first {
+            '0'..='9' => text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '~'),
+            '$' => &text[1..],
+            '/' | '\\' => {
+                let from = if first == '\\' { 1 } else { 0 };
+                let delimiter = text[from..].chars().next()?;
+                let (pattern, rest) = delimited(&text[from + delimiter.len_utf8()..], delimiter)?;
+                *plain &= is_plain_pattern(pattern);
+                rest.trim_start_matches(['I', 'M'])
+            }
+            _ => return Some((text, false)),
+        };
+        *plain &= !text.starts_with('0') && !text[..text.len() - rest.len()].contains('~');
+        Some((rest.trim_start_matches([' ', '\t']), true))
+    }
+
+    /// A name up to the end of its line.
+    fn file<'t>(&mut self, text: &'t str, writes: bool) -> &'t str {
+        let end = text.find('\n').unwrap_or(text.len());
+        let name = text[..end].trim_start_matches([' ', '\t']);
+        if !name.is_empty() {
+            let names = if writes { &mut self.writes } else { &mut self.reads };
+            names.push(name.to_owned());
+        }
+        &text[end..]
+    }
+}
+
+/// A file of a script, which is spelled inside another word.
+fn within(run: &Run<'_>, name: &str) -> Place {
+    run.place(&Value::Known(name.to_owned()), run.span)
+}
+
+/// `sed`
+pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let given: Vec<&Arg> =
+        args.given.iter().filter(|given| given.name == "e").filter_map(|given| given.value.as_ref()).collect();
+    // What stands before the files is the script, unless an option gave it.
+    let first = operands.first().map_or(usize::MAX, |operand| operand.word);
+    let scripts: Vec<&Arg> = if given.is_empty() && !args.has("f") {
+        args.operands.iter().filter(|operand| operand.word < first).collect()
+    } else {
+        given
+    };
+    let mut text = String::new();
+    let mut all_known = !args.has("f") && !scripts.is_empty();
+    for script in scripts {
+        match script.known() {
+            Some(script) => {
+                text.push_str(script);
+                text.push('\n');
+            }
+            None => all_known = false,
+        }
+    }
+    let script = Sed::read(&text);
+    let runs = all_known && script.plain && !args.has_any("E s z u") && args.loose.is_empty();
+    for name in &script.reads {
+        let place = within(run, name);
+        run.add(Kind::Read, &place, Mark::possible());
+    }
+    for name in &script.writes {
+        let place = within(run, name);
+        let certain = runs && run.writable(&place);
+        run.writes(&place, certain);
+    }
+    let in_place = args.has("i");
+    let suffix = args.value("i").map(|suffix| suffix.value.clone());
+    // One output that cannot be made ends it all.
+    let outputs = script.writes.iter().all(|name| run.writable(&within(run, name)));
+    let mut runs = runs && outputs && !script.quits;
+    for operand in operands {
+        let place = run.word(operand);
+        if !in_place {
+            if operand.known() != Some("-") {
+                run.reads(&place);
+            }
+            continue;
+        }
+        // A backup into another folder fails without it.
+        let aside = suffix.as_ref().is_some_and(|suffix| super::shape(suffix).contains('/'));
+        let what = run.at(&place);
+        // It ends at what is no file.
+        runs &= matches!(what, Presence::File | Presence::Absent) && run.is_firm(&place);
+        let certain = runs && !aside && what == Presence::File && !place.slash;
+        run.add(Kind::Read, &place, Mark::certain(certain));
+        run.add(Kind::Write, &place, Mark::certain(certain));
+        let backup = match &suffix {
+            Some(Value::Known(suffix)) if suffix.is_empty() => None,
+            Some(Value::Known(suffix)) if suffix.contains(['*', '/']) => {
+                let name = super::shape(&super::last_name(&place.value)).to_owned();
+                let name = if suffix.contains('*') { suffix.replace('*', &name) } else { format!("{name}{suffix}") };
+                let folder = run.parent(&place).unwrap_or_else(|| run.here());
+                Some(run.under(&folder, &Value::Known(name)))
+            }
+            Some(Value::Known(suffix)) => Some(run.suffixed(&place, suffix)),
+            Some(_) => Some(Place {
+                value: Value::Pattern(format!("{}*", escaped(super::shape(&place.value)))),
+                ..place.clone()
+            }),
+            None => None,
+        };
+        if let Some(backup) = backup {
+            let plain = suffix.as_ref().is_some_and(|suffix| !super::shape(suffix).contains(['*', '/']));
+            let free = plain && matches!(run.at(&backup), Presence::Absent | Presence::File);
+            run.add(Kind::Create, &backup, Mark::certain(certain && free));
+        }
+    }
+}
+
+/// `perl` and `ruby`, which change files in place with `-i`.
+pub(super) fn perl(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let inline: Vec<&Arg> =
+        args.given.iter().filter(|given| given.name == "e").filter_map(|given| given.value.as_ref()).collect();
+    let mut files = operands;
+    if inline.is_empty() {
+        let Some((script, rest)) = operands.split_first() else { return };
+        let place = run.word(script);
+        run.add(Kind::Execute, &place, Mark::possible());
+        files = rest;
+    }
+    if !args.has("i") {
+        for file in files {
+            run.mention(file);
+            run.inside(file);
+        }
+        return;
+    }
+    let suffix = args.value("i").and_then(Arg::known).unwrap_or_default().to_owned();
+    for file in files {
+        let place = run.word(file);
+        run.add(Kind::Write, &place, Mark::possible());
+        if !suffix.is_empty() {
+            let backup = if suffix.contains('*') {
+                let name = super::shape(&super::last_name(&place.value)).to_owned();
+                let folder = run.parent(&place).unwrap_or_else(|| run.here());
+                run.under(&folder, &Value::Known(suffix.replace('*', &name)))
+            } else {
+                run.suffixed(&place, &suffix)
+            };
+            run.add(Kind::Create, &backup, Mark::possible());
+        }
+    }
+}
+
+/// `awk`: the files after the program, or after `-f`; `name=value` is an assignment.
+pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let in_place = args.given.iter().any(|given| {
+        given.name == "i" && given.value.as_ref().and_then(Arg::known).is_some_and(|name| name.starts_with("inplace"))
+    });
+    for given in &args.given {
+        if let (false, "i", Some(file)) = (in_place, given.name, &given.value) {
+            let place = run.word(file);
+            run.add(Kind::Read, &place, Mark::possible());
+        }
+    }
+    let is_assignment = |text: &str| {
+        text.split_once('=').is_some_and(|(name, _)| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        })
+    };
+    for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
+        let place = run.word(operand);
+        let kind = if in_place { Kind::Write } else { Kind::Read };
+        run.add(kind, &place, Mark::possible());
+    }
+}
+
+/// Programs that run a file of a language.
+pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
+    let given = run.args.given.iter().any(|given| given.meaning.is_script());
+    let mut operands = operands.iter();
+    if !given && let Some(script) = operands.next().filter(|script| script.known() != Some("-")) {
+        let place = run.word(script);
+        run.add(Kind::Execute, &place, Mark::possible());
+    }
+    for operand in operands {
+        words(run, operand);
+    }
+}
+
+/// A word that goes to a script: it may be an option, and it may hold a path.
+fn words(run: &mut Run<'_>, operand: &Arg) {
+    if !operand.shape().starts_with('-') {
+        run.mention(operand);
+    }
+    run.inside(operand);
+}
+
+/// `sh FILE ..`, `sh -c TEXT ..`: what the text does is found by reading it.
+pub(super) fn shell(run: &mut Run<'_>, operands: &[Arg]) {
+    let mut operands = operands.iter();
+    if run.args.has("c") {
+        operands.next();
+    } else if !run.args.has("s")
+        && let Some(script) = operands.next().filter(|script| script.known() != Some("-"))
+    {
+        let place = run.word(script);
+        run.add(Kind::Execute, &place, Mark::possible());
+    }
+    for operand in operands {
+        words(run, operand);
+    }
+}
+
+/// `. FILE ..`: without a slash the file is looked for in `$PATH`, and then here.
+pub(super) fn source(run: &mut Run<'_>, operands: &[Arg]) {
+    let mut operands = operands.iter();
+    if let Some(script) = operands.next() {
+        let place = run.word(script);
+        run.add(Kind::Execute, &place, Mark::possible());
+    }
+    for operand in operands {
+        words(run, operand);
+    }
+}
+
+/// `jq FILTER FILE ..`, whose options may take two words.
+pub(super) fn jq(run: &mut Run<'_>, operands: &[Arg]) {
+    for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
+        let place = run.word(operand);
+        run.reads(&place);
+    }
+}
+
+/// `patch FILE`, `patch -p1 < DIFF`
+pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    if let Some(diff) = operands.get(1) {
+        let place = run.word(diff);
+        run.reads(&place);
+    }
+    if args.has("dry-run") {
+        return;
+    }
+    match operands.first() {
+        Some(file) if args.has("o") => {
+            let place = run.word(file);
+            run.reads(&place);
+        }
+        Some(file) => {
+            let place = run.word(file);
+            run.writes(&place, false);
+            for suffix in [args.value("z").and_then(Arg::known).unwrap_or(".orig"), ".rej"] {
+                let beside = run.suffixed(&place, suffix);
+                let beside = Place { value: Value::Pattern(escaped(super::shape(&beside.value))), ..beside };
+                run.add(Kind::Create, &beside, Mark::possible());
+            }
+        }
+        // The names stand in the patch.
+        None if !args.has("o") => {
+            run.implied(Kind::Write, "**");
+            run.implied(Kind::Delete, "**");
+        }
+        None => {}
+    }
+}
+
+/// `script FILE`: a record of what a shell prints.
+pub(super) fn typescript(run: &mut Run<'_>, operands: &[Arg]) {
+    match operands.first() {
+        Some(file) => {
+            let place = run.word(file);
+            match run.args.has("a") {
+                true => run.add(Kind::Append, &place, Mark::possible()),
+                false => run.writes(&place, false),
+            }
+        }
+        None if run.args.has_any("O I B") => {}
+        None => run.implied(Kind::Write, "typescript"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_sed_script() {
+        #[rustfmt::skip]
+        let cases: &[(&str, &[&str], &[&str], bool)] = &[
+            ("s/a/b/", &[], &[], true),
+            ("s/a/b/g;s|c|d|", &[], &[], true),
+            ("/x/d", &[], &[], true),
+            ("$d", &[], &[], true),
+            ("1,5d", &[], &[], true),
+            ("3p", &[], &[], true),
+            ("s/a/b/w out", &[], &["out"], true),
+            ("w out", &[], &["out"], true),
+            ("/a/w out\n/b/W more", &[], &["out", "more"], true),
+            ("r in", &["in"], &[], true),
+            ("$r in\ns/w/r/", &["in"], &[], true),
+            ("s/a/b w c/", &[], &[], true),
+            ("a text w x", &[], &[], false),
+            ("i\\\ntext w x\nw y", &[], &["y"], false),
+            ("/a/{w x\n}", &[], &["x"], true),
+            ("s/\\(/b/", &[], &[], false),
+            ("s/a/b", &[], &[], false),
+            ("s/a/b/ w x", &[], &[], false),
+            ("k", &[], &[], false),
+            ("", &[], &[], true),
+            ("\u{e9}", &[], &[], false),
+            ("s\u{e9}a\u{e9}b\u{e9}", &[], &[], true),
+            ("/a/,/b/s/c/d/", &[], &[], true),
+            ("1!d", &[], &[], true),
+            ("}", &[], &[], false),
+        ];
+        for (script, reads, writes, plain) in cases {
+            let sed = Sed::read(script);
+            assert_eq!(
+                (&sed.reads[..], &sed.writes[..], sed.plain),
+                (&own(reads)[..], &own(writes)[..], *plain),
+                "{script}"
+            );
+        }
+    }
+
+    fn own(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+}

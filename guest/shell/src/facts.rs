@@ -1,0 +1,98 @@
+//! What the caller knows about the place where a text will run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::tracker::Trackers;
+
+/// What is at a path, links followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// The facts do not say.
+    Unknown,
+    /// Nothing is there.
+    Absent,
+    /// A regular file.
+    File,
+    /// A directory.
+    Folder,
+    /// A device, a socket, a pipe.
+    Other,
+}
+
+/// Knows which paths exist.
+pub trait Look {
+    /// What is at this path, which is absolute and clean.
+    fn look(&self, path: &str) -> Presence;
+
+    /// The same path with its links resolved, if that is known.
+    fn real(&self, _path: &str) -> Option<String> {
+        None
+    }
+}
+
+/// What the caller knows about the place where a text will run. Whatever is not given is unknown.
+#[derive(Clone, Default)]
+pub struct Facts {
+    pub(crate) cwd: Option<String>,
+    pub(crate) home: Option<String>,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) env_complete: bool,
+    pub(crate) files: Option<Rc<dyn Look>>,
+    pub(crate) trackers: Option<Rc<Trackers>>,
+}
+
+impl Facts {
+    /// The text starts in this directory; an empty one is not known.
+    pub fn new(cwd: impl Into<String>) -> Self {
+        let cwd = cwd.into();
+        Facts { cwd: Some(cwd).filter(|cwd| cwd.starts_with('/')), ..Facts::default() }
+    }
+
+    /// What `~` and `$HOME` stand for.
+    #[must_use]
+    pub fn home(mut self, home: impl Into<String>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// A variable of the environment.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// A name that was not given is unset. Without this it is unknown.
+    #[must_use]
+    pub fn complete(mut self) -> Self {
+        self.env_complete = true;
+        self
+    }
+
+    /// Which paths exist. Without this, what the text does not make itself is taken to be there.
+    #[must_use]
+    pub fn files(mut self, files: Rc<dyn Look>) -> Self {
+        self.files = Some(files);
+        self
+    }
+
+    /// State that is followed besides the directory and the variables.
+    #[must_use]
+    pub fn trackers(mut self, trackers: Rc<Trackers>) -> Self {
+        self.trackers = Some(trackers);
+        self
+    }
+}
+
+impl fmt::Debug for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Facts")
+            .field("cwd", &self.cwd)
+            .field("home", &self.home)
+            .field("env", &self.env)
+            .field("env_complete", &self.env_complete)
+            .finish_non_exhaustive()
+    }
+}

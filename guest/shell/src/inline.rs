@@ -1,0 +1,124 @@
+//! Scripts given inline to another language: `python -c`, `node -e`, `perl -e`, `ruby -e`, `php -r`, awk, sed.
+//!
+//! It finds the calls that touch files, start processes or use the network, with their literal arguments. It is not
+//! an interpreter: values flow through plain assignments, concatenations, imports, loops over literal lists and calls
+//! of the script's own functions, and are unknown otherwise. Names in strings and comments are never taken for calls.
+//! Code that the script evaluates in turn is handed back as [`What::Eval`] and not followed here.
+//!
+//! | File | For |
+//! |---|---|
+//! | `lex` | text to tokens, for the five languages that have expressions in common |
+//! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
+//! | `assigned` | which names have more than one value |
+//! | `machine` | the state of a script that is read: names, functions, what was found |
+//! | `statements`, `expressions` | which call is made with which values |
+//! | `tables` | what a call does, as tables: one row a function |
+//! | `calls` | how that is found out, and what a row cannot say |
+//! | `methods` | calls on values: texts, lists, path objects |
+//! | `awk`, `sed` | those two languages |
+
+use std::ops::Range;
+
+mod assigned;
+mod awk;
+mod calls;
+mod expressions;
+mod lex;
+mod machine;
+mod methods;
+mod sed;
+mod statements;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod value;
+
+/// A language that a command can be given a script of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    Node,
+    Perl,
+    Ruby,
+    Php,
+    Awk,
+    Sed,
+}
+
+/// What a script does, as far as it is plain.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// In the order in which they stand, calls of the script's own functions where they are called.
+    pub(crate) deeds: Vec<Deed>,
+    /// Everything that touches files or processes was understood. An argument that is not known leaves this true: it
+    /// is a hole in its deed.
+    pub(crate) complete: bool,
+}
+
+/// One call and what it does.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Deed {
+    pub(crate) what: What,
+    /// Bytes of the script: the argument, or the name of the call if it has none.
+    pub(crate) at: Range<usize>,
+}
+
+/// What a call does.
+///
+/// A path that begins with `~` is below the home directory: that is how `os.path.expanduser`, `Path.home()`,
+/// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
+/// working directory (`os.getcwd()`, `Dir.pwd`) is given as `.`, so that such paths stay relative.
+///
+/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Read(Path),
+    Write(Path),
+    Append(Path),
+    Create {
+        path: Path,
+        folder: bool,
+    },
+    Delete {
+        path: Path,
+        recursive: bool,
+    },
+    Move {
+        from: Path,
+        to: Path,
+    },
+    Copy {
+        from: Path,
+        to: Path,
+    },
+    Mode(Path),
+    Chdir(Path),
+    /// Text for a shell. The home directory is `$HOME` in it.
+    Shell(Text),
+    /// A program and its arguments. A last part that is one hole can be any number of arguments.
+    Run(Vec<Text>),
+    /// Code in the same language that is evaluated.
+    Eval(Text),
+    /// Something goes over the network: the URL or host.
+    Send(Text),
+}
+
+/// A text that the script computes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Text {
+    Known(String),
+    /// The known parts, with `'\0'` for each unknown part.
+    Shape(String),
+}
+
+/// A text that names a file, see [`What`] for `~`.
+pub(crate) type Path = Text;
+
+/// Reads a script. Linear in its length, and any input has an answer.
+pub(crate) fn read(language: Language, script: &str) -> Script {
+    match language {
+        Language::Awk => awk::read(script),
+        Language::Sed => sed::read(script),
+        language => machine::read(language, script),
+    }
+}

@@ -1,0 +1,507 @@
+//! Calls on values: texts, lists, path objects, and what nothing is known of.
+
+use super::calls;
+use super::machine::{Args, Machine};
+use super::value::{self, HOLE, Value};
+use super::{Language, Text, What};
+
+/// `value.name`, not called.
+pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
+    match (&value, name) {
+        (Value::Path(path), "parent" | "dirname") => Value::Path(value::dirname(path)),
+        (Value::Path(path), "name") => Value::Text(value::basename(path)),
+        (Value::Path(_), "parents" | "stem" | "suffix" | "parts") => Value::Unknown,
+        (Value::Choice(values), "parent") if values.iter().all(|value| matches!(value, Value::Path(_))) => {
+            Value::choice(values.iter().map(|value| Value::Path(value::dirname(&value.shape()))).collect())
+        }
+        // Ways from any value to all there is.
+        (_, "__subclasses__" | "__globals__" | "__mro__" | "__bases__" | "__base__") => {
+            machine.incomplete();
+            Value::Unknown
+        }
+        (_, "constructor" | "__proto__") if machine.language == Language::Node => Value::name("Function"),
+        (Value::Unknown, _) if machine.language != Language::Node => Value::Bound(Box::new(value), name.to_owned()),
+        // A member of a member: nothing is known of it, and chains stay short.
+        (Value::Bound(..), _) => Value::Bound(Box::new(Value::Unknown), name.to_owned()),
+        _ => Value::Bound(Box::new(value), name.to_owned()),
+    }
+}
+
+/// `value.name(args)`
+pub(super) fn call(machine: &mut Machine, value: Value, name: &str, args: Args) -> Value {
+    if let Value::Choice(values) = &value
+        && values.iter().any(|value| !matches!(value, Value::Text(_) | Value::Unknown))
+    {
+        let mut results = Vec::new();
+        for value in values.clone() {
+            results.push(call(machine, value, name, args.clone()));
+        }
+        return Value::choice(results);
+    }
+    match &value {
+        Value::Path(path) => {
+            let path = path.clone();
+            if let Some(result) = on_path(machine, &path, name, &args) {
+                return result;
+            }
+        }
+        Value::Function(function) => {
+            let function = function.clone();
+            return match (machine.language, name) {
+                (Language::Node, "call") => machine.invoke(&function, &args.skip(1)),
+                (Language::Node, "apply") => {
+                    let values = args.value(1).cloned().unwrap_or(Value::Unknown).items();
+                    machine.invoke(&function, &Args::of(values, args.at.clone()))
+                }
+                (Language::Node, "bind") => value,
+                (Language::Ruby, "call" | "yield") => machine.invoke(&function, &args),
+                _ => Value::Unknown,
+            };
+        }
+        Value::Text(function) if machine.language == Language::Php && matches!(name, "invoke" | "invokeArgs") => {
+            let function = function.clone();
+            let args = match name {
+                "invoke" => args,
+                _ => Args::of(args.value(0).cloned().unwrap_or(Value::Unknown).items(), args.at),
+            };
+            return machine.call(Value::Text(function), args);
+        }
+        _ => {}
+    }
+    if let Some(result) = on_each(machine, &value, name, &args) {
+        return result;
+    }
+    if let Some(result) = plain(machine, &value, name, &args) {
+        return result;
+    }
+    if matches!(value, Value::Unknown | Value::Path(_) | Value::Bound(..) | Value::Map(_)) {
+        return on_unknown(machine, name, &args);
+    }
+    for arg in &args.values {
+        calls::escape(machine, &arg.value);
+    }
+    Value::Unknown
+}
+
+/// Methods of path objects: Python's `pathlib`, Ruby's `Pathname`, Perl's `Path::Tiny`.
+fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option<Value> {
+    let own = value::path(path);
+    let at = args.at.clone();
+    let argument = || args.value(0).map_or(HOLE.to_string(), Value::shape);
+    let what = match name {
+        "write_text" | "write_bytes" | "write" | "binwrite" | "spew" | "spew_utf8" | "truncate" => What::Write(own),
+        "append" | "append_utf8" => What::Append(own),
+        "read_text" | "read_bytes" | "read" | "readlines" | "slurp" | "lines" | "binread" | "each_line"
+        | "readlink" => What::Read(own),
+        "unlink" | "delete" | "remove" | "rmdir" => What::Delete { path: own, recursive: false },
+        "rmtree" | "remove_tree" => What::Delete { path: own, recursive: true },
+        "mkdir" | "mkpath" => What::Create { path: own, folder: true },
+        "touch" | "make_symlink" | "symlink_to" | "hardlink_to" | "link_to" => {
+            What::Create { path: own, folder: false }
+        }
+        "chmod" | "lchmod" | "chown" => What::Mode(own),
+        "rename" | "replace" | "move" | "move_into" => What::Move { from: own, to: value::path(&argument()) },
+        "copy" | "copy_into" => What::Copy { from: own, to: value::path(&argument()) },
+        "open" => {
+            let mode = args.value(0).or_else(|| args.named("mode"));
+            match mode.map(|mode| mode.known().unwrap_or("w").to_owned()) {
+                Some(mode) if mode.contains('w') || mode.contains('+') => What::Write(own),
+                Some(mode) if mode.contains('a') => What::Append(own),
+                Some(mode) if mode.contains('x') => What::Create { path: own, folder: false },
+                _ => What::Read(own),
+            }
+        }
+        "iterdir" | "children" | "each_child" | "entries" => {
+            machine.deed(What::Read(own), &at);
+            let below = Value::Path(value::join(&[path.to_owned(), HOLE.to_string()], false));
+            block(machine, args, &below);
+            return Some(Value::List(vec![below]));
+        }
+        "glob" | "rglob" => {
+            let below = Value::Path(value::join(&[path.to_owned(), value::glob(&argument())], false));
+            block(machine, args, &below);
+            return Some(Value::List(vec![below]));
+        }
+        "joinpath" | "join" | "+" | "child" => {
+            let mut parts = vec![path.to_owned()];
+            parts.extend(args.values.iter().map(|arg| arg.value.shape()));
+            return Some(Value::Path(value::join(&parts, true)));
+        }
+        "expanduser" | "expand_path" => {
+            let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            return Some(Value::Path(rest.map_or(path.to_owned(), |rest| format!("{}{rest}", value::HOME))));
+        }
+        "resolve" | "absolute" | "as_posix" | "cleanpath" | "realpath" | "to_s" | "__str__" | "stringify" => {
+            return Some(Value::Path(path.to_owned()));
+        }
+        "parent" | "dirname" => return Some(Value::Path(value::dirname(path))),
+        "basename" => return Some(Value::Path(value::basename(path))),
+        "with_name" => return Some(Value::Path(value::join(&[value::dirname(path), argument()], false))),
+        "with_suffix" | "relative_to" | "with_stem" | "sub" => return Some(Value::Unknown),
+        "exists" | "is_file" | "is_dir" | "stat" | "exist?" | "file?" | "directory?" | "is_symlink" => {
+            return Some(Value::Unknown);
+        }
+        _ => return None,
+    };
+    machine.deed(what, &at);
+    // Ruby and Python give the open file to what follows.
+    if name == "open" {
+        block(machine, args, &Value::Unknown);
+    }
+    Some(Value::Unknown)
+}
+
+/// Calls the function that was handed over, if one was.
+fn block(machine: &mut Machine, args: &Args, value: &Value) {
+    let function = args.values.iter().map(|arg| &arg.value).find(|value| matches!(value, Value::Function(_))).cloned();
+    if let Some(function) = function {
+        machine.call(function, Args::of(vec![value.clone()], args.at.clone()));
+    }
+}
+
+/// Methods that call a function with each item of a list.
+fn on_each(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Option<Value> {
+    if !matches!(machine.language, Language::Node | Language::Ruby) {
+        return None;
+    }
+    if !matches!(
+        name,
+        "forEach"
+            | "map"
+            | "filter"
+            | "some"
+            | "every"
+            | "flatMap"
+            | "find"
+            | "each"
+            | "collect"
+            | "select"
+            | "reject"
+            | "each_with_index"
+            | "each_entry"
+            | "then"
+            | "tap"
+            | "reduce"
+            | "any?"
+            | "all?"
+            | "times"
+            | "each_slice"
+            | "finally"
+            | "yield_self"
+            | "flat_map"
+            | "filter_map"
+            | "each_pair"
+            | "map!"
+    ) {
+        return None;
+    }
+    let function = args.value(0).filter(|value| !matches!(value, Value::Unknown))?.clone();
+    let items = match value {
+        Value::Map(entries) if machine.language == Language::Ruby => Value::choice(
+            entries.iter().map(|(key, value)| Value::List(vec![Value::text(key), value.clone()])).collect(),
+        ),
+        Value::List(_) | Value::Map(_) if name != "then" && name != "tap" => Value::choice(value.clone().items()),
+        Value::List(_) if name == "then" => value.clone(),
+        Value::Text(_) | Value::Path(_) | Value::Name(_) => value.clone(),
+        _ => Value::Unknown,
+    };
+    // `:upcase` and the like: the method of that name.
+    if let Value::Text(method) = &function {
+        let method = method.clone();
+        let result = call(machine, items, &method, Args { at: args.at.clone(), ..Args::default() });
+        return Some(Value::List(vec![result]));
+    }
+    let result = machine.call(function, Args::of(vec![items], args.at.clone()));
+    Some(match name {
+        "map" | "collect" | "flatMap" | "flat_map" | "filter_map" | "map!" => Value::List(match result {
+            Value::Choice(values) => values,
+            value => vec![value],
+        }),
+        "then" | "yield_self" => result,
+        "each" | "filter" | "select" | "reject" | "each_with_index" | "tap" => value.clone(),
+        _ => Value::Unknown,
+    })
+}
+
+/// Methods of texts, lists and maps, which only give values.
+fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Option<Value> {
+    let argument = args.value(0);
+    let known = |at: usize| args.value(at).and_then(Value::known);
+    Some(match (value, name) {
+        (Value::Text(separator), "join") if machine.language == Language::Python => joined(separator, argument?),
+        (Value::List(_), "join") => {
+            let separator = match argument {
+                Some(separator) => separator.shape(),
+                None if machine.language == Language::Node => ",".to_owned(),
+                None => String::new(),
+            };
+            joined(&separator, value)
+        }
+        (Value::Text(text), "format") => {
+            let values: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
+            let named: Vec<(String, Value)> =
+                args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect();
+            Value::Text(value::format(text, &values, &named))
+        }
+        (Value::Text(_), "decode" | "encode" | "toString" | "unpack1") => {
+            decode(value, known(0).or_else(|| args.named("encoding").and_then(Value::known)).unwrap_or("utf8"))
+        }
+        (Value::Text(_), "unpack") => Value::List(vec![decode(value, known(0).unwrap_or("?"))]),
+        (Value::List(_), "pack") => match known(0) {
+            Some("H*") => value.clone().items().first().map_or(Value::Unknown, |value| decode(value, "hex")),
+            Some("C*" | "c*" | "U*") => calls::characters(&value.clone().items()),
+            _ => Value::Unknown,
+        },
+        (Value::Text(text), "strip" | "trim" | "chomp" | "rstrip" | "lstrip" | "trimEnd" | "trimStart")
+            if argument.is_none() =>
+        {
+            Value::text(text.trim())
+        }
+        (Value::Text(text), "lower" | "toLowerCase" | "downcase") => Value::Text(text.to_lowercase()),
+        (Value::Text(text), "upper" | "toUpperCase" | "upcase") => Value::Text(text.to_uppercase()),
+        (Value::Text(_) | Value::List(_), "reverse" | "reversed" | "toReversed") => reverse(value),
+        (Value::Text(text), "replace" | "replaceAll" | "gsub" | "sub" | "tr" | "delete") => {
+            match (known(0), known(1).or(Some(""))) {
+                (Some(from), Some(to)) if !from.is_empty() && text.len() < 4096 && to.len() < 64 => {
+                    let once = machine.language == Language::Node && name == "replace" || name == "sub";
+                    if name == "tr" && from.chars().count() > 1 {
+                        Value::Unknown
+                    } else if once {
+                        Value::Text(text.replacen(from, to, 1))
+                    } else {
+                        Value::Text(text.replace(from, to))
+                    }
+                }
+                _ => Value::Unknown,
+            }
+        }
+        (Value::Text(text), "split") => match known(0) {
+            None if argument.is_none() => Value::List(text.split_whitespace().map(Value::text).collect()),
+            Some("") => Value::List(text.chars().take(4096).map(|char| Value::Text(char.to_string())).collect()),
+            Some(separator) => Value::List(text.split(separator).map(Value::text).collect()),
+            None => Value::List(vec![Value::Unknown]),
+        },
+        (Value::Text(text), "chars") => {
+            Value::List(text.chars().take(4096).map(|char| Value::Text(char.to_string())).collect())
+        }
+        (Value::Text(_) | Value::List(_) | Value::Path(_), "concat" | "+") => {
+            args.values.iter().fold(value.clone(), |sum, arg| sum.plus(arg.value.clone()))
+        }
+        (
+            Value::Text(_) | Value::Path(_),
+            "to_s" | "to_str" | "to_sym" | "freeze" | "dup" | "valueOf" | "force_encoding" | "String",
+        ) => value.clone(),
+        (Value::Number(_), "to_s" | "toString") => Value::Text(value.shape()),
+        (Value::Number(code), "chr") => Value::Text(value::character(*code).to_string()),
+        (Value::Text(text), "slice" | "substring") => match (args.value(0), args.value(1)) {
+            (Some(Value::Number(start)), None) => part(&Value::text(text), *start, None),
+            (Some(Value::Number(start)), Some(Value::Number(end))) => part(&Value::text(text), *start, Some(*end)),
+            _ => Value::Unknown,
+        },
+        (
+            Value::Text(_),
+            "charAt" | "charCodeAt" | "index" | "indexOf" | "startswith" | "startsWith" | "endswith" | "endsWith"
+            | "count" | "find",
+        ) => Value::Unknown,
+        (Value::List(_), "copy" | "slice" | "flatten" | "compact" | "uniq" | "sort" | "to_a" | "values")
+            if args.values.is_empty() =>
+        {
+            value.clone()
+        }
+        (Value::List(values), "first" | "shift") => values.first().cloned().unwrap_or(Value::Unknown),
+        (Value::List(values), "last" | "pop") => values.last().cloned().unwrap_or(Value::Unknown),
+        (Value::Map(_), "get" | "fetch" | "[]" | "pop" | "setdefault") => match known(0) {
+            Some(key) => value.get(key).cloned().or_else(|| args.value(1).cloned()).unwrap_or(Value::Unknown),
+            None => Value::choice(value.clone().items()),
+        },
+        (Value::Map(_), "values") => Value::List(value.clone().items()),
+        (Value::Map(entries), "keys") => Value::List(entries.iter().map(|(key, _)| Value::text(key)).collect()),
+        (Value::Map(entries), "items" | "entries") => {
+            Value::List(entries.iter().map(|(key, value)| Value::List(vec![Value::text(key), value.clone()])).collect())
+        }
+        (Value::Text(_) | Value::Choice(_), "call" | "invoke") => Value::Unknown,
+        // Every unpack of a choice of texts.
+        (Value::Choice(values), _) if values.iter().all(|value| matches!(value, Value::Text(_) | Value::Unknown)) => {
+            let mut results = Vec::new();
+            for value in values {
+                results.push(plain(machine, value, name, args).unwrap_or(Value::Unknown));
+            }
+            Value::choice(results)
+        }
+        _ => return None,
+    })
+}
+
+/// Methods whose name says what they do, whatever they are called on.
+pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Value {
+    let python = machine.language == Language::Python;
+    let bare = args.values.is_empty();
+    let at = args.at.clone();
+    let unknown = || Text::Shape(HOLE.to_string());
+    match (machine.language, name) {
+        (Language::Python | Language::Ruby, "unlink") if bare => {
+            machine.deed(What::Delete { path: unknown(), recursive: false }, &at);
+        }
+        (Language::Python, "rmdir") if bare => machine.deed(What::Delete { path: unknown(), recursive: false }, &at),
+        (Language::Ruby, "rmtree") if bare => machine.deed(What::Delete { path: unknown(), recursive: true }, &at),
+        (Language::Python, "write_text" | "write_bytes") => machine.deed(What::Write(unknown()), &at),
+        (Language::Python, "touch") if bare => machine.deed(What::Create { path: unknown(), folder: false }, &at),
+        (Language::Python, "read_text" | "read_bytes") => machine.deed(What::Read(unknown()), &at),
+        (Language::Python, "to_csv" | "to_json" | "to_excel" | "to_parquet" | "to_pickle" | "savefig") => {
+            if let Some(path) = args.value(0) {
+                for path in path.texts() {
+                    machine.deed(What::Write(value::path(&path)), &at);
+                }
+            }
+        }
+        (Language::Python, "extractall" | "extract") => machine.incomplete(),
+        (Language::Python, "connect" | "sendto") => {
+            let address = args.values.iter().map(|arg| &arg.value).find_map(|value| match value {
+                Value::List(values) => values.first(),
+                _ => None,
+            });
+            if let Some(host) = address {
+                machine.deed(What::Send(value::path(&host.shape())), &at);
+            }
+        }
+        (Language::Perl, "get" | "post" | "put" | "mirror" | "request")
+            if matches!(args.value(0), Some(Value::Text(_))) =>
+        {
+            let host = args.value(0).map_or(HOLE.to_string(), Value::shape);
+            if host.starts_with("http") {
+                machine.deed(What::Send(value::path(&host)), &at);
+            }
+        }
+        _ => {
+            let known = python && bare && matches!(name, "chmod" | "system");
+            if !known
+                && !bare
+                && let Some(result) = calls::by_last_name(machine, name, args)
+            {
+                return result;
+            }
+            calls::callbacks(machine, args);
+        }
+    }
+    Value::Unknown
+}
+
+/// What a list is after a method has changed it in place. Nothing if the method does not.
+pub(super) fn changed(value: &Value, name: &str, args: &Args) -> Option<Value> {
+    let mut added: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
+    if matches!(value, Value::Map(_)) {
+        return matches!(name, "update" | "setdefault" | "clear" | "merge!" | "store" | "delete")
+            .then_some(Value::Unknown);
+    }
+    let Value::List(mut values) = value.clone() else {
+        return matches!(name, "append" | "push" | "extend" | "insert" | "unshift" | "clear" | "<<")
+            .then(|| Value::List(vec![Value::Unknown]));
+    };
+    match name {
+        "append" | "push" | "add" => values.extend(added),
+        "extend" | "concat" => values.extend(added.into_iter().flat_map(Value::items)),
+        "unshift" | "prepend" => {
+            added.extend(values);
+            values = added;
+        }
+        "insert" => {
+            let at = match added.first() {
+                Some(Value::Number(at)) => usize::try_from(*at).ok().filter(|at| *at <= values.len()),
+                _ => None,
+            };
+            match at {
+                Some(at) => {
+                    for value in added.into_iter().skip(1).rev() {
+                        values.insert(at, value);
+                    }
+                }
+                None => values = vec![Value::Unknown],
+            }
+        }
+        "clear" => values.clear(),
+        "remove" | "delete" | "splice" | "sort!" | "map!" => values = vec![Value::Unknown],
+        _ => return None,
+    }
+    Some(Value::List(values))
+}
+
+/// The text or list from its end to its beginning. A hole stays a hole.
+pub(super) fn reverse(value: &Value) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(text.chars().rev().collect()),
+        Value::List(values) => Value::List(values.iter().rev().cloned().collect()),
+        Value::Choice(values) => Value::choice(values.iter().map(reverse).collect()),
+        _ => Value::Unknown,
+    }
+}
+
+/// `value[start:end]`, counted from the end if negative.
+pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
+    let range = |length: usize| {
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        let clamp = |at: i64| if at < 0 { at.saturating_add(length).max(0) } else { at.min(length) };
+        let (from, to) = (clamp(start), clamp(end.unwrap_or(length)));
+        (usize::try_from(from).unwrap_or(0), usize::try_from(to - from).unwrap_or(0))
+    };
+    match value {
+        _ if start == i64::MAX => match value {
+            Value::List(_) => Value::List(vec![Value::Unknown]),
+            _ => Value::Unknown,
+        },
+        Value::Text(text) if !text.contains([HOLE, value::HOME]) => {
+            let (from, count) = range(text.chars().count());
+            Value::Text(text.chars().skip(from).take(count).collect())
+        }
+        Value::List(values) => {
+            let (from, count) = range(values.len());
+            Value::List(values.iter().skip(from).take(count).cloned().collect())
+        }
+        _ => Value::Unknown,
+    }
+}
+
+/// What a text is in an encoding's plain form: base64, hexadecimal, rot13; text is text.
+pub(super) fn decode(value: &Value, encoding: &str) -> Value {
+    let text = value.known();
+    let decoded = match encoding.to_ascii_lowercase().replace('-', "_").as_str() {
+        "base64" | "base64url" | "base64_codec" | "m" | "m0" => text.and_then(value::base64),
+        "hex" | "hex_codec" => text.and_then(value::hex),
+        "rot13" | "rot_13" => text.map(|text| text.chars().map(rotate).collect()),
+        "utf8" | "utf_8" | "ascii" | "latin1" | "latin_1" | "binary" | "utf16le" => return value.clone(),
+        _ => None,
+    };
+    decoded.map_or(Value::Unknown, Value::Text)
+}
+
+fn rotate(char: char) -> char {
+    let turn = |base: u8| ((char as u8 - base + 13) % 26 + base) as char;
+    match char {
+        'a'..='z' => turn(b'a'),
+        'A'..='Z' => turn(b'A'),
+        other => other,
+    }
+}
+
+/// The items with the separator between them. What is no list is one hole.
+pub(super) fn joined(separator: &str, list: &Value) -> Value {
+    match list {
+        Value::List(values) => {
+            let mut text = String::new();
+            for (index, value) in values.iter().enumerate() {
+                if index > 0 {
+                    text.push_str(separator);
+                }
+                text.push_str(&value.shape());
+                if text.len() > value::LONGEST {
+                    return Value::Unknown;
+                }
+            }
+            Value::Text(text)
+        }
+        Value::Text(text) => {
+            let parts: Vec<String> = text.chars().take(4096).map(String::from).collect();
+            Value::Text(parts.join(separator))
+        }
+        _ => Value::Unknown,
+    }
+}

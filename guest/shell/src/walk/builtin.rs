@@ -1,0 +1,722 @@
+//! Commands that change the shell itself: its directory, variables, arguments, options, and where control goes on.
+
+use std::rc::Rc;
+
+use super::control::Ends;
+use super::expand::Got;
+use super::state::{Content, Folders, Input, State, Status, Variable};
+use super::{FrameKind, Walk, output};
+use crate::facts::{Look as _, Presence};
+use crate::path::absolute;
+use crate::word::{Span, Value, Why, Word};
+
+/// Longest path that a system takes, in bytes; changing to a longer one fails.
+const MAX_PATH: usize = 4_096;
+
+/// Deepest directory that is followed; below it, it is unknown. Each step down costs every later look at a path.
+const MAX_LEVELS: usize = 64;
+
+const BUILTINS: &[&str] = &[
+    "alias",
+    "break",
+    "cd",
+    "continue",
+    "declare",
+    "exit",
+    "export",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "popd",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "typeset",
+    "unset",
+    "wait",
+];
+
+/// Commands of the shell itself that are not followed here, or only run others.
+const PLAIN_BUILTINS: &[&str] = &[
+    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "compgen", "complete", "compopt", "dirs", "disown",
+    "echo", "enable", "eval", "exec", "false", "fc", "fg", "hash", "help", "history", "jobs", "kill", "logout",
+    "printf", "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
+];
+
+/// Whether the shell runs a command of this name itself, without a process of its own.
+pub(super) fn runs_in_shell(name: &str) -> bool {
+    is_builtin(name) || PLAIN_BUILTINS.binary_search(&name).is_ok()
+}
+
+/// Whether a command is followed here. Other builtins change nothing that is followed, or run commands.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.binary_search(&name).is_ok()
+}
+
+/// The letters of the options before the first operand, and the operands.
+fn options(words: &[Word]) -> (String, &[Word]) {
+    let mut letters = String::new();
+    let mut rest = words;
+    while let Some((first, others)) = rest.split_first() {
+        match first.known() {
+            Some("--") => return (letters, others),
+            Some(text) if text.len() > 1 && text.starts_with(['-', '+']) => letters.push_str(text),
+            _ => break,
+        }
+        rest = others;
+    }
+    (letters, rest)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+impl Walk<'_> {
+    pub(super) fn builtin(&mut self, name: &str, words: &[Word], span: Span, mut state: State) -> Ends {
+        let arguments = words.get(1..).unwrap_or_default();
+        if !matches!(name, "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue") {
+            self.names_again(arguments, &state);
+        }
+        let status = match name {
+            "cd" => return self.cd(arguments, span, state),
+            "pushd" | "popd" => return self.stack(name, arguments, span, state),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, arguments, span, &mut state),
+            "unset" => self.unset(arguments, &mut state),
+            "read" => return self.read(arguments, state),
+            "mapfile" | "readarray" => {
+                let (_, names) = options(arguments);
+                let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");
+                let stamp = self.change();
+                state.forget(name, stamp);
+                if arguments.iter().any(|word| word.known().is_none()) {
+                    state.forget_all(stamp);
+                }
+                if matches!(state.input, Input::Text(..)) {
+                    state.input = Input::Unseen;
+                }
+                Status::Unknown
+            }
+            "set" => self.set(arguments, span, &mut state),
+            "shift" => self.shift(arguments, &mut state),
+            "shopt" => self.shopt(arguments, &mut state),
+            "alias" => self.alias(arguments, &mut state),
+            "let" => {
+                let mut last = None;
+                for word in arguments {
+                    last = match word.known().map(str::to_owned) {
+                        Some(text) => self.number_in(&text, &mut state),
+                        None => {
+                            let stamp = self.change();
+                            state.forget_all(stamp);
+                            None
+                        }
+                    };
+                }
+                Status::of(last.map(|value| value != 0))
+            }
+            "getopts" => {
+                let stamp = self.change();
+                for name in ["OPTARG", "OPTIND"] {
+                    state.forget(name, stamp);
+                }
+                match arguments.get(1).and_then(Word::known) {
+                    Some(name) => state.forget(name, stamp),
+                    None => state.forget_all(stamp),
+                }
+                Status::Unknown
+            }
+            "wait" => {
+                let stamp = self.change();
+                if let Some(at) = arguments.iter().position(|word| word.known() == Some("-p")) {
+                    match arguments.get(at + 1).and_then(Word::known) {
+                        Some(name) => state.forget(name, stamp),
+                        None => state.forget_all(stamp),
+                    }
+                }
+                Status::Unknown
+            }
+            "exit" | "return" | "break" | "continue" => {
+                self.jump(name, arguments, &mut state);
+                return Ends::of(state);
+            }
+            _ => Status::Unknown,
+        };
+        Ends::with(state, status)
+    }
+
+    /// Names among the arguments may have an index, which is expanded once more.
+    pub(super) fn names_again(&mut self, arguments: &[Word], state: &State) {
+        for word in arguments {
+            if let Some(text) = word.known().filter(|text| text.contains('[')) {
+                self.expanded_again(text, word.span, state);
+            }
+        }
+    }
+
+    fn jump(&mut self, name: &str, arguments: &[Word], state: &mut State) {
+        let number = arguments.first().map(|word| word.known().and_then(|text| text.parse::<i64>().ok()));
+        match name {
+            "exit" | "return" => {
+                state.status = match number {
+                    None => state.status,
+                    Some(number) => Status::of(number.map(|number| number & 0xff == 0)),
+                };
+                let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop);
+                let frame = function.filter(|at| name == "return" && self.frames[*at].kind == FrameKind::Function);
+                match frame {
+                    Some(frame) => self.leave(state, frame, false),
+                    // Outside of a function it is an error, or ends a file that is sourced.
+                    None => self.leaves_shell(state, name == "return"),
+                }
+            }
+            _ => {
+                let levels = match number {
+                    None => Some(1),
+                    Some(number) => number.and_then(|number| usize::try_from(number).ok()),
+                };
+                state.status = Status::Success;
+                self.leave_loop(state, levels, name == "continue");
+            }
+        }
+    }
+
+    fn cd(&mut self, arguments: &[Word], span: Span, state: State) -> Ends {
+        let (letters, operands) = options(arguments);
+        let physical = letters.rfind('P').is_some_and(|at| letters.rfind('L').is_none_or(|other| other < at));
+        if letters.chars().any(|c| !"-PLe@".contains(c)) || operands.len() > 1 {
+            if operands.iter().any(|word| word.several) {
+                return self.cd_unknown(state);
+            }
+            return Ends::with(state, Status::Failure);
+        }
+        let mut shows = false;
+        let target = match operands.first() {
+            None => match state.lookup("HOME") {
+                Got::Set(Value::Known(home)) => home,
+                _ => return self.cd_unknown(state),
+            },
+            Some(word) if word.several => return self.cd_unknown(state),
+            Some(word) => match word.known() {
+                Some("-") => match state.lookup("OLDPWD") {
+                    Got::Set(Value::Known(folder)) => {
+                        shows = true;
+                        folder
+                    }
+                    _ => return self.cd_unknown(state),
+                },
+                Some(text) => text.to_owned(),
+                None => return self.cd_unknown(state),
+            },
+        };
+        let cdpath = state.get("CDPATH").is_some_and(|variable| match &variable.content {
+            Content::Unset => false,
+            Content::Text(value) => value.known() != Some(""),
+            _ => true,
+        });
+        let own = target.starts_with('/') || matches!(target.split('/').next(), Some("." | ".."));
+        if cdpath && !own {
+            return self.cd_unknown(state);
+        }
+        if shows {
+            self.print(Some(&format!("{target}\n")), span, None, &state);
+        }
+        self.change_folder(&target, physical, state)
+    }
+
+    /// Goes to a directory that may be any.
+    fn cd_unknown(&mut self, state: State) -> Ends {
+        let mut changed = state.clone();
+        let stamp = self.change();
+        changed.folders = Folders::unknown();
+        changed.forget("OLDPWD", stamp);
+        changed.remove("PWD", stamp);
+        Ends::between(Some(changed), Some(state.clone())).unwrap_or(Ends::of(state))
+    }
+
+    fn change_folder(&mut self, target: &str, physical: bool, state: State) -> Ends {
+        // The empty name is the directory itself.
+        let target = if target.is_empty() { "." } else { target };
+        let mut possible: Vec<String> = match target.starts_with('/') {
+            true => vec![absolute(target, "/")],
+            false => state.folders.possible.iter().map(|folder| absolute(target, folder)).collect(),
+        };
+        if possible.iter().any(|folder| folder.matches('/').count() > MAX_LEVELS) {
+            return self.cd_unknown(state);
+        }
+        possible.retain(|folder| folder.len() <= MAX_PATH);
+        if possible.is_empty() {
+            if state.folders.open && !target.starts_with('/') && target.len() < MAX_PATH {
+                return self.cd_unknown(state);
+            }
+            return Ends::with(state, Status::Failure);
+        }
+        let fixed = target.starts_with('/');
+        let known = fixed || state.folders.known;
+        let open = !fixed && state.folders.open;
+        let mut presence = possible.first().map_or(Presence::Unknown, |folder| state.files.look(folder));
+        if (!known || open) && presence != Presence::Unknown {
+            presence = Presence::Unknown;
+        }
+        // What a `..` leaves behind has to be there too.
+        let base = if fixed { "/" } else { state.folders.possible.first().map_or("/", String::as_str) };
+        for (at, _) in target.match_indices("/..").filter(|(at, _)| !target[..*at].ends_with("..")) {
+            match state.files.look(&absolute(&target[..at], base)) {
+                Presence::Folder => {}
+                Presence::Unknown => presence = Presence::Unknown,
+                _ => presence = Presence::Absent,
+            }
+        }
+        let mut changed = state.clone();
+        let stamp = self.change();
+        let old = state.folders.certain().map(|folder| Value::Known(folder.to_owned()));
+        match old {
+            Some(old) => changed.put("OLDPWD", Variable::text(old, Some(true)), stamp),
+            None => changed.forget("OLDPWD", stamp),
+        }
+        changed.remove("PWD", stamp);
+        let real = possible.first().and_then(|folder| state.files.real(folder));
+        let mut known = known;
+        if physical {
+            match real {
+                Some(real) => possible = vec![real],
+                // Without facts no links are expected, as no failures are.
+                None => known &= !state.files.informed(),
+            }
+        }
+        let stray = !fixed && state.folders.stray;
+        changed.folders = Folders { possible, known, open, stray };
+        let informed = state.files.informed();
+        match presence {
+            Presence::Folder => Ends::with(changed, Status::Success),
+            Presence::Absent | Presence::File | Presence::Other => Ends::with(state, Status::Failure),
+            Presence::Unknown => {
+                let mut stayed = state.clone();
+                stayed.unlikely = stayed.unlikely || !informed;
+                Ends::between(Some(changed), Some(stayed)).unwrap_or(Ends::of(state))
+            }
+        }
+    }
+
+    fn stack(&mut self, name: &str, arguments: &[Word], span: Span, state: State) -> Ends {
+        self.print(None, span, None, &state);
+        let here = state.folders.certain().map(str::to_owned);
+        let (letters, operands) = options(arguments);
+        let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
+            let mut state = state;
+            state.stack = None;
+            return self.cd_unknown(state);
+        };
+        let mut stack = stack.to_vec();
+        let target = match (name, operands) {
+            ("pushd", []) => {
+                if stack.is_empty() {
+                    return Ends::with(state, Status::Failure);
+                }
+                stack.remove(0)
+            }
+            ("pushd", [word]) if !word.several => match word.known() {
+                Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
+                _ => return self.stack_lost(state),
+            },
+            ("popd", []) => {
+                if stack.is_empty() {
+                    return Ends::with(state, Status::Failure);
+                }
+                stack.remove(0)
+            }
+            _ => return self.stack_lost(state),
+        };
+        if name == "pushd" {
+            stack.insert(0, here);
+        }
+        let before = state.stack.clone();
+        let popped = name == "popd";
+        let ends = self.change_folder(&target, false, state);
+        let stack = Rc::new(stack);
+        let mut first = true;
+        ends.each(|state| {
+            // What fails leaves the stack as it was, but for a folder that is gone.
+            let success = std::mem::take(&mut first) && state.status == Status::Success;
+            state.stack = if success { Some(Rc::clone(&stack)) } else { before.clone().filter(|_| !popped) };
+        })
+    }
+
+    fn stack_lost(&mut self, mut state: State) -> Ends {
+        state.stack = None;
+        self.cd_unknown(state)
+    }
+
+    fn declare(&mut self, command: &str, arguments: &[Word], span: Span, state: &mut State) -> Status {
+        let (letters, operands) = options(arguments);
+        let flag = |c: char| letters.split('+').next().is_some_and(|given| given.contains(c));
+        if letters.contains(['f', 'F']) || (letters.contains('p') && operands.is_empty()) {
+            self.print(None, span, None, state);
+            return Status::Unknown;
+        }
+        let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop);
+        let function = function.filter(|at| self.frames[*at].kind == FrameKind::Function);
+        let local = matches!(command, "local" | "declare" | "typeset") && !flag('g');
+        let mut status = Status::Success;
+        for word in operands {
+            let text = word.value.text().to_owned();
+            let (name, value) = match text.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (text.as_str(), None),
+            };
+            let append = name.ends_with('+');
+            let name = name.trim_end_matches('+');
+            if !is_name(name) || (word.several && value.is_none()) {
+                status = Status::Unknown;
+                let stamp = self.change();
+                match name.split('[').next().filter(|name| is_name(name)) {
+                    Some(name) => state.forget(name, stamp),
+                    None => state.forget_all(stamp),
+                }
+                continue;
+            }
+            let before = state.get(name).cloned();
+            if before.as_ref().is_some_and(|before| before.readonly) {
+                status = Status::Unknown;
+            }
+            if local && let Some(frame) = function {
+                let known = self.frames[frame].locals.iter().any(|(known, _)| known == name);
+                if !known {
+                    self.frames[frame].locals.push((name.to_owned(), before.clone()));
+                    let stamp = self.change();
+                    let array = matches!(word.value, Value::Unknown { .. }) && before.is_some() && value == Some("\0");
+                    if !array {
+                        let content = Content::Unset;
+                        let unset = Variable { content, exported: Some(false), readonly: false, special: false };
+                        state.put(name, unset, stamp);
+                    }
+                }
+            }
+            let array = matches!(state.get(name).map(|variable| &variable.content), Some(Content::Array(_)));
+            if let Some(value) = value.filter(|value| !(array && *value == "\0")) {
+                let value = match &word.value {
+                    Value::Known(_) => Value::Known(value.to_owned()),
+                    Value::Pattern(_) => Value::hole(Why::Glob),
+                    Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: value.to_owned() },
+                };
+                let value = match (append, state.known(name)) {
+                    (false, _) => value,
+                    (true, Some(before)) if value.known().is_some() => Value::Known(before + value.text()),
+                    (true, _) => Value::hole(Why::Variable(name.to_owned())),
+                };
+                self.assign(name, value, state);
+            }
+            let stamp = self.change();
+            let special = flag('i') || flag('l') || flag('u') || flag('n') || flag('A') || flag('c');
+            let exported = match (command, flag('x'), flag('n'), letters.contains("+x")) {
+                ("export", _, true, _) | (_, _, _, true) => Some(Some(false)),
+                ("export", ..) | (_, true, ..) => Some(Some(true)),
+                _ => None,
+            };
+            if special && command != "export" {
+                state.forget(name, stamp);
+                if flag('n') {
+                    state.wild = true;
+                }
+            }
+            let readonly = command == "readonly" || flag('r');
+            if exported.is_none() && !readonly && !special {
+                continue;
+            }
+            let variable = state.get(name).cloned().unwrap_or_else(|| match state.complete {
+                true => Variable { content: Content::Unset, exported: Some(false), readonly: false, special: false },
+                false => Variable::unknown(name),
+            });
+            let changed = Variable {
+                exported: exported.unwrap_or(variable.exported),
+                readonly: variable.readonly || readonly,
+                special: variable.special || (special && command != "export"),
+                ..variable
+            };
+            state.put(name, changed, stamp);
+        }
+        status
+    }
+
+    fn unset(&mut self, arguments: &[Word], state: &mut State) -> Status {
+        let (letters, operands) = options(arguments);
+        let stamp = self.change();
+        for word in operands {
+            let Some(name) = word.known().filter(|_| !word.several) else {
+                state.forget_all(stamp);
+                state.forget_functions(stamp);
+                continue;
+            };
+            if letters.contains('f') {
+                state.set_function(name, None, stamp);
+                continue;
+            }
+            if !is_name(name) {
+                let array = name.split('[').next().unwrap_or_default();
+                state.forget(array, stamp);
+                continue;
+            }
+            match state.get(name) {
+                Some(variable) if variable.readonly => {}
+                None if state.function(name).is_some() && letters.is_empty() => {
+                    // Without a variable of this name, the function goes.
+                    state.set_function(name, None, stamp);
+                }
+                _ => {
+                    // In a function the outer variable may come to light.
+                    let inner = self.frames.iter().any(|frame| frame.locals.iter().any(|(local, _)| local == name));
+                    if inner || name == "IFS" {
+                        state.forget(name, stamp);
+                    } else {
+                        let unset = Variable {
+                            content: Content::Unset,
+                            exported: Some(false),
+                            readonly: false,
+                            special: false,
+                        };
+                        state.put(name, unset, stamp);
+                    }
+                }
+            }
+        }
+        Status::Unknown
+    }
+
+    fn read(&mut self, arguments: &[Word], mut state: State) -> Ends {
+        let mut names = Vec::new();
+        let (mut raw, mut plain) = (false, true);
+        let mut at = 0;
+        while let Some(word) = arguments.get(at) {
+            let Some(text) = word.known().filter(|_| !word.several) else {
+                let stamp = self.change();
+                state.forget_all(stamp);
+                state.input = Input::Unseen;
+                return Ends::with(state, Status::Unknown);
+            };
+            at += 1;
+            match text.strip_prefix('-').filter(|rest| !rest.is_empty() && names.is_empty()) {
+                Some(letters) => {
+                    for (index, letter) in letters.char_indices() {
+                        raw |= letter == 'r';
+                        plain &= matches!(letter, 'r' | 's' | 'p' | 'e' | '-');
+                        if "adinNptu".contains(letter) {
+                            // The rest of the word, or the next one, is its value.
+                            let rest = &letters[index + 1..];
+                            let value =
+                                if rest.is_empty() { arguments.get(at).and_then(Word::known) } else { Some(rest) };
+                            at += usize::from(rest.is_empty());
+                            if letter == 'a' {
+                                names.extend(value.map(str::to_owned));
+                            }
+                            break;
+                        }
+                    }
+                }
+                None => names.push(text.to_owned()),
+            }
+        }
+        let whole = names.is_empty();
+        if whole {
+            names.push("REPLY".to_owned());
+        }
+        let taken = match (&state.input, plain) {
+            (Input::Nothing, true) => Some((String::new(), Input::Nothing, false)),
+            (Input::Text(text, from), true) => {
+                let rest = text.text.get(*from..).unwrap_or_default();
+                let (line, length, found) = match rest.find('\n') {
+                    Some(end) => (&rest[..end], end + 1, true),
+                    None => (rest, rest.len(), false),
+                };
+                let readable = (raw || !line.contains('\\')) && !line.contains('\0');
+                readable.then(|| (line.to_owned(), Input::Text(Rc::clone(text), from + length), found))
+            }
+            _ => None,
+        };
+        let ifs = state.known("IFS");
+        // Blanks as always, no splitting at all, or one character that is no blank.
+        let single = ifs.as_deref().and_then(|ifs| {
+            let mut chars = ifs.chars();
+            chars.next().filter(|c| chars.next().is_none() && !c.is_whitespace())
+        });
+        let plain = single.is_some() || matches!(ifs.as_deref(), Some(" \t\n" | ""));
+        let (Some((line, input, found)), true) = (taken, plain) else {
+            let stamp = self.change();
+            names.iter().for_each(|name| state.forget(name, stamp));
+            if matches!(state.input, Input::Text(..)) {
+                state.input = Input::Unseen;
+            }
+            return Ends::with(state, Status::Unknown);
+        };
+        state.input = input;
+        let blank = |c: char| match single {
+            Some(single) => c == single,
+            None => matches!(c, ' ' | '\t') && ifs.as_deref() != Some(""),
+        };
+        let trims = !whole && single.is_none();
+        let mut rest = if trims { line.trim_matches(blank) } else { line.as_str() };
+        // One separator at the end of the last value is not a part of it.
+        if let (Some(single), false) = (single, whole)
+            && rest.matches(single).count() == names.len()
+        {
+            rest = rest.strip_suffix(single).unwrap_or(rest);
+        }
+        for (index, name) in names.iter().enumerate() {
+            let value = if index + 1 == names.len() {
+                rest
+            } else {
+                let (value, after) = rest.split_once(blank).unwrap_or((rest, ""));
+                rest = if trims { after.trim_start_matches(blank) } else { after };
+                value
+            };
+            self.assign(name, Value::Known(value.to_owned()), &mut state);
+        }
+        Ends::with(state, Status::of(Some(found)))
+    }
+
+    fn set(&mut self, arguments: &[Word], span: Span, state: &mut State) -> Status {
+        if arguments.is_empty() {
+            self.print(None, span, None, state);
+        }
+        let mut at = 0;
+        while let Some(word) = arguments.get(at) {
+            let Some(text) = word.known().filter(|_| !word.several) else {
+                // Options, or arguments.
+                state.arguments = None;
+                (state.errexit, state.nounset, state.pipefail, state.allexport) = (true, true, true, true);
+                return Status::Unknown;
+            };
+            at += 1;
+            let on = text.starts_with('-');
+            if text == "--" || !text.starts_with(['-', '+']) || text.len() < 2 {
+                let rest = if matches!(text, "--" | "-") { &arguments[at..] } else { &arguments[at - 1..] };
+                let several = rest.iter().any(|word| word.several);
+                let zero = state.arguments.as_ref().and_then(|values| values.first().cloned());
+                let mut values = vec![zero.unwrap_or(Value::hole(Why::Expansion))];
+                values.extend(rest.iter().map(|word| word.value.clone()));
+                state.arguments = (!several).then(|| Rc::new(values));
+                return Status::Success;
+            }
+            for letter in text.chars().skip(1) {
+                match letter {
+                    'e' => state.errexit = on,
+                    'u' => state.nounset = on,
+                    'f' => state.noglob = on,
+                    'a' => state.allexport = on,
+                    'C' => state.noclobber = on,
+                    // Nothing runs any more.
+                    'n' if on => self.leaves_shell(state, true),
+                    'o' => {
+                        match arguments.get(at).and_then(Word::known) {
+                            Some("errexit") => state.errexit = on,
+                            Some("nounset") => state.nounset = on,
+                            Some("noglob") => state.noglob = on,
+                            Some("allexport") => state.allexport = on,
+                            Some("pipefail") => state.pipefail = on,
+                            Some("noclobber") => state.noclobber = on,
+                            Some("noexec") if on => self.leaves_shell(state, true),
+                            // Links are resolved by every later cd, which is not followed.
+                            Some("physical") if on => state.folders = Folders::unknown(),
+                            _ => {}
+                        }
+                        at += 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Status::Success
+    }
+
+    fn shift(&mut self, arguments: &[Word], state: &mut State) -> Status {
+        let count = match arguments.first() {
+            None => Some(1),
+            Some(word) => word.known().filter(|_| !word.several).and_then(|text| text.parse::<usize>().ok()),
+        };
+        let (Some(count), Some(values)) = (count, state.arguments.clone()) else {
+            state.arguments = None;
+            return Status::Unknown;
+        };
+        if values.len() <= count {
+            return Status::Failure;
+        }
+        if !self.afford(values.len() * 16) {
+            state.arguments = None;
+            return Status::Unknown;
+        }
+        let mut kept = values.to_vec();
+        kept.drain(1..=count);
+        state.arguments = Some(Rc::new(kept));
+        Status::Success
+    }
+
+    fn shopt(&mut self, arguments: &[Word], state: &mut State) -> Status {
+        let named = |name: &str| arguments.iter().any(|word| word.known() == Some(name));
+        if named("expand_aliases") {
+            state.aliases = true;
+        }
+        state.nocasematch |= named("nocasematch");
+        // The last command of a pipeline then runs in this shell.
+        if named("nocasematch") || named("lastpipe") || arguments.iter().any(|word| word.known().is_none()) {
+            let stamp = self.change();
+            state.havoc(stamp);
+        }
+        Status::Unknown
+    }
+
+    /// Only where aliases are switched on do they stand for anything.
+    fn alias(&mut self, arguments: &[Word], state: &mut State) -> Status {
+        if !state.aliases {
+            return Status::Unknown;
+        }
+        for word in arguments {
+            let text = word.known().and_then(|text| Some(text.split_once('=')?.1.to_owned()));
+            if let Some(text) = text.filter(|_| self.may_nest()) {
+                let own = state.clone();
+                let text = Word::new(text, word.span);
+                self.doubting(true, |walk| {
+                    walk.inside("alias", |walk| walk.text(&text, |walk, list| drop(walk.shell(list, own))));
+                });
+            }
+            let stamp = self.change();
+            state.havoc(stamp);
+        }
+        Status::Unknown
+    }
+
+    /// `printf -v name ..`: whether it was that.
+    pub(super) fn printf_into(&mut self, words: &[Word], state: &mut State) -> bool {
+        let Some(option) = words.get(1).and_then(Word::known).filter(|text| text.starts_with("-v")) else {
+            return false;
+        };
+        let (name, rest) = match option.strip_prefix("-v").filter(|rest| !rest.is_empty()) {
+            Some(name) => (Some(name.to_owned()), words.get(2..)),
+            None => (words.get(2).and_then(Word::known).map(str::to_owned), words.get(3..)),
+        };
+        let arguments: Option<Vec<&str>> =
+            rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();
+        let value = arguments.and_then(|arguments| output::of("printf", &arguments, None, None));
+        let stamp = self.change();
+        match (name, value) {
+            (Some(name), Some(value)) if is_name(&name) => self.assign(&name, Value::Known(value), state),
+            (Some(name), _) if is_name(&name) => state.forget(&name, stamp),
+            _ => state.forget_all(stamp),
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(super::BUILTINS.is_sorted() && super::PLAIN_BUILTINS.is_sorted());
+    }
+}

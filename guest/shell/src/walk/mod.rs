@@ -1,0 +1,486 @@
+//! From a text to its simple commands, in the order in which they stand.
+//!
+//! The walk runs the text on what is known: it carries directory, variables, functions, files and standard input
+//! along, follows every branch that may be taken, and where only the run can tell it goes on with what holds in all
+//! cases. Loops over known words are run word by word; others until nothing new comes out.
+//!
+//! | Module | For | Not for |
+//! |---|---|---|
+//! | `state` | what is known at one point, and joining two such points | how it changes |
+//! | `control` | lists, branches, loops, functions | what one command does |
+//! | `simple` | one simple command and what it runs inside | the words of it |
+//! | `builtin` | commands that change the shell itself | programs |
+//! | `expand` | the values of words | the syntax of words |
+//! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
+//! | `output` | what plain programs print, from what they are given | running them |
+
+mod builtin;
+mod control;
+mod expand;
+mod output;
+mod simple;
+mod state;
+mod test;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rpds::RedBlackTreeMap;
+
+use crate::effect::Effect;
+use crate::facts::Facts;
+use crate::path::basename;
+use crate::scan;
+use crate::syntax::{self, Base};
+use crate::tracker::Trackers;
+use crate::word::{Span, Value, Word};
+use state::{Content, Folders, State, Text, Variable};
+
+pub use expand::resolve_word;
+
+/// How deep commands inside commands are followed; deeper ones make the text unparsed.
+const MAX_NESTING: usize = 24;
+
+/// How many commands are listed for one text; a text with more is unparsed.
+const MAX_COMMANDS: usize = 20_000;
+
+/// How many parts of a text are run, loops and functions counted each time.
+const MAX_STEPS: usize = 200_000;
+
+/// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a command inside a substitution is found through.
+const SUBSTITUTION: &str = "$()";
+
+/// The operator before a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joiner {
+    /// It is the first of its group.
+    First,
+    /// `|` or `|&`
+    Pipe,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `;`, a line's end or a keyword
+    Then,
+}
+
+impl Joiner {
+    /// As it is written between two commands.
+    pub fn text(self) -> &'static str {
+        match self {
+            Joiner::First => "",
+            Joiner::Pipe => " | ",
+            Joiner::And => " && ",
+            Joiner::Or => " || ",
+            Joiner::Then => "; ",
+        }
+    }
+}
+
+/// What a redirect does to its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `&>`
+    Write,
+    /// `>>`, `&>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+}
+
+/// A redirect to or from a file.
+#[derive(Clone, Debug)]
+pub struct Redirect {
+    /// What it does.
+    pub kind: RedirectKind,
+    /// The descriptor that it opens; none for one that the shell chooses.
+    pub fd: Option<u32>,
+    /// The file.
+    pub target: Word,
+}
+
+/// Whether a command runs when the text does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// It does.
+    Certainly,
+    /// Only the run can tell.
+    Possibly,
+    /// What stands before it excludes that, or it is the body of a function where that is defined.
+    Never,
+}
+
+/// The variables at a command.
+#[derive(Clone, Debug, Default)]
+pub struct Variables {
+    vars: RedBlackTreeMap<String, Variable>,
+    directory: Option<String>,
+    wild: bool,
+}
+
+impl Variables {
+    /// The value of a variable: `None` if it is unset or nothing was said of it, `Some(None)` if it is unknown.
+    pub fn get(&self, name: &str) -> Option<Option<&str>> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Every variable that is set, or may be, with its value as far as it is known. Of an array the first element.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let wild = self.wild;
+        let named = self.vars.iter().filter_map(move |(name, variable)| {
+            let value = match &variable.content {
+                Content::Text(value) => value.known(),
+                Content::Array(values) => values.first().and_then(Value::known),
+                Content::Unset => return None,
+                Content::Unknown(_) => None,
+            };
+            Some((name.as_str(), value.filter(|_| !wild)))
+        });
+        let directory = self.directory.as_deref().filter(|_| !self.vars.contains_key("PWD"));
+        named.chain(directory.map(|folder| ("PWD", Some(folder))))
+    }
+
+    /// Names that are known to be unset.
+    pub fn unset(&self) -> impl Iterator<Item = &str> {
+        let unset = self.vars.iter().filter(|(_, variable)| variable.content == Content::Unset);
+        unset.map(|(name, _)| name.as_str()).filter(|_| !self.wild)
+    }
+}
+
+/// A simple command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    /// `NAME=VALUE` before the program.
+    pub assignments: Vec<(String, Word)>,
+    /// Its redirects. Those of a compound command are listed as a command without words.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands in the text.
+    pub span: Span,
+    /// The directory it works in, if certain: the shell's, unless its own options change it.
+    pub cwd: Option<String>,
+    /// The directory of the shell that runs it, if certain.
+    pub shell_cwd: Option<String>,
+    /// The directories that the shell may be in, as far as they are known; the likeliest first.
+    pub folders: Vec<String>,
+    /// Whether the shell may be in a directory that is not among these.
+    pub other_folders: bool,
+    /// The variables of the shell that runs it, before it does.
+    pub env: Variables,
+    /// The values of other trackers, by their order there.
+    pub tracked: Rc<Vec<Option<String>>>,
+    /// The programs that it was found inside of, outermost first.
+    pub via: Vec<String>,
+    /// Commands that belong to one list share this number; those in substitutions and wrappers have their own.
+    pub group: usize,
+    /// The operator before it in its group.
+    pub joiner: Joiner,
+    /// Whether it runs.
+    pub runs: Runs,
+    /// What it does to files and the network, redirects included.
+    pub effects: Vec<Effect>,
+    /// Whether it runs on another machine, in a container or below another root, so that paths are not those here.
+    pub elsewhere: bool,
+    /// Whether more arguments, which are not in the text, are added when it runs.
+    pub more_words: bool,
+    /// Whether it is a shell that takes its commands from somewhere that cannot be read here.
+    pub unseen_script: bool,
+    /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
+    pub opaque: bool,
+}
+
+impl Command {
+    /// The program's name without its folder, if certain.
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().and_then(Word::known).map(basename)
+    }
+
+    /// A command of which nothing is known but its words.
+    pub(crate) fn bare(words: Vec<Word>, span: Span, group: usize) -> Self {
+        Command {
+            words,
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            span,
+            cwd: None,
+            shell_cwd: None,
+            folders: Vec::new(),
+            other_folders: false,
+            env: Variables::default(),
+            tracked: Rc::default(),
+            via: Vec::new(),
+            group,
+            joiner: Joiner::First,
+            runs: Runs::Possibly,
+            effects: Vec::new(),
+            elsewhere: false,
+            more_words: false,
+            unseen_script: false,
+            opaque: false,
+        }
+    }
+}
+
+/// All that a text holds.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// In the order in which they stand; those inside a command come after it.
+    pub commands: Vec<Command>,
+    /// Why the text was not parsed. Its tokens then stand in one command, without any structure.
+    pub unparsed: Option<String>,
+}
+
+/// Reads a shell text. See the crate's first page for an example.
+pub fn parse(text: &str, facts: &Facts) -> Script {
+    let mut walk = Walk::new(text, facts);
+    match scan::refuse(text).map_or_else(|| syntax::parse(text, Base::default(), 0), Err) {
+        Err(why) => walk.fail(why),
+        Ok(parsed) => {
+            let state = State::new(facts);
+            walk.shell(&parsed.list, state);
+        }
+    }
+    match walk.failure {
+        None => Script { commands: walk.commands, unparsed: None },
+        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why) },
+    }
+}
+
+fn scanned(text: &str, facts: &Facts) -> Vec<Command> {
+    let pieces = scan::commands(text).into_iter().enumerate();
+    let commands = pieces.map(|(group, words)| {
+        let span = words.first().map_or_else(Span::default, |first| Span {
+            start: first.span.start,
+            end: words.last().map_or(first.span.end, |last| last.span.end),
+        });
+        let folders = facts.cwd.iter().cloned().collect();
+        let (cwd, shell_cwd) = (facts.cwd.clone(), facts.cwd.clone());
+        Command { cwd, shell_cwd, folders, ..Command::bare(words, span, group) }
+    });
+    commands.collect()
+}
+
+/// Control that leaves a part of the text comes out at a frame.
+#[derive(Default)]
+struct Frame {
+    kind: FrameKind,
+    /// The states that left for the end of this frame.
+    left: Option<State>,
+    /// Of a loop: those that go on with its next round.
+    again: Option<State>,
+    /// Of a function: variables as they were before it made them its own.
+    locals: Vec<(String, Option<Variable>)>,
+    /// Of a shell: what it runs when it ends.
+    trap: Option<Word>,
+    /// Of a shell: another program may have taken its place before it ended.
+    replaced: bool,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum FrameKind {
+    #[default]
+    Shell,
+    Function,
+    Loop,
+}
+
+/// What is written to standard output where that is kept.
+struct Capture {
+    /// `None` once it is not known.
+    text: Option<String>,
+    /// The parts in the outermost source, if there is just one.
+    origin: Option<(Span, Option<usize>)>,
+    /// How many doubts there were when it began.
+    doubt: usize,
+    lost: usize,
+}
+
+struct Walk<'f> {
+    /// The outermost text.
+    source: &'f str,
+    commands: Vec<Command>,
+    trackers: Option<&'f Trackers>,
+    groups: usize,
+    /// Counts changes, so that states that share one are alike.
+    stamp: u64,
+    /// How many conditions that may not hold are around.
+    doubt: usize,
+    /// How deep in rounds of a loop whose commands are not listed.
+    dry: usize,
+    steps: usize,
+    bytes: usize,
+    failure: Option<String>,
+    frames: Vec<Frame>,
+    captures: Vec<Capture>,
+    via: Vec<String>,
+    /// The functions whose bodies are around.
+    calls: Vec<String>,
+    elsewhere: bool,
+    /// Only listed, as at a function's definition.
+    listed_only: bool,
+    group: usize,
+    joiner: Joiner,
+    /// In a condition or before `&&`, where `set -e` does not apply.
+    guarded: usize,
+    facts: &'f Facts,
+    /// What the last process substitution wrote, and those that are a word of their own, by where they stand.
+    process_output: Option<Rc<Text>>,
+    processes: BTreeMap<usize, Rc<Text>>,
+}
+
+impl<'f> Walk<'f> {
+    fn new(source: &'f str, facts: &'f Facts) -> Self {
+        Walk {
+            source,
+            commands: Vec::new(),
+            trackers: facts.trackers.as_deref(),
+            groups: 1,
+            stamp: 0,
+            doubt: 0,
+            dry: 0,
+            steps: 0,
+            bytes: 0,
+            failure: None,
+            frames: Vec::new(),
+            captures: Vec::new(),
+            via: Vec::new(),
+            calls: Vec::new(),
+            elsewhere: false,
+            listed_only: false,
+            group: 0,
+            joiner: Joiner::First,
+            guarded: 0,
+            facts,
+            process_output: None,
+            processes: BTreeMap::new(),
+        }
+    }
+
+    fn fail(&mut self, why: impl Into<String>) {
+        self.failure.get_or_insert_with(|| why.into());
+    }
+
+    /// Counts a step; whether the walk goes on.
+    fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            self.fail(format!("the text takes more than {MAX_STEPS} steps to follow"));
+        }
+        self.failure.is_none()
+    }
+
+    /// Takes from the bytes that may be handled; whether there were enough.
+    fn afford(&mut self, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.bytes <= MAX_BYTES
+    }
+
+    fn change(&mut self) -> u64 {
+        self.stamp += 1;
+        self.stamp
+    }
+
+    fn new_group(&mut self) -> usize {
+        self.groups += 1;
+        self.groups - 1
+    }
+
+    fn runs(&self, state: &State) -> Runs {
+        if state.never || self.listed_only {
+            Runs::Never
+        } else if self.doubt > 0 || state.lost != state::NOWHERE {
+            Runs::Possibly
+        } else {
+            Runs::Certainly
+        }
+    }
+
+    /// Runs something that may not run.
+    fn doubting<T>(&mut self, doubt: bool, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.doubt += usize::from(doubt);
+        let result = run(self);
+        self.doubt -= usize::from(doubt);
+        result
+    }
+
+    /// Runs commands that are found inside this program: their own group, their own place.
+    fn inside<T>(&mut self, program: &str, run: impl FnOnce(&mut Self) -> T) -> T {
+        let group = self.new_group();
+        let outer = (std::mem::replace(&mut self.group, group), std::mem::replace(&mut self.joiner, Joiner::First));
+        self.via.push(program.to_owned());
+        let result = run(self);
+        self.via.pop();
+        (self.group, self.joiner) = outer;
+        result
+    }
+
+    /// Whether another level of commands inside commands may be opened.
+    fn may_nest(&mut self) -> bool {
+        if self.via.len() >= MAX_NESTING {
+            self.fail("the text holds too many commands inside one another");
+        }
+        self.failure.is_none()
+    }
+
+    /// Parses a text inside the text and hands it on.
+    fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
+        let Some(source) = text.known() else { return };
+        if !self.may_nest() {
+            return;
+        }
+        if !self.afford(source.len()) {
+            return self.fail("the text holds too much text inside itself");
+        }
+        let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
+        let base = match verbatim {
+            Some(offset) => Base { offset, opaque: None },
+            None => Base::opaque(text.span),
+        };
+        match scan::refuse(source).map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
+            Ok(parsed) => run(self, &parsed.list),
+            Err(why) => self.fail(why),
+        }
+    }
+
+    /// Adds to what standard output gets.
+    fn print(&mut self, text: Option<&str>, span: Span, at: Option<usize>, state: &State) {
+        let (doubt, affordable) = (self.doubt, self.afford(text.map_or(0, str::len)));
+        let Some(capture) = self.captures.last_mut() else { return };
+        let sure = !state.never && doubt == capture.doubt && state.lost == capture.lost && affordable;
+        match (text, &mut capture.text) {
+            (Some(text), Some(all)) if sure && all.len() + text.len() <= state::MAX_VALUE => {
+                capture.origin = match (all.is_empty(), text.is_empty(), capture.origin.take()) {
+                    (true, _, _) => Some((span, at)),
+                    (false, true, origin) => origin,
+                    (false, false, origin) => origin.map(|(first, _)| (join_spans(first, span), None)),
+                };
+                all.push_str(text);
+            }
+            _ if state.never => {}
+            _ => capture.text = None,
+        }
+    }
+
+    /// Runs something and keeps what it writes to standard output, if that is known.
+    fn capturing<T>(&mut self, state: &State, run: impl FnOnce(&mut Self) -> T) -> (T, Option<Text>) {
+        let capture = Capture { text: Some(String::new()), origin: None, doubt: self.doubt, lost: state.lost };
+        self.captures.push(capture);
+        let result = run(self);
+        let text = self.captures.pop().and_then(|capture| {
+            let (span, at) = capture.origin.unwrap_or_default();
+            Some(Text { text: capture.text?, span, at })
+        });
+        (result, text)
+    }
+}
+
+fn join_spans(a: Span, b: Span) -> Span {
+    Span { start: a.start.min(b.start), end: a.end.max(b.end) }
+}

@@ -1,0 +1,423 @@
+//! What plain programs print, if that is certain from what they are given.
+
+use crate::path::absolute;
+
+/// Programs that print nothing when all goes well.
+const SILENT: &[&str] = &[
+    ":",
+    "[",
+    "alias",
+    "bg",
+    "break",
+    "cd",
+    "chgrp",
+    "chmod",
+    "chown",
+    "continue",
+    "cp",
+    "declare",
+    "disown",
+    "eval",
+    "exit",
+    "export",
+    "false",
+    "getopts",
+    "hash",
+    "install",
+    "let",
+    "ln",
+    "local",
+    "mapfile",
+    "mkdir",
+    "mkfifo",
+    "mv",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "rm",
+    "rmdir",
+    "set",
+    "shift",
+    "shopt",
+    "sleep",
+    "source",
+    "sync",
+    "test",
+    "touch",
+    "trap",
+    "true",
+    "truncate",
+    "typeset",
+    "umask",
+    "unlink",
+    "unset",
+    "wait",
+];
+
+/// Programs that leave standard input as it is.
+const LEAVES_INPUT: &[&str] = &[
+    "basename", "date", "dirname", "echo", "find", "id", "ls", "printf", "ps", "pwd", "realpath", "seq", "uname",
+    "which", "whoami",
+];
+
+pub(super) fn is_silent(program: &str) -> bool {
+    SILENT.binary_search(&program).is_ok()
+}
+
+/// Whether a program does not read its standard input.
+pub(super) fn leaves_input(program: &str) -> bool {
+    is_silent(program) || LEAVES_INPUT.contains(&program)
+}
+
+/// The output of a program, if it is certain.
+pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Option<&str>) -> Option<String> {
+    let text = match program {
+        "echo" => echo(arguments)?,
+        "printf" => printf(arguments)?,
+        "pwd" if arguments.is_empty() || arguments == ["-L"] => format!("{}\n", cwd?),
+        "basename" => basename(arguments)?,
+        "dirname" => match arguments {
+            [path] if !path.starts_with('-') => format!("{}\n", dirname(path)),
+            _ => return None,
+        },
+        "cat" if arguments.is_empty() || arguments == ["-"] => input?.to_owned(),
+        "rev" if arguments.is_empty() => lines(input?, |line| line.chars().rev().collect()),
+        "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => base64(input?)?,
+        "tr" => match arguments {
+            ["-d", set] => {
+                let set = characters(set)?;
+                input?.chars().filter(|c| !set.contains(c)).collect()
+            }
+            [from, to] if !from.starts_with('-') => {
+                let (from, to) = (characters(from)?, characters(to)?);
+                let last = *to.last()?;
+                let change = |c: char| match from.iter().rposition(|wanted| *wanted == c) {
+                    Some(at) => to.get(at).copied().unwrap_or(last),
+                    None => c,
+                };
+                input?.chars().map(change).collect()
+            }
+            _ => return None,
+        },
+        "seq" => seq(arguments)?,
+        "head" | "tail" => {
+            let count = match arguments {
+                ["-n", count] => count.parse::<usize>().ok()?,
+                [count] => count.strip_prefix("-n").or(count.strip_prefix('-'))?.parse().ok()?,
+                [] => 10,
+                _ => return None,
+            };
+            let all: Vec<&str> = input?.split_inclusive('\n').collect();
+            let skip = if program == "tail" { all.len().saturating_sub(count) } else { 0 };
+            all.into_iter().skip(skip).take(count).collect()
+        }
+        "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => hex(input?)?,
+        "realpath" if matches!(arguments, ["-ms" | "-sm", _]) => format!("{}\n", absolute(arguments[1], cwd?)),
+        _ => return None,
+    };
+    Some(text)
+}
+
+fn lines(text: &str, change: impl Fn(&str) -> String) -> String {
+    let mut result = String::new();
+    for line in text.split_inclusive('\n') {
+        let content = line.strip_suffix('\n').unwrap_or(line);
+        result.push_str(&change(content));
+        if content.len() < line.len() {
+            result.push('\n');
+        }
+    }
+    result
+}
+
+fn echo(arguments: &[&str]) -> Option<String> {
+    let option = |word: &&&str| {
+        word.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "neE".contains(c)))
+    };
+    let options = arguments.iter().take_while(option).count();
+    let letters: String = arguments[..options].concat();
+    let text = arguments[options..].join(" ");
+    let escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
+    let (mut text, stopped) = if escapes { unescape(&text, true)? } else { (text, false) };
+    if !letters.contains('n') && !stopped {
+        text.push('\n');
+    }
+    Some(text)
+}
+
+/// Backslash escapes of `echo -e` and `printf`, and whether `\c` ended the output. `zero`: octal as `\0nnn`.
+fn unescape(text: &str, zero: bool) -> Option<(String, bool)> {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        result.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(c) = rest.chars().next() else {
+            result.push('\\');
+            break;
+        };
+        rest = &rest[c.len_utf8()..];
+        let number = |radix: u32, most: usize, rest: &mut &str| -> Option<Option<char>> {
+            let length = rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
+            if length == 0 {
+                return Some(None);
+            }
+            let code = u32::from_str_radix(&rest[..length], radix).ok()?;
+            *rest = &rest[length..];
+            // Bytes above these are parts of characters.
+            char::from_u32(code).filter(|c| c.is_ascii() || most > 3).map(Some)
+        };
+        match c {
+            'a' => result.push('\x07'),
+            'b' => result.push('\x08'),
+            'c' => return Some((result, true)),
+            'e' | 'E' => result.push('\x1b'),
+            'f' => result.push('\x0c'),
+            'n' => result.push('\n'),
+            'r' => result.push('\r'),
+            't' => result.push('\t'),
+            'v' => result.push('\x0b'),
+            '\\' => result.push('\\'),
+            'x' => match number(16, 2, &mut rest)? {
+                Some(c) => result.push(c),
+                None => result.push_str("\\x"),
+            },
+            'u' | 'U' => match number(16, if c == 'u' { 4 } else { 8 }, &mut rest)? {
+                Some(c) => result.push(c),
+                None => return None,
+            },
+            '0' if zero => result.push(number(8, 3, &mut rest)?.unwrap_or('\0')),
+            '0'..='7' if !zero => {
+                rest = &text[text.len() - rest.len() - 1..];
+                result.push(number(8, 3, &mut rest)?.unwrap_or('\0'));
+            }
+            other => {
+                result.push('\\');
+                result.push(other);
+            }
+        }
+    }
+    result.push_str(rest);
+    Some((result, false))
+}
+
+fn printf(arguments: &[&str]) -> Option<String> {
+    let (format, values) = arguments.split_first()?;
+    let (format, mut values) = match (*format, values) {
+        ("--", [format, rest @ ..]) => (*format, rest),
+        (format, rest) if !format.starts_with('-') => (format, rest),
+        _ => return None,
+    };
+    let mut result = String::new();
+    loop {
+        let before = values.len();
+        let mut rest = format;
+        while let Some(at) = rest.find(['%', '\\']) {
+            result.push_str(&rest[..at]);
+            if rest[at..].starts_with('\\') {
+                // One escape at a time: a percent sign that comes out of one is text.
+                let next = rest[at + 1..].find(['\\', '%']).filter(|next| *next > 0);
+                let end = if rest[at + 1..].starts_with('\\') {
+                    at + 2
+                } else {
+                    next.map_or(rest.len(), |next| at + 1 + next)
+                };
+                let (text, stopped) = unescape(&rest[at..end], false)?;
+                result.push_str(&text);
+                if stopped {
+                    return Some(result);
+                }
+                rest = &rest[end..];
+                continue;
+            }
+            let specification = &rest[at + 1..];
+            let conversion = specification.chars().next()?;
+            rest = &specification[conversion.len_utf8()..];
+            let mut value = || {
+                let (first, others) = values.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
+                values = others;
+                first
+            };
+            match conversion {
+                '%' => result.push('%'),
+                's' => result.push_str(value()),
+                'b' => {
+                    let (text, stopped) = unescape(value(), true)?;
+                    result.push_str(&text);
+                    if stopped {
+                        return Some(result);
+                    }
+                }
+                'd' | 'i' => {
+                    let number = value();
+                    let number: i64 = if number.is_empty() { 0 } else { number.parse().ok()? };
+                    result.push_str(&number.to_string());
+                }
+                _ => return None,
+            }
+        }
+        result.push_str(rest);
+        if values.is_empty() {
+            return Some(result);
+        }
+        if values.len() == before || result.len() > super::state::MAX_VALUE {
+            // The rest of the arguments finds no place.
+            return if values.len() == before && before > 0 && !format.contains('%') { Some(result) } else { None };
+        }
+    }
+}
+
+fn basename(arguments: &[&str]) -> Option<String> {
+    let (path, suffix) = match arguments {
+        [path] => (*path, ""),
+        [path, suffix] => (*path, *suffix),
+        _ => return None,
+    };
+    if path.starts_with('-') || path.is_empty() {
+        return None;
+    }
+    let trimmed = path.trim_end_matches('/');
+    let name = if trimmed.is_empty() { "/" } else { trimmed.rsplit('/').next()? };
+    let name = name.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(name);
+    Some(format!("{name}\n"))
+}
+
+fn dirname(path: &str) -> String {
+    let trimmed = path.trim_end_matches('/');
+    match trimmed.rfind('/') {
+        None if trimmed.is_empty() && path.starts_with('/') => "/".to_owned(),
+        None => ".".to_owned(),
+        Some(at) => {
+            let folder = trimmed[..at].trim_end_matches('/');
+            if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }
+        }
+    }
+}
+
+/// The characters of a set of `tr`. None for classes and repeats.
+fn characters(set: &str) -> Option<Vec<char>> {
+    if set.contains("[:") || set.contains("[=") || set.contains('*') {
+        return None;
+    }
+    let (set, _) = unescape(set, false)?;
+    let mut result = Vec::new();
+    let chars: Vec<char> = set.chars().collect();
+    let mut at = 0;
+    while let Some(c) = chars.get(at) {
+        match (chars.get(at + 1), chars.get(at + 2)) {
+            (Some('-'), Some(last)) if c <= last => {
+                result.extend(*c..=*last);
+                at += 3;
+            }
+            _ => {
+                result.push(*c);
+                at += 1;
+            }
+        }
+        if result.len() > 1_000 {
+            return None;
+        }
+    }
+    Some(result)
+}
+
+fn seq(arguments: &[&str]) -> Option<String> {
+    let numbers: Vec<i64> = arguments.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?;
+    let (first, step, last) = match numbers.as_slice() {
+        [last] => (1, 1, *last),
+        [first, last] => (*first, 1, *last),
+        [first, step, last] => (*first, *step, *last),
+        _ => return None,
+    };
+    if step == 0 || first.abs_diff(last) / step.unsigned_abs() > 10_000 {
+        return None;
+    }
+    let mut result = String::new();
+    let mut value = first;
+    while (step > 0 && value <= last) || (step < 0 && value >= last) {
+        result.push_str(&value.to_string());
+        result.push('\n');
+        value = value.checked_add(step)?;
+    }
+    Some(result)
+}
+
+fn base64(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let (mut bits, mut count) = (0u32, 0);
+    for c in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+        let value = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            b'=' => break,
+            _ => return None,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
+            bits &= (1 << count) - 1;
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+fn hex(text: &str) -> Option<String> {
+    let digits: Vec<u32> =
+        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
+    let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok()).collect::<Option<_>>()?;
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_programs_print_what_they_are_given() {
+        let cases: &[(&[&str], Option<&str>, Option<&str>)] = &[
+            (&["echo", "a", "b"], None, Some("a b\n")),
+            (&["echo", "-n", "a"], None, Some("a")),
+            (&["echo", "-e", "a\\tb\\x41\\0101"], None, Some("a\tbAA\n")),
+            (&["echo", "-e", "a\\cb"], None, Some("a")),
+            (&["echo", "-e", "-E", "a\\tb"], None, Some("a\\tb\n")),
+            (&["echo", "a\\tb"], None, Some("a\\tb\n")),
+            (&["printf", "%s-%s\\n", "a", "b", "c"], None, Some("a-b\nc-\n")),
+            (&["printf", "\\x72m\\055f"], None, Some("rm-f")),
+            (&["printf", "100%%\\n"], None, Some("100%\n")),
+            (&["printf", "%d", "7"], None, Some("7")),
+            (&["printf", "%05d", "7"], None, None),
+            (&["printf", "a", "b"], None, Some("a")),
+            (&["printf", "\\\\n"], None, Some("\\n")),
+            (&["pwd"], None, Some("/w\n")),
+            (&["basename", "/a/b.txt", ".txt"], None, Some("b\n")),
+            (&["basename", "/"], None, Some("/\n")),
+            (&["dirname", "/a/b"], None, Some("/a\n")),
+            (&["dirname", "a"], None, Some(".\n")),
+            (&["dirname", "/a"], None, Some("/\n")),
+            (&["base64", "-d"], Some("cm0gLXJm\n"), Some("rm -rf")),
+            (&["cat"], Some("x"), Some("x")),
+            (&["rev"], Some("mr\n"), Some("rm\n")),
+            (&["tr", "a-c", "x"], Some("abcd"), Some("xxxd")),
+            (&["tr", "-d", "x"], Some("rxm"), Some("rm")),
+            (&["seq", "3"], None, Some("1\n2\n3\n")),
+            (&["seq", "5", "-2", "1"], None, Some("5\n3\n1\n")),
+            (&["seq", "1", "100000000"], None, None),
+            (&["xxd", "-r", "-p"], Some("726d"), Some("rm")),
+            (&["head", "-n", "1"], Some("a\nb\n"), Some("a\n")),
+            (&["tail", "-1"], Some("a\nb\n"), Some("b\n")),
+            (&["cat"], None, None),
+            (&["date"], None, None),
+        ];
+        for (words, input, expected) in cases {
+            let printed = of(words[0], &words[1..], *input, Some("/w"));
+            assert_eq!(printed.as_deref(), *expected, "{words:?}");
+        }
+        assert!(SILENT.is_sorted());
+    }
+}

@@ -1,0 +1,656 @@
+//! What is known at one point of a text.
+
+use std::borrow::Cow;
+use std::ops::Bound;
+use std::rc::Rc;
+
+use rpds::RedBlackTreeMap;
+
+use crate::facts::{Facts, Look, Presence};
+use crate::path::parent;
+use crate::syntax::Node;
+use crate::word::{Value, Why};
+
+/// How many directories are followed at a time.
+const MAX_FOLDERS: usize = 4;
+
+/// Longest value that is kept of a variable, in bytes. Doubling one again and again is a short text.
+pub(crate) const MAX_VALUE: usize = 64 * 1024;
+
+/// Most variables, or paths, that are kept apart; more make all of them unknown.
+const MAX_NAMES: usize = 400;
+
+/// Most functions that are followed.
+const MAX_FUNCTIONS: usize = 2_000;
+
+/// The directories that a command may run in.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Folders {
+    /// The likeliest first.
+    pub(crate) possible: Vec<String>,
+    /// Whether the first one is it, as far as the facts go. The others are then those that a failed `cd` leaves.
+    pub(crate) known: bool,
+    /// Whether it may be another one as well.
+    pub(crate) open: bool,
+    /// Whether it is another one where something has failed of which the facts do not speak.
+    pub(crate) stray: bool,
+}
+
+impl Folders {
+    pub(crate) fn certain(&self) -> Option<&str> {
+        self.possible.first().filter(|_| self.known && !self.open).map(String::as_str)
+    }
+
+    pub(crate) fn one(folder: String) -> Self {
+        Folders { possible: vec![folder], known: true, open: false, stray: false }
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Folders { possible: Vec::new(), known: false, open: true, stray: false }
+    }
+
+    /// Whether the list is not all.
+    pub(crate) fn may_be_other(&self) -> bool {
+        self.open || self.stray
+    }
+
+    /// Adds those of another state; `unlikely` if it is one that is not gone on with.
+    fn add(&mut self, others: &Folders, unlikely: bool) {
+        for folder in &others.possible {
+            if !self.possible.contains(folder) {
+                self.possible.push(folder.clone());
+            }
+        }
+        let more = others.open || self.possible.len() > MAX_FOLDERS;
+        self.open |= more && !unlikely;
+        self.stray |= others.stray || (more && unlikely);
+        self.possible.truncate(MAX_FOLDERS);
+    }
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Content {
+    Text(Value),
+    Array(Rc<Vec<Value>>),
+    Unset,
+    Unknown(Why),
+}
+
+/// A variable that the text or the facts name.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Variable {
+    pub(crate) content: Content,
+    /// Whether programs that run see it; `None` if that depends on what was before.
+    pub(crate) exported: Option<bool>,
+    pub(crate) readonly: bool,
+    /// Values change on their way in: an integer, a reference, a changed case.
+    pub(crate) special: bool,
+}
+
+impl Variable {
+    pub(crate) fn text(value: Value, exported: Option<bool>) -> Self {
+        Variable { content: Content::Text(value), exported, readonly: false, special: false }
+    }
+
+    pub(crate) fn unknown(name: &str) -> Self {
+        let content = Content::Unknown(Why::Variable(name.to_owned()));
+        Variable { content, exported: None, readonly: false, special: false }
+    }
+}
+
+/// No frame: control has not left on the way.
+pub(crate) const NOWHERE: usize = usize::MAX;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Success,
+    Failure,
+    Unknown,
+}
+
+impl Status {
+    pub(crate) fn of(success: Option<bool>) -> Self {
+        match success {
+            Some(true) => Status::Success,
+            Some(false) => Status::Failure,
+            None => Status::Unknown,
+        }
+    }
+
+    pub(crate) fn not(self) -> Self {
+        match self {
+            Status::Success => Status::Failure,
+            Status::Failure => Status::Success,
+            Status::Unknown => Status::Unknown,
+        }
+    }
+}
+
+/// What a command reads from standard input.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Input {
+    /// Whatever the text as a whole was given: a terminal, or nothing.
+    Inherited,
+    Nothing,
+    /// This text, from this byte on.
+    Text(Rc<Text>, usize),
+    Unseen,
+}
+
+/// A text that is known, and where it stands.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) span: crate::word::Span,
+    pub(crate) at: Option<usize>,
+}
+
+/// A function that the text defines.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) body: Rc<Node>,
+}
+
+/// What is known of the things in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// The text made it: only what the text put there is there.
+    Fresh,
+    /// As the facts have it.
+    Facts,
+    /// The same, and perhaps more.
+    Added,
+    Unknown,
+}
+
+/// A file as the text leaves it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Made {
+    pub(crate) presence: Presence,
+    /// Of a folder.
+    pub(crate) inside: Inside,
+    /// What is in it, if that is known.
+    pub(crate) content: Option<Rc<Text>>,
+    /// The file that it is a link to.
+    pub(crate) link: Option<String>,
+}
+
+impl Made {
+    fn new(presence: Presence, inside: Inside) -> Self {
+        Made { presence, inside, content: None, link: None }
+    }
+}
+
+/// What the text has made of the files so far.
+#[derive(Clone)]
+pub(crate) struct Files {
+    made: RedBlackTreeMap<String, Made>,
+    facts: Option<Rc<dyn Look>>,
+    /// Something that is not followed may have changed any file.
+    doubt: bool,
+    stamp: u64,
+}
+
+impl Files {
+    /// The path that one leads to by the links that were there before.
+    fn canonical<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        match self.facts.as_ref().and_then(|facts| facts.real(path)) {
+            Some(real) => Cow::Owned(real),
+            None => Cow::Borrowed(path),
+        }
+    }
+
+    /// Whether a link is on the way.
+    pub(crate) fn is_linked(&self, path: &str) -> bool {
+        self.canonical(path) != path
+    }
+
+    /// What the text made of a path, through its links.
+    pub(crate) fn made(&self, path: &str) -> Option<&Made> {
+        self.made_at(&self.canonical(path))
+    }
+
+    fn made_at(&self, path: &str) -> Option<&Made> {
+        let mut made = self.made.get(path)?;
+        for _ in 0..8 {
+            match &made.link {
+                Some(to) => made = self.made.get(to)?,
+                None => break,
+            }
+        }
+        Some(made)
+    }
+
+    /// Whether it is known at all which files exist.
+    pub(crate) fn informed(&self) -> bool {
+        self.facts.is_some()
+    }
+
+    fn put(&mut self, path: String, made: Made, stamp: u64) {
+        if self.made.size() > MAX_NAMES {
+            self.made = RedBlackTreeMap::new();
+            self.doubt = true;
+        }
+        self.made.insert_mut(path, made);
+        self.stamp = stamp;
+    }
+
+    fn below(&mut self, folder: &str, presence: Presence, stamp: u64) {
+        let prefix = format!("{}/", folder.trim_end_matches('/'));
+        let range = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let names = self.made.range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
+        let names: Vec<String> = names.cloned().collect();
+        for name in names {
+            self.put(name, Made::new(presence, Inside::Unknown), stamp);
+        }
+    }
+
+    fn merge(&mut self, other: &Files, stamp: u64) {
+        self.doubt |= other.doubt;
+        if self.stamp == other.stamp {
+            return;
+        }
+        let names: Vec<String> = self.made.keys().chain(other.made.keys()).cloned().collect();
+        for name in names {
+            if self.made.get(&name) == other.made.get(&name) {
+                continue;
+            }
+            let same = self.look(&name) == other.look(&name) && self.made(&name).is_some();
+            let presence = if same { self.look(&name) } else { Presence::Unknown };
+            // A content that may be there is kept: running the file may run it.
+            let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
+            self.put(name, Made { content, ..Made::new(presence, Inside::Unknown) }, stamp);
+        }
+    }
+}
+
+impl Look for Files {
+    fn look(&self, path: &str) -> Presence {
+        let canonical = self.canonical(path);
+        let path = canonical.as_ref();
+        if let Some(made) = self.made_at(path) {
+            return made.presence;
+        }
+        // What lies below a folder that the text removed or made is gone or not there yet.
+        let mut above = parent(path);
+        let mut added = false;
+        while let Some(folder) = above {
+            match self.made.get(folder).map(|made| (made.presence, made.inside)) {
+                Some((Presence::Absent | Presence::File | Presence::Other, _)) => return Presence::Absent,
+                Some((Presence::Folder, Inside::Fresh)) => return Presence::Absent,
+                Some((Presence::Folder, Inside::Added)) => {
+                    added = true;
+                    above = parent(folder);
+                }
+                Some((Presence::Folder, Inside::Facts)) | None => above = parent(folder),
+                Some((Presence::Folder | Presence::Unknown, _)) => return Presence::Unknown,
+            }
+        }
+        match &self.facts {
+            Some(facts) if !self.doubt => match facts.look(path) {
+                Presence::Absent if added => Presence::Unknown,
+                presence => presence,
+            },
+            // Nothing said that the root is gone.
+            _ if path == "/" => Presence::Folder,
+            _ => Presence::Unknown,
+        }
+    }
+
+    fn real(&self, path: &str) -> Option<String> {
+        // What the text made may have put other links on the way.
+        let facts =
+            self.facts.as_ref().filter(|_| !self.doubt && self.made.values().all(|made| made.link.is_none()))?;
+        facts.real(path)
+    }
+}
+
+/// What is known at a point of the text.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub(crate) folders: Folders,
+    vars: RedBlackTreeMap<String, Variable>,
+    stamp: u64,
+    /// Names that are in no table are unset.
+    pub(crate) complete: bool,
+    /// Variables may have any value: a nameref, a sourced file.
+    pub(crate) wild: bool,
+    /// `$1` and on, with `$0` before them.
+    pub(crate) arguments: Option<Rc<Vec<Value>>>,
+    /// What `pushd` has put away, the last one first.
+    pub(crate) stack: Option<Rc<Vec<String>>>,
+    pub(crate) files: Files,
+    functions: RedBlackTreeMap<String, (Rc<Function>, bool)>,
+    functions_stamp: u64,
+    /// Control does not come here: an `exit` or a `break` is before it.
+    pub(crate) never: bool,
+    /// The outermost frame (a loop, a function, a shell) that control may have left for on the way here.
+    pub(crate) lost: usize,
+    /// It came about by a failure that the facts do not speak of.
+    pub(crate) unlikely: bool,
+    pub(crate) input: Input,
+    pub(crate) tracked: Rc<Vec<Option<String>>>,
+    pub(crate) errexit: bool,
+    pub(crate) nounset: bool,
+    pub(crate) pipefail: bool,
+    /// `set -f`: no globs.
+    pub(crate) noglob: bool,
+    /// `set -a`: every assignment is exported.
+    pub(crate) allexport: bool,
+    /// `set -C`: `>` does not replace a file.
+    pub(crate) noclobber: bool,
+    /// `shopt -s nocasematch`
+    pub(crate) nocasematch: bool,
+    /// `shopt -s expand_aliases`
+    pub(crate) aliases: bool,
+    pub(crate) status: Status,
+}
+
+impl State {
+    pub(crate) fn new(facts: &Facts) -> Self {
+        let folders = facts.cwd.clone().map_or_else(Folders::unknown, Folders::one);
+        // Facts that do not know the place itself speak of another machine.
+        let knows = |files: &Rc<dyn Look>| {
+            facts.cwd.as_deref().is_some_and(|cwd| files.look(&crate::path::absolute(cwd, "/")) == Presence::Folder)
+        };
+        let mut state = State {
+            folders,
+            vars: RedBlackTreeMap::new(),
+            stamp: 0,
+            complete: facts.env_complete,
+            wild: false,
+            arguments: None,
+            stack: Some(Rc::new(Vec::new())),
+            files: Files {
+                made: RedBlackTreeMap::new(),
+                facts: facts.files.clone().filter(knows),
+                doubt: false,
+                stamp: 0,
+            },
+            functions: RedBlackTreeMap::new(),
+            functions_stamp: 0,
+            never: false,
+            lost: NOWHERE,
+            unlikely: false,
+            input: Input::Inherited,
+            tracked: Rc::new(Vec::new()),
+            errexit: false,
+            nounset: false,
+            pipefail: false,
+            noglob: false,
+            allexport: false,
+            noclobber: false,
+            nocasematch: false,
+            aliases: false,
+            status: Status::Success,
+        };
+        if let Some(trackers) = &facts.trackers {
+            let initial = trackers.list().iter().map(|tracker| Some(tracker.initial.clone()));
+            state.tracked = Rc::new(initial.collect());
+        }
+        if let Some(cwd) = &facts.cwd {
+            let here = crate::path::absolute(cwd, "/");
+            state.files.put(here, Made::new(Presence::Folder, Inside::Facts), 0);
+        }
+        if let Some(home) = &facts.home {
+            state.vars.insert_mut("HOME".into(), Variable::text(Value::Known(home.clone()), Some(true)));
+        }
+        for (name, value) in facts.env.iter().filter(|(name, _)| !matches!(name.as_str(), "PWD" | "_" | "SHLVL")) {
+            state.vars.insert_mut(name.clone(), Variable::text(Value::Known(value.clone()), Some(true)));
+        }
+        state
+    }
+
+    pub(crate) fn vars(&self) -> &RedBlackTreeMap<String, Variable> {
+        &self.vars
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Variable> {
+        self.vars.get(name)
+    }
+
+    pub(crate) fn put(&mut self, name: &str, variable: Variable, stamp: u64) {
+        if self.vars.size() > MAX_NAMES {
+            self.vars = RedBlackTreeMap::new();
+            self.complete = false;
+            self.wild = true;
+        }
+        self.vars.insert_mut(name.to_owned(), variable);
+        self.stamp = stamp;
+    }
+
+    /// Takes a name out of the table, as if nothing had been said of it.
+    pub(crate) fn remove(&mut self, name: &str, stamp: u64) {
+        self.vars.remove_mut(name);
+        self.stamp = stamp;
+    }
+
+    pub(crate) fn forget(&mut self, name: &str, stamp: u64) {
+        let exported = self.vars.get(name).and_then(|variable| variable.exported);
+        self.put(name, Variable { exported, ..Variable::unknown(name) }, stamp);
+    }
+
+    /// Any variable may have changed.
+    pub(crate) fn forget_all(&mut self, stamp: u64) {
+        let names: Vec<String> = self.vars.keys().cloned().collect();
+        names.iter().for_each(|name| self.forget(name, stamp));
+        self.complete = false;
+        self.arguments = None;
+        self.stamp = stamp;
+    }
+
+    /// Nothing is left of what was known; where the text may be stays in the list.
+    pub(crate) fn havoc(&mut self, stamp: u64) {
+        self.forget_all(stamp);
+        self.folders.known = false;
+        self.folders.open = true;
+        self.stack = None;
+        self.files.doubt = true;
+        self.tracked = Rc::new(vec![None; self.tracked.len()]);
+        self.forget_functions(stamp);
+        if matches!(self.input, Input::Text(..)) {
+            self.input = Input::Unseen;
+        }
+    }
+
+    /// A program that is not followed may have changed any file.
+    pub(crate) fn doubt_files(&mut self, stamp: u64) {
+        self.files.doubt = true;
+        let unsure: Vec<String> = self.files.made.keys().cloned().collect();
+        for path in unsure {
+            // That a program takes away the place itself is not expected.
+            if let Some(made) =
+                self.files.made.get(&path).filter(|made| !matches!(made.inside, Inside::Facts | Inside::Added))
+            {
+                let made = Made { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
+                self.files.put(path, made, stamp);
+            }
+        }
+    }
+
+    /// Notes what the text makes of a path. A folder that was not there is fresh.
+    pub(crate) fn set_file(&mut self, path: &str, presence: Presence, inside: Inside, stamp: u64) {
+        let canonical = self.files.canonical(path).into_owned();
+        let path = canonical.as_str();
+        if presence != Presence::Folder {
+            self.files.below(path, if presence == Presence::Unknown { presence } else { Presence::Absent }, stamp);
+        }
+        self.files.put(path.to_owned(), Made::new(presence, inside), stamp);
+    }
+
+    /// Something below a folder is made, or may be gone, and it is not known what.
+    pub(crate) fn change_below(&mut self, folder: &str, gone: bool, stamp: u64) {
+        let canonical = self.files.canonical(folder).into_owned();
+        let folder = canonical.as_str();
+        let made = self.files.made.get(folder).cloned();
+        let inside = match made.as_ref().map(|made| made.inside) {
+            Some(Inside::Unknown) => Inside::Unknown,
+            // Nothing was there but what the text made, which is in the table.
+            Some(Inside::Fresh) => Inside::Unknown,
+            _ if gone => Inside::Unknown,
+            _ => Inside::Added,
+        };
+        if gone {
+            self.files.below(folder, Presence::Unknown, stamp);
+        }
+        let presence = made.map_or(Presence::Folder, |made| made.presence);
+        self.files.put(folder.to_owned(), Made::new(presence, inside), stamp);
+    }
+
+    /// Notes what is in a file that the text wrote.
+    pub(crate) fn set_content(&mut self, path: &str, content: Option<Rc<Text>>, stamp: u64) {
+        let canonical = self.files.canonical(path).into_owned();
+        if let Some(made) = self.files.made.get(&canonical).cloned() {
+            self.files.put(canonical, Made { content, ..made }, stamp);
+        }
+    }
+
+    pub(crate) fn link_file(&mut self, path: &str, to: String, stamp: u64) {
+        let presence = self.files.look(&to);
+        let (path, to) = (self.files.canonical(path).into_owned(), self.files.canonical(&to).into_owned());
+        self.files.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
+    }
+
+    /// What holds whichever of the two came to pass.
+    pub(crate) fn merge(mut self, mut other: State, stamp: u64) -> State {
+        let lost = match (self.unlikely, other.unlikely) {
+            (true, false) if self.never => other.lost,
+            (false, true) if other.never => self.lost,
+            _ => self.lost.min(other.lost),
+        };
+        (self.lost, other.lost) = (lost, lost);
+        if other.never {
+            self.files.merge(&other.files, stamp);
+            return self;
+        }
+        if self.never {
+            return other.merge(self, stamp);
+        }
+        if self.unlikely && !other.unlikely {
+            return other.merge(self, stamp);
+        }
+        let known = self.folders.known && (self.folders.certain() == other.folders.certain() || other.unlikely);
+        let unlikely = other.unlikely && !self.unlikely;
+        self.folders.add(&other.folders, unlikely);
+        self.folders.known = known;
+        if self.stamp != other.stamp {
+            let differ = |name: &&String| self.vars.get(*name) != other.vars.get(*name);
+            let names: Vec<String> = self.vars.keys().chain(other.vars.keys()).filter(differ).cloned().collect();
+            for name in names {
+                // What a failed `cd` leaves is not what is gone on with.
+                if other.unlikely && !self.unlikely && name == "OLDPWD" {
+                    continue;
+                }
+                let before = |state: &State| match state.vars.get(&name) {
+                    Some(variable) => variable.clone(),
+                    None if state.complete => {
+                        Variable { content: Content::Unset, exported: None, readonly: false, special: false }
+                    }
+                    None => Variable::unknown(&name),
+                };
+                let (a, b) = (before(&self), before(&other));
+                let merged = Variable {
+                    content: if a.content == b.content {
+                        a.content
+                    } else {
+                        Content::Unknown(Why::Variable(name.clone()))
+                    },
+                    exported: a.exported.filter(|_| a.exported == b.exported),
+                    readonly: a.readonly || b.readonly,
+                    special: a.special || b.special,
+                };
+                self.put(&name, merged, stamp);
+            }
+        }
+        self.complete &= other.complete;
+        self.wild |= other.wild;
+        self.arguments = self.arguments.filter(|arguments| other.arguments.as_ref() == Some(arguments));
+        let keeps_stack = other.unlikely && !self.unlikely;
+        self.stack = self.stack.filter(|stack| keeps_stack || other.stack.as_ref() == Some(stack));
+        self.unlikely &= other.unlikely;
+        self.files.merge(&other.files, stamp);
+        if self.functions_stamp != other.functions_stamp {
+            self.merge_functions(&other, stamp);
+        }
+        if self.input != other.input {
+            self.input = Input::Unseen;
+        }
+        if self.tracked != other.tracked {
+            let pairs = self.tracked.iter().zip(other.tracked.iter());
+            self.tracked = Rc::new(pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect());
+        }
+        // An option that may be on counts as on where that makes less certain.
+        self.errexit |= other.errexit;
+        self.nounset |= other.nounset;
+        self.pipefail |= other.pipefail;
+        self.noglob &= other.noglob;
+        self.allexport |= other.allexport;
+        self.noclobber |= other.noclobber;
+        self.nocasematch |= other.nocasematch;
+        self.aliases |= other.aliases;
+        if self.status != other.status {
+            self.status = Status::Unknown;
+        }
+        self
+    }
+
+    fn merge_functions(&mut self, other: &State, stamp: u64) {
+        for (name, (function, sure)) in &other.functions {
+            match self.functions.get(name) {
+                Some((known, surely)) if Rc::ptr_eq(known, function) && *surely == *sure => {}
+                // The later one wins where both may be it; either way its body is looked at as possible.
+                _ => self.functions.insert_mut(name.clone(), (Rc::clone(function), false)),
+            }
+        }
+        let absent = |name: &&String| !other.functions.contains_key(*name);
+        let only_here: Vec<String> = self.functions.keys().filter(absent).cloned().collect();
+        for name in only_here {
+            if let Some((function, _)) = self.functions.get(&name).cloned() {
+                self.functions.insert_mut(name, (function, false));
+            }
+        }
+        self.functions_stamp = stamp;
+    }
+
+    /// A function by its name, and whether it is sure that it is this one.
+    pub(crate) fn function(&self, name: &str) -> Option<(Rc<Function>, bool)> {
+        self.functions.get(name).cloned()
+    }
+
+    pub(crate) fn set_function(&mut self, name: &str, function: Option<Function>, stamp: u64) {
+        match function {
+            Some(function) => {
+                self.functions.insert_mut(name.to_owned(), (Rc::new(function), true));
+            }
+            None => {
+                self.functions.remove_mut(name);
+            }
+        }
+        self.functions_stamp = stamp;
+    }
+
+    /// Whether there are more functions than are followed.
+    pub(crate) fn has_too_many_functions(&self) -> bool {
+        self.functions.size() > MAX_FUNCTIONS
+    }
+
+    pub(crate) fn forget_functions(&mut self, stamp: u64) {
+        self.functions = RedBlackTreeMap::new();
+        self.functions_stamp = stamp;
+    }
+
+    /// Whether another state says no more than this one.
+    pub(crate) fn covers(&self, other: &State) -> bool {
+        self.vars == other.vars
+            && self.folders == other.folders
+            && self.files.made == other.files.made
+            && self.files.doubt == other.files.doubt
+            && self.input == other.input
+            && self.tracked == other.tracked
+            && self.arguments == other.arguments
+            && self.stack == other.stack
+            && self.functions.size() == other.functions.size()
+    }
+}

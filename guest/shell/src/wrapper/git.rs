@@ -1,0 +1,213 @@
+//! git: aliases and settings given with `-c`, and the subcommands that run a text.
+
+use super::open::open;
+use super::table::{AWAY, PERHAPS, PERMUTE, Row, Then, row};
+use super::words::{Rules, cut, is_open, join, known, shape, split};
+use super::{Call, Change, Directory, Inner, Kind, Times};
+use crate::word::{Value, Word};
+
+#[rustfmt::skip]
+const COMMANDS: &[Row] = &[
+    row("rebase", "x,exec=:also onto= s,strategy= X,strategy-option= C= whitespace= S? gpg-sign? rebase-merges? empty= interactive", 0, PERMUTE, Then::Options),
+    row("bisect", "", 0, PERHAPS, Then::Sub(&[row("run", "", 0, PERHAPS, Then::Command)])),
+    row("submodule", "q,quiet cached", 0, 0, Then::Sub(&[row("foreach", "q,quiet recursive", 0, PERHAPS | AWAY, Then::Code(foreach))])),
+    row("filter-branch", "setup=:also env-filter=:also tree-filter=:also index-filter=:also parent-filter=:also msg-filter=:also commit-filter=:also tag-name-filter=:also subdirectory-filter= original= d= state-branch= prune-empty f,force", 0, PERMUTE | AWAY, Then::Options),
+    row("difftool", "x,extcmd=:also t,tool= g,gui y,no-prompt", 0, PERMUTE, Then::Options),
+    row("grep", "O?:also open-files-in-pager?:also e= f= A= B= C= m= max-depth= max-count= threads= and or not", 0, PERMUTE, Then::Options),
+    row("fetch pull ls-remote fetch-pack clone", "upload-pack=:also exec=:also u= c,config=:config o,origin= b,branch= depth= server-option= j,jobs= reference= template= separate-git-dir= shallow-since= filter= refmap=", 0, PERMUTE, Then::Code(fetch)),
+    row("push send-pack", "receive-pack=:also exec=:also repo= o,push-option=", 0, PERMUTE, Then::Options),
+    row("archive", "exec=:also remote= format= o,output= prefix=", 0, PERMUTE, Then::Options),
+    row("for-each-repo", "config=", 0, PERHAPS | AWAY, Then::Code(for_each_repo)),
+    row("send-email", "sendmail-cmd=:also to-cmd=:also cc-cmd=:also header-cmd=:also smtp-server=:also", 0, PERMUTE, Then::Options),
+];
+
+/// Settings whose value a shell runs: how the name starts and how it ends.
+#[rustfmt::skip]
+const RUN: &[(&str, &str)] = &[
+    ("browser.", ".cmd"), ("core.alternaterefscommand", ""), ("core.askpass", ""), ("core.editor", ""),
+    ("core.fsmonitor", ""), ("core.gitproxy", ""), ("core.pager", ""), ("core.sshcommand", ""),
+    ("credential.", "helper"), ("diff.", ".command"), ("diff.", ".textconv"), ("diff.external", ""),
+    ("difftool.", ".cmd"), ("difftool.", ".path"), ("filter.", ".clean"), ("filter.", ".process"),
+    ("filter.", ".smudge"), ("gpg.", "program"), ("gpg.ssh.defaultkeycommand", ""), ("guitool.", ".cmd"),
+    ("interactive.difffilter", ""), ("man.", ".cmd"), ("merge.", ".driver"), ("mergetool.", ".cmd"),
+    ("mergetool.", ".path"), ("pager.", ""), ("remote.", ".receivepack"), ("remote.", ".uploadpack"),
+    ("sendemail.", "cmd"), ("sequence.editor", ""), ("submodule.", ".update"), ("trailer.", ".cmd"),
+    ("trailer.", ".command"), ("uploadpack.packobjectshook", ""),
+];
+
+/// Settings that name files or folders with programs in them.
+const HIDE: &[(&str, &str)] = &[("core.hookspath", ""), ("include.path", ""), ("includeif.", ".path")];
+
+/// Names that no alias can take. An alias of another name may run.
+const BUILTIN: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "diff",
+    "fetch",
+    "gc",
+    "grep",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "merge",
+    "mv",
+    "notes",
+    "pull",
+    "push",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-parse",
+    "revert",
+    "rm",
+    "show",
+    "stash",
+    "status",
+    "submodule",
+    "switch",
+    "tag",
+    "worktree",
+];
+
+fn listed(table: &[(&str, &str)], name: &str) -> bool {
+    table.iter().any(|(start, end)| match end.is_empty() && !start.ends_with('.') {
+        true => name == *start,
+        false => name.starts_with(start) && name.ends_with(end),
+    })
+}
+
+pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let mut found: Vec<Inner> = scan.values("config").filter_map(|word| setting(word, &change)).collect();
+    let perhaps = Inner::new(Kind::Unseen, &change).perhaps();
+    if scan.has("variable") || scan.values("programs").next().is_some() {
+        found.push(perhaps.clone());
+    }
+    if scan.stopped {
+        return found;
+    }
+    let Some(name) = call.words.get(scan.end).and_then(Word::known) else { return found };
+    let rest = call.words.get(scan.end + 1..).unwrap_or_default();
+    if !BUILTIN.contains(&name) {
+        found.extend(alias(&call, scan.end, name, rest, &change));
+    }
+    // A remote that is a command: `ext::sh -c x`.
+    for word in rest {
+        if shape(word).starts_with("ext::") {
+            let text = cut(word, 5);
+            found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
+        }
+    }
+    if let Some(row) = COMMANDS.iter().find(|row| row.is(name)) {
+        found.extend(open(Call { row, words: call.words, from: scan.end + 1, change, unclear: false }));
+    }
+    if scan.unclear {
+        found.push(perhaps);
+    }
+    found
+}
+
+/// What a setting runs, if git comes to need it.
+fn setting(word: &Word, change: &Change) -> Option<Inner> {
+    let text = shape(word);
+    let equals = text.find('=')?;
+    let name = text.get(..equals)?.to_ascii_lowercase();
+    let value = cut(word, equals + 1);
+    let unseen = || Some(Inner::new(Kind::Unseen, change).perhaps());
+    if name.contains(Value::HOLE) || listed(HIDE, &name) || (name.starts_with("url.") && name.contains("ext::")) {
+        return unseen();
+    }
+    if !listed(RUN, &name) || matches!(shape(&value), "" | "true" | "false" | "yes" | "no" | "0" | "1") {
+        return None;
+    }
+    let text = if name.starts_with("credential.") || name.starts_with("submodule.") {
+        // Else it is the end of a helper's name, or a way to update.
+        match shape(&value).chars().next() {
+            Some('!') => cut(&value, 1),
+            Some('/' | Value::HOLE) => value,
+            _ => return None,
+        }
+    } else {
+        value
+    };
+    Some(Inner::new(Kind::Text { text, args: Vec::new() }, change).perhaps())
+}
+
+/// The alias of this name that a setting among the words gives.
+fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change) -> Option<Inner> {
+    let wanted = format!("alias.{}=", name.to_ascii_lowercase());
+    let is = |word: &Word| shape(word).get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(&wanted));
+    let before = call.words.get(..at).unwrap_or_default();
+    let is_attached = |word: &Word| shape(word).starts_with("-c") && is(&cut(word, 2));
+    let index = before.iter().rposition(|word| is(word) || is_attached(word))?;
+    let word = before.get(index)?;
+    let value = if is(word) { cut(word, wanted.len()) } else { cut(word, wanted.len() + 2) };
+    let Some(text) = value.known() else { return Some(Inner::new(Kind::Unseen, change)) };
+    if text.starts_with('!') {
+        let body = cut(&value, 1);
+        let mut change = change.clone();
+        // It runs at the top of the work tree.
+        change.cwd = Some(Directory::Unknown);
+        if rest.is_empty() {
+            return Some(Inner::new(Kind::Text { text: body, args: Vec::new() }, &change));
+        }
+        let args = std::iter::once(body.clone()).chain(rest.iter().cloned()).collect();
+        let text = known(format!("{} \"$@\"", shape(&body)), &body);
+        return Some(Inner::new(Kind::Text { text, args }, &change));
+    }
+    let Some(parts) = split(&value, Rules::Plain) else { return Some(Inner::new(Kind::Unseen, change)) };
+    // Without this setting, so that an alias of itself has an end.
+    let own = if is(word) { index.saturating_sub(1)..index + 1 } else { index..index + 1 };
+    let kept = before.iter().enumerate().filter(|(index, _)| !own.contains(index)).map(|(_, word)| word.clone());
+    let words = kept.chain(parts).chain(rest.iter().cloned()).collect();
+    Some(Inner::new(Kind::Command { words, more: false }, change))
+}
+
+/// One word is a text; of more, the first is the command and the rest its arguments.
+fn foreach(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    let Some((first, args)) = words.split_first() else { return Vec::new() };
+    let plain = |word: &Word| !shape(word).contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
+    let kind = if args.is_empty() || is_open(first) {
+        Kind::Text { text: join(words, " "), args: Vec::new() }
+    } else if plain(first) {
+        Kind::Command { words: words.to_vec(), more: false }
+    } else {
+        let text = join(&[first.clone(), known("\"$@\"", first)], " ");
+        Kind::Text { text, args: words.to_vec() }
+    };
+    vec![Inner::new(kind, &change)]
+}
+
+/// `git clone -c` takes settings too.
+fn fetch(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let settings = scan.values("config").filter_map(|word| setting(word, &change));
+    let texts = scan.values("also").map(|text| Kind::Text { text: text.clone(), args: Vec::new() });
+    let texts = texts.map(|kind| Inner::new(kind, &change).perhaps());
+    settings.chain(texts).collect()
+}
+
+/// The words are git's own.
+fn for_each_repo(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let (Some(git), Some(words)) = (call.words.first(), call.words.get(scan.end..)) else { return Vec::new() };
+    let change = Change { times: Times::Perhaps, ..change };
+    let words = std::iter::once(git.clone()).chain(words.iter().cloned()).collect();
+    vec![Inner::new(Kind::Command { words, more: false }, &change)]
+}

@@ -1,0 +1,162 @@
+//! Interpreters: a program given in the words, or read from standard input.
+
+use super::open::{is_stdin, open};
+use super::words::join;
+use super::{Call, Inner, Kind, Language};
+use crate::word::Word;
+
+pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let mut operands: Vec<Word> = scan.operands.iter().filter_map(|&at| call.words.get(at).cloned()).collect();
+    let given = scan.hits.iter().filter(|hit| hit.meaning == "code");
+    let mut codes: Vec<Word> = given.clone().filter_map(|hit| hit.value.clone()).collect();
+    // The option is there, its text is put in when it runs.
+    let mut found = Vec::new();
+    let missing = codes.is_empty() && given.count() > 0;
+    let program_first = matches!(language, Language::Awk | Language::Sed);
+    if program_first && codes.is_empty() && !scan.has("file") && !missing && !operands.is_empty() {
+        codes.push(operands.remove(0));
+        // `sed -i '' SCRIPT`, as it is written for macOS.
+        if language == Language::Sed && codes.iter().all(|code| code.known() == Some("")) && !operands.is_empty() {
+            codes.push(operands.remove(0));
+        }
+    }
+    let stdin = |args: Vec<Word>| Inner::new(Kind::Stdin { language: Some(language), args }, &change);
+    if missing {
+        found.push(Inner::new(Kind::Unseen, &change));
+    } else if !codes.is_empty() {
+        let text = join(&codes, "\n");
+        if language != Language::Sed || text.known().is_none_or(sed_acts) {
+            found.push(Inner::new(Kind::Inline { language, text, args: operands }, &change));
+        }
+    } else if program_first || scan.has("file") {
+        found.extend(scan.values("file").any(is_stdin).then(|| stdin(operands)));
+    } else {
+        match operands.split_first() {
+            None => found.push(stdin(Vec::new())),
+            Some((first, args)) if is_stdin(first) => found.push(stdin(args.to_vec())),
+            // A file in its language is not followed.
+            Some(_) => {}
+        }
+    }
+    if scan.unclear || call.unclear {
+        found.push(Inner::new(Kind::Unseen, &change).perhaps());
+    }
+    found
+}
+
+/// `deno eval TEXT`
+pub(super) fn operand(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    let Some((text, args)) = words.split_first().filter(|_| !scan.stopped) else { return Vec::new() };
+    let kind = Kind::Inline { language: Language::Node, text: text.clone(), args: args.to_vec() };
+    vec![Inner::new(kind, &change)]
+}
+
+/// `bun` is a runtime, a package runner and a shell.
+pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let name = call.words.get(scan.end).and_then(Word::known);
+    if scan.has("code") || scan.stopped {
+        return inline(call, Language::Node);
+    }
+    match name {
+        Some("x") => {
+            let Some(row) = super::table::find("bunx") else { return Vec::new() };
+            open(Call { row, words: call.words, from: scan.end + 1, change, unclear: scan.unclear })
+        }
+        Some("exec") => {
+            let text = call.words.get(scan.end + 1).cloned();
+            text.map(|text| Inner::new(Kind::Text { text, args: Vec::new() }, &change)).into_iter().collect()
+        }
+        Some("run") if call.words.get(scan.end + 1).is_some_and(is_stdin) => {
+            vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+        }
+        Some("-") => vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)],
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a sed script runs commands or writes files. What cannot be followed does.
+fn sed_acts(script: &str) -> bool {
+    sed_only_edits(script).is_none()
+}
+
+/// `Some` if every command of the script is read, and none of them reaches beyond the text.
+fn sed_only_edits(script: &str) -> Option<()> {
+    let mut rest = script;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ';' || c == '}' || c == '{');
+        rest = sed_addresses(rest)?;
+        let mut chars = rest.chars();
+        let Some(command) = chars.next() else { return Some(()) };
+        rest = chars.as_str();
+        match command {
+            's' => {
+                let delimiter = rest.chars().next().filter(|c| *c != '\n' && *c != '\\')?;
+                rest = section(&rest[delimiter.len_utf8()..], delimiter)?;
+                rest = section(rest, delimiter)?;
+                let flags = rest.find([';', '\n', '}', '#']).unwrap_or(rest.len());
+                if rest.get(..flags)?.contains(['e', 'w']) {
+                    return None;
+                }
+                rest = rest.get(flags..)?;
+            }
+            'y' => {
+                let delimiter = rest.chars().next()?;
+                rest = section(&rest[delimiter.len_utf8()..], delimiter)?;
+                rest = section(rest, delimiter)?;
+            }
+            // Text up to a line's end that has no backslash before it.
+            'a' | 'i' | 'c' => {
+                let mut escaped = false;
+                let end = rest.find(|c: char| {
+                    let ends = c == '\n' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    ends
+                });
+                rest = rest.get(end.unwrap_or(rest.len())..)?;
+            }
+            '#' | 'r' | 'R' => rest = rest.get(rest.find('\n').unwrap_or(rest.len())..)?,
+            ':' | 'b' | 't' | 'T' | 'q' | 'Q' | 'l' | 'L' | 'v' => {
+                rest = rest.get(rest.find([';', '\n', '}']).unwrap_or(rest.len())..)?;
+            }
+            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
+            // `e`, `w`, `W`, and what is no command.
+            _ => return None,
+        }
+    }
+}
+
+/// Skips `1,/x/I!`.
+fn sed_addresses(mut rest: &str) -> Option<&str> {
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "$~,+!".contains(c));
+        let delimiter = if rest.starts_with('/') {
+            '/'
+        } else if let Some(after) = rest.strip_prefix('\\') {
+            rest = after;
+            rest.chars().next()?
+        } else {
+            return Some(rest);
+        };
+        rest = section(&rest[delimiter.len_utf8()..], delimiter)?.trim_start_matches(['I', 'M']);
+    }
+}
+
+/// What stands after the next delimiter that is not escaped or in brackets.
+fn section(text: &str, delimiter: char) -> Option<&str> {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if c == '\\' {
+            chars.next()?;
+        } else if c == delimiter {
+            return text.get(at + c.len_utf8()..);
+        }
+    }
+    None
+}

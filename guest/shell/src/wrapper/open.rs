@@ -1,0 +1,212 @@
+//! How a row is opened: what its options run, then the command that the words end in.
+
+use super::options::Scan;
+use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
+use super::words::{Rules, is_open, join, known, shape, split};
+use super::{Call, Change, Inner, Kind, inline};
+use crate::word::{Value, Why, Word};
+
+/// Files that stand for standard input.
+const STDIN_FILES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+pub(super) fn is_stdin(word: &Word) -> bool {
+    word.known().is_some_and(|path| STDIN_FILES.contains(&path))
+}
+
+pub(super) fn open(call: Call<'_>) -> Vec<Inner> {
+    match call.row.then {
+        Then::Code(run) => run(call),
+        Then::Inline(language) => inline::inline(call, language),
+        Then::Sub(rows) => sub(call, rows),
+        _ => {
+            let (scan, change) = call.scan();
+            finish(&call, &scan, &change)
+        }
+    }
+}
+
+/// Goes on with the row that the next word names.
+fn sub(call: Call<'_>, rows: &'static [Row]) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let mut found = extras(&scan, &change);
+    if scan.stopped {
+        return found;
+    }
+    let picked = scan.operands.first().and_then(|&at| {
+        let name = call.words.get(at)?.known()?;
+        rows.iter().find(|row| row.is(name)).map(|row| (row, at))
+    });
+    // What stood before the subcommand counts for it too: `npm -c TEXT exec`.
+    if let Some((row, at)) = picked {
+        let unclear = call.unclear || scan.unclear;
+        let text = scan.values("text").next_back().cloned();
+        match text {
+            Some(text) => found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change)),
+            None => found.extend(Call { row, words: call.words, from: at + 1, change, unclear }.open()),
+        }
+    }
+    found
+}
+
+/// What the options of a row run by themselves.
+pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
+    let kind = |meaning: &str, value: &Option<Word>| match (meaning, value) {
+        ("also", Some(text)) => Some(Kind::Text { text: text.clone(), args: Vec::new() }),
+        ("prog", Some(text)) => Some(Kind::Command {
+            words: split(text, Rules::Plain).filter(|words| !words.is_empty()).unwrap_or_else(|| vec![text.clone()]),
+            more: true,
+        }),
+        ("script", Some(path)) => {
+            Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
+        }
+        ("unseen" | "foreign", _) => Some(Kind::Unseen),
+        _ => None,
+    };
+    let mut found: Vec<Inner> =
+        scan.hits.iter().filter_map(|hit| kind(hit.meaning, &hit.value)).map(|kind| Inner::new(kind, change)).collect();
+    // A shell with a syntax of its own: a plain command is the same there, the rest cannot be told.
+    found.extend(scan.values("foreign").map(|text| text_of(text.clone(), Vec::new(), change)));
+    found.into_iter().map(Inner::perhaps).collect()
+}
+
+pub(super) fn text_of(text: Word, args: Vec<Word>, change: &Change) -> Inner {
+    Inner::new(Kind::Text { text, args }, change)
+}
+
+pub(super) fn command(words: Vec<Word>, change: &Change) -> Inner {
+    Inner::new(Kind::Command { words, more: false }, change)
+}
+
+pub(super) fn unseen(change: &Change) -> Inner {
+    Inner::new(Kind::Unseen, change).perhaps()
+}
+
+/// The words after the options and the program's own operands.
+pub(super) fn rest(call: &Call<'_>, scan: &Scan) -> Vec<Word> {
+    let word = |&at: &usize| call.words.get(at).cloned();
+    let mut operands = scan.operands.as_slice();
+    if scan.has("rest") {
+        // What stands before the option that brings the command is not a part of it.
+        let before = operands.iter().take_while(|&&at| at < scan.end).count();
+        operands = operands.get(before..).unwrap_or_default();
+    } else {
+        let mut own = call.row.operands;
+        while let (true, Some((&first, others))) = (own > 0, operands.split_first()) {
+            let number = |word: &Word| is_open(word) || shape(word).starts_with(|c: char| c.is_ascii_digit());
+            if call.row.has(DIGITS) && !call.words.get(first).is_some_and(number) {
+                break;
+            }
+            operands = others;
+            own -= 1;
+        }
+        if let Some((&first, others)) = operands.split_first()
+            && call.words.get(first).and_then(Word::known) == Some("--")
+        {
+            operands = others;
+        }
+    }
+    scan.lead.iter().cloned().chain(operands.iter().filter_map(word)).collect()
+}
+
+/// The command of a row without code, and what its options run.
+pub(super) fn finish(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
+    let mut found = extras(scan, change);
+    if scan.stopped {
+        return found;
+    }
+    let mut words = rest(call, scan);
+    let text = scan.hits.iter().rfind(|hit| hit.meaning == "text");
+    match (call.row.then, text.map(|hit| hit.value.clone())) {
+        (_, Some(Some(text))) => found.push(text_of(text, Vec::new(), change)),
+        (_, Some(None)) => found.push(unseen(change)),
+        (Then::Texts, None) => found.extend(words.into_iter().map(|text| text_of(text, Vec::new(), change))),
+        _ if words.is_empty() && (call.row.has(SHELL) || scan.has("shell")) => {
+            found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change));
+        }
+        _ if words.is_empty() => {}
+        (Then::Command, None) => {
+            if scan.has("joined") {
+                found.push(text_of(join(&words, " "), Vec::new(), change));
+            } else {
+                if call.row.has(PACKAGE)
+                    && let Some(first) = words.first_mut()
+                {
+                    *first = unversioned(first);
+                }
+                if scan.has("shell") {
+                    words = words.iter().map(expanded).collect();
+                }
+                found.push(command(words, change));
+            }
+        }
+        (Then::Text, None) if scan.has("argv") => found.push(command(words, change)),
+        (Then::Either, None) if words.len() > 1 => found.push(command(words, change)),
+        (Then::Text | Then::Either, None) => found.push(text_of(join(&words, " "), Vec::new(), change)),
+        _ => {}
+    }
+    if scan.unclear || call.unclear {
+        found.push(unseen(change));
+    }
+    found
+}
+
+/// `rimraf@5` runs rimraf, `@scope/name@1` runs name.
+fn unversioned(word: &Word) -> Word {
+    match word.known().map(|text| (text, text.rfind('@'))) {
+        Some((text, Some(at))) if at > 0 && !text[at..].contains('/') => known(&text[..at], word),
+        _ => word.clone(),
+    }
+}
+
+/// `sudo -i` quotes its words for the shell, but leaves variables to it.
+fn expanded(word: &Word) -> Word {
+    let Some(text) = word.known().filter(|text| text.contains('$')) else { return word.clone() };
+    let mut filled = String::new();
+    for (index, part) in text.split('$').enumerate() {
+        if index > 0 {
+            filled.push(Value::HOLE);
+        }
+        let name = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
+        filled.push_str(if index > 0 { &part[name..] } else { part });
+    }
+    Word { value: Value::Unknown { why: Why::Expansion, shape: filled }, ..word.clone() }
+}
+
+/// Only an option brings a command.
+pub(super) fn given(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.has("rest") { finish_command(&call, &scan, &change) } else { Vec::new() }
+}
+
+/// The command stands after `--`, wherever that is.
+pub(super) fn after_dashes(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
+    let words = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default().to_vec();
+    let mut found = extras(&scan, &change);
+    match scan.values("text").next_back() {
+        _ if scan.stopped => {}
+        Some(text) => found.push(text_of(text.clone(), Vec::new(), &change)),
+        None if words.is_empty() => {}
+        None => found.push(command(words, &change)),
+    }
+    found
+}
+
+/// As `finish`, for a row whose code has come to the plain case.
+pub(super) fn finish_command(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
+    let mut found = extras(scan, change);
+    if scan.stopped {
+        return found;
+    }
+    let words = rest(call, scan);
+    if !words.is_empty() {
+        found.push(command(words, change));
+    } else if call.row.has(SHELL) || scan.has("shell") {
+        found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change));
+    }
+    if scan.unclear || call.unclear {
+        found.push(unseen(change));
+    }
+    found
+}

@@ -1,0 +1,192 @@
+//! Other roots, containers and machines, and what listens to the network.
+
+use super::open::{command, extras, finish_command, rest, text_of, unseen};
+use super::options::Scan;
+use super::table;
+use super::words::{cut, join, known, shape};
+use super::{Call, Change, Directory, Inner, Kind, Times};
+use crate::path::basename;
+use crate::word::{Value, Word};
+
+pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
+    let (scan, mut change) = call.scan();
+    let folder = scan.operands.first().and_then(|&at| call.words.get(at));
+    // Its own root is no other place.
+    if folder
+        .and_then(Word::known)
+        .is_some_and(|folder| folder.starts_with('/') && folder.bytes().all(|byte| byte == b'/' || byte == b'.'))
+    {
+        change.elsewhere = false;
+    }
+    if !scan.has("stay") {
+        change.cwd = folder.map(|folder| Directory::Word(known("/", folder)));
+    }
+    finish_command(&call, &scan, &change)
+}
+
+/// Only another mount namespace makes the files others; that of process 1 is the machine's own.
+pub(super) fn nsenter(call: Call<'_>) -> Vec<Inner> {
+    let (scan, mut change) = call.scan();
+    let first = scan.values("target").any(|word| word.known() == Some("1"));
+    change.elsewhere |= scan.has("mount") && !first;
+    finish_command(&call, &scan, &change)
+}
+
+/// What is mounted where it was before is not elsewhere.
+pub(super) fn bubblewrap(call: Call<'_>) -> Vec<Inner> {
+    let (scan, mut change) = call.scan();
+    change.elsewhere = true;
+    // The second of two values is not among the options' own; it stands behind the first.
+    for pair in call.words.get(call.from..scan.end).unwrap_or_default().windows(3) {
+        let [option, from, to] = pair else { continue };
+        let Some(option) = option.known() else { continue };
+        if option == "--setenv" {
+            change.set.extend(from.known().map(|name| (name.to_owned(), to.clone())));
+        }
+        if matches!(option, "--bind" | "--bind-try" | "--dev-bind" | "--dev-bind-try" | "--ro-bind" | "--ro-bind-try")
+            && shape(from) == shape(to)
+        {
+            change.elsewhere = false;
+        }
+    }
+    finish_command(&call, &scan, &change)
+}
+
+/// Login shells are called with `-c TEXT`.
+pub(super) fn firejail(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    let login = scan.end > call.from && call.words.get(scan.end - 1).and_then(Word::known) == Some("-c");
+    match words.split_first() {
+        Some((text, args)) if login && !scan.stopped => vec![text_of(text.clone(), args.to_vec(), &change)],
+        _ => finish_command(&call, &scan, &change),
+    }
+}
+
+/// `docker run`: another entry point takes the command as its arguments.
+pub(super) fn run_image(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let mut words = rest(&call, &scan);
+    if let Some(entry) = scan.values("entry").next_back().filter(|entry| !shape(entry).is_empty()) {
+        words.insert(0, entry.clone());
+    }
+    let mut found = if words.is_empty() { Vec::new() } else { vec![command(words, &change)] };
+    if scan.unclear || call.unclear {
+        found.push(unseen(&change));
+    }
+    found
+}
+
+pub(super) fn kubectl(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    // Without `--`, the words behind the pod are the command with all their options.
+    let words = match call.words.iter().skip(call.from).position(|word| word.known() == Some("--")) {
+        Some(at) => call.words.get(call.from + at + 1..),
+        None => scan.operands.get(1).and_then(|&at| call.words.get(at..)),
+    };
+    let words = words.unwrap_or_default().to_vec();
+    if words.is_empty() { Vec::new() } else { vec![command(words, &change)] }
+}
+
+pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
+    let (first, _) = call.scan();
+    let Some(&destination) = first.operands.first() else { return settings(&first) };
+    // Options may stand behind the destination too.
+    let second = super::options::scan(call.row, call.words, destination + 1);
+    let mut change = first.change(call.row, call.change.clone());
+    change.own_input |= second.has("own");
+    let mut found = settings(&first);
+    found.extend(settings(&second));
+    if first.stopped || second.stopped {
+        return found;
+    }
+    let words = call.words.get(second.end..).unwrap_or_default();
+    if !words.is_empty() {
+        found.push(text_of(join(words, " "), Vec::new(), &change));
+    } else if !first.has("none") && !second.has("none") && !change.own_input {
+        found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
+    }
+    if first.unclear || second.unclear {
+        found.push(unseen(&Change::default()));
+    }
+    found
+}
+
+/// `scp` and `sftp`: only what their settings run here.
+pub(super) fn copy(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    extras(&scan, &change).into_iter().chain(settings(&scan)).collect()
+}
+
+/// The settings of ssh that run a text on this machine: `-o ProxyCommand=TEXT`.
+fn settings(scan: &Scan) -> Vec<Inner> {
+    let local = Change { times: Times::Perhaps, ..Change::default() };
+    let run = |word: &Word| {
+        let text = shape(word);
+        let end = text.find(|c: char| c == '=' || c.is_whitespace())?;
+        let name = text.get(..end)?.trim().to_ascii_lowercase();
+        let value = text.len() - text.get(end..)?.trim_start_matches(|c: char| c == '=' || c.is_whitespace()).len();
+        let text = cut(word, value);
+        let kind = match name.as_str() {
+            "proxycommand" | "localcommand" | "knownhostscommand" | "match" if shape(&text) != "none" => {
+                Kind::Text { text, args: Vec::new() }
+            }
+            "include" => Kind::Unseen,
+            _ => return None,
+        };
+        Some(Inner::new(kind, &local))
+    };
+    scan.values("config").filter_map(run).collect()
+}
+
+/// Whether a text names a shell: with its input from the network it runs what nobody sees here.
+fn names_shell(word: &Word) -> bool {
+    let is_shell = |part: &str| table::find(basename(part)).is_some_and(|row| row.is("sh") || row.is("fish"));
+    shape(word).split_ascii_whitespace().any(is_shell)
+}
+
+pub(super) fn netcat(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let mut found = extras(&scan, &change);
+    if scan.values("prog").chain(scan.values("also")).any(names_shell) {
+        found.push(unseen(&change));
+    }
+    found
+}
+
+/// `socat`'s addresses: `EXEC:program args,option`, `SYSTEM:text`.
+pub(super) fn socat(call: Call<'_>) -> Vec<Inner> {
+    let (_, change) = call.scan();
+    let mut found = Vec::new();
+    for word in call.words.get(1..).unwrap_or_default() {
+        let mut from = 0;
+        // `A!!B` is two addresses.
+        for address in shape(word).split("!!") {
+            let colon = address.find(':').unwrap_or(address.len());
+            let name = address.get(..colon).unwrap_or_default().to_ascii_lowercase();
+            if matches!(name.as_str(), "exec" | "system" | "shell") {
+                let body = cut(word, from + colon + 1);
+                let end = shape(&body).find([',', '!']).unwrap_or(shape(&body).len());
+                let text = Word { value: cut_end(&body, end), ..body };
+                found.extend(names_shell(&text).then(|| unseen(&change)));
+                found.push(text_of(text, Vec::new(), &change));
+            }
+            from += address.len() + 2;
+        }
+    }
+    found
+}
+
+fn cut_end(word: &Word, end: usize) -> Value {
+    let text = shape(word).get(..end).unwrap_or_default().to_owned();
+    match &word.value {
+        Value::Unknown { why, .. } if text.contains(Value::HOLE) => Value::Unknown { why: why.clone(), shape: text },
+        _ => Value::Known(text),
+    }
+}

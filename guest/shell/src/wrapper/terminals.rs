@@ -1,0 +1,170 @@
+//! Commands that run in another terminal or at another time: screen, tmux, at, cron, systemd.
+
+use super::open::{command, extras, finish, finish_command, rest, text_of, unseen};
+use super::table;
+use super::words::{Rules, assignment, join, known, shape, split};
+use super::{Call, Change, Directory, Inner, Kind};
+use crate::word::{Value, Word};
+
+/// How deep tmux commands inside tmux commands are followed.
+const MAX_DEPTH: usize = 4;
+
+pub(super) fn screen(call: Call<'_>) -> Vec<Inner> {
+    let (scan, mut change) = call.scan();
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    if !scan.has("send") {
+        if scan.has("attach") || words.is_empty() {
+            return Vec::new();
+        }
+        return finish_command(&call, &scan, &change);
+    }
+    change.cwd = Some(Directory::Unknown);
+    let Some((name, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return Vec::new();
+    };
+    match name.known() {
+        Some("stuff" | "paste") => {
+            let text = join(others, " ");
+            let typed = shape(&text).replace("^M", "\n").replace("^J", "\n");
+            let typed = [r"\n", r"\r", r"\012", r"\015"].iter().fold(typed, |text, mark| text.replace(mark, "\n"));
+            let value = match &text.value {
+                Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: typed },
+                _ => Value::Known(typed),
+            };
+            vec![text_of(Word { value, ..text }, Vec::new(), &change)]
+        }
+        Some("screen" | "exec") => vec![command(others.to_vec(), &change)],
+        Some("eval" | "source" | "bind" | "readbuf" | "at") | None => vec![unseen(&change)],
+        Some(_) => Vec::new(),
+    }
+}
+
+pub(super) fn tmux(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    if scan.has("text") {
+        return scan.values("text").map(|text| text_of(text.clone(), Vec::new(), &change)).collect();
+    }
+    tmux_commands(call.words.get(scan.end..).unwrap_or_default(), &change, 0)
+}
+
+/// tmux's own commands, with `;` between them.
+fn tmux_commands(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut current: Vec<Word> = Vec::new();
+    for word in words {
+        match word.known() {
+            Some(";") => found.extend(tmux_command(&std::mem::take(&mut current), change, depth)),
+            Some(text) if text.ends_with(';') && !text.ends_with("\\;") => {
+                current.push(known(&text[..text.len() - 1], word));
+                found.extend(tmux_command(&std::mem::take(&mut current), change, depth));
+            }
+            _ => current.push(word.clone()),
+        }
+    }
+    found.extend(tmux_command(&current, change, depth));
+    found
+}
+
+fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
+    let Some(name) = words.first().and_then(Word::known).filter(|name| !name.is_empty()) else {
+        return if words.is_empty() { Vec::new() } else { vec![unseen(change)] };
+    };
+    let exact = table::TMUX.iter().find(|row| row.is(name));
+    let Some(row) = exact.or_else(|| table::TMUX.iter().find(|row| row.starts(name))) else { return Vec::new() };
+    let call = Call { row, words, from: 1, change: change.clone(), unclear: false };
+    let (scan, own) = call.scan();
+    let args = rest(&call, &scan);
+    // A text in tmux's own language, or the words of it.
+    let nested = |words: &[Word]| match words {
+        _ if depth >= MAX_DEPTH => vec![unseen(&own)],
+        [text] => match split(text, Rules::Plain) {
+            Some(words) => tmux_commands(&words, change, depth + 1),
+            None => vec![unseen(&own)],
+        },
+        words => tmux_commands(words, change, depth + 1),
+    };
+    if row.is("if-shell") {
+        let mut found = Vec::new();
+        if let Some((condition, others)) = args.split_first() {
+            if !scan.has("format") {
+                found.push(text_of(condition.clone(), Vec::new(), &own));
+            }
+            found.extend(others.iter().flat_map(|text| nested(std::slice::from_ref(text))));
+        }
+        return found;
+    }
+    if row.is("send-keys") {
+        let typed = !args.is_empty() && !scan.has("unseen") && !scan.stopped;
+        let text = typed.then(|| text_of(keys(&args, scan.has("literal")), Vec::new(), &own));
+        return extras(&scan, &own).into_iter().chain(text).collect();
+    }
+    if row.is("set-option") {
+        let runs = args.first().and_then(Word::known).is_some_and(|name| name == "default-command");
+        return args.get(1).filter(|_| runs).map(|text| text_of(text.clone(), Vec::new(), &own)).into_iter().collect();
+    }
+    let is_nested = row.is("bind-key") || row.is("set-hook") || row.is("confirm-before") || scan.has("tmux");
+    if is_nested { nested(&args) } else { finish(&call, &scan, &own) }
+}
+
+/// What `send-keys` types.
+fn keys(words: &[Word], literal: bool) -> Word {
+    let typed: Vec<Word> = words
+        .iter()
+        .map(|word| match word.known() {
+            Some("Enter" | "C-m" | "C-j" | "C-c" | "C-d" | "C-u" | "KPEnter") if !literal => known("\n", word),
+            Some("Space") if !literal => known(" ", word),
+            Some("Tab" | "Escape" | "C-l" | "C-a" | "C-e") if !literal => known("", word),
+            _ => word.clone(),
+        })
+        .collect();
+    join(&typed, "")
+}
+
+/// `at` and `batch` read their script from a file or from standard input.
+pub(super) fn at(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let found = extras(&scan, &change);
+    if found.is_empty() {
+        return vec![Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change)];
+    }
+    found
+}
+
+/// What is installed has a syntax of its own and runs later.
+pub(super) fn crontab(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped { Vec::new() } else { vec![unseen(&change)] }
+}
+
+pub(super) fn systemd_run(call: Call<'_>) -> Vec<Inner> {
+    let (scan, mut change) = call.scan();
+    for pair in scan.values("property").filter_map(assignment) {
+        match (pair.0.as_str(), pair.1) {
+            ("WorkingDirectory", folder) => change.cwd = Some(Directory::Word(folder)),
+            ("Environment", value) => change.set.extend(assignment(&value)),
+            ("User" | "DynamicUser", _) => change.other_user = true,
+            ("RootDirectory" | "RootImage", _) => change.elsewhere = true,
+            _ => {}
+        }
+    }
+    if scan.has("scope") {
+        change.clear_env = false;
+        change.own_input = false;
+        if change.cwd == Some(Directory::Unknown) {
+            change.cwd = None;
+        }
+    }
+    let mut found = finish_command(&call, &scan, &change);
+    for pair in scan.values("property").filter_map(assignment) {
+        if pair.0.starts_with("Exec") {
+            found.push(text_of(pair.1, Vec::new(), &change).perhaps());
+        }
+    }
+    found
+}

@@ -1,0 +1,186 @@
+//! Tools that run a command beside their own work: environments, debuggers, editors, archives.
+
+use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
+use super::words::{assignment, cut, is_open, known, shape};
+use super::{Call, Change, Inner, Kind};
+use crate::word::{Value, Word};
+
+/// `uv run` takes a program, a Python file or nothing.
+pub(super) fn uv_run(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let words = rest(&call, &scan);
+    let Some(first) = words.first() else { return Vec::new() };
+    if is_stdin(first) {
+        let args = words.get(1..).unwrap_or_default().to_vec();
+        return vec![Inner::new(Kind::Stdin { language: Some(super::Language::Python), args }, &change)];
+    }
+    if first.known().is_some_and(|name| name.ends_with(".py")) {
+        return Vec::new();
+    }
+    finish_command(&call, &scan, &change)
+}
+
+/// `nix run nixpkgs#rm -- -rf x` runs rm, as far as the name tells.
+pub(super) fn nix_run(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
+    let args = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default();
+    let program = scan.operands.first().and_then(|&at| call.words.get(at));
+    match program.and_then(|word| Some((word, word.known()?.split_once('#')?.1))) {
+        Some((word, name)) => {
+            let name = name.rsplit('.').next().unwrap_or(name);
+            let words: Vec<Word> = std::iter::once(known(name, word)).chain(args.iter().cloned()).collect();
+            vec![command(words, &change)]
+        }
+        None => vec![unseen(&change)],
+    }
+}
+
+/// `dotenv [run] [--] command`: two tools of one name.
+pub(super) fn dotenv(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let words = rest(&call, &scan);
+    match words.first().and_then(Word::known) {
+        _ if scan.stopped => Vec::new(),
+        Some("run") => {
+            let next = Call { row: call.row, words: call.words, from: scan.end + 1, change, unclear: scan.unclear };
+            let (scan, change) = next.scan();
+            finish_command(&next, &scan, &change)
+        }
+        Some("get" | "set" | "unset" | "list") | None if words.len() < 2 || scan.end == call.from => {
+            if words.first().is_some_and(is_open) { finish_command(&call, &scan, &change) } else { Vec::new() }
+        }
+        _ => finish_command(&call, &scan, &change),
+    }
+}
+
+pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for text in scan.values("code") {
+        let line = shape(text);
+        let start = line.len() - line.trim_start().len();
+        let line = line.trim_start();
+        let name = line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(line.len());
+        let tail = cut(text, start + name);
+        let args = Vec::new();
+        match line.get(..name).unwrap_or_default() {
+            "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
+            "shell" | "she" | "pipe" | "make" => found.push(text_of(tail, args, &change)),
+            "python" | "py" | "pi" => {
+                let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
+                found.push(Inner::new(kind, &change));
+            }
+            "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
+            _ if is_open(text) => found.push(unseen(&change)),
+            _ => {}
+        }
+    }
+    if scan.has("rest") {
+        found.extend(finish_command(&call, &scan, &change));
+    }
+    found
+}
+
+/// vim's commands on its command line: `-c ':!rm x'`, `+'!rm x'`.
+pub(super) fn vim(call: Call<'_>) -> Vec<Inner> {
+    let (_, change) = call.scan();
+    let mut found = Vec::new();
+    let mut words = call.words.get(call.from..).unwrap_or_default().iter();
+    while let Some(word) = words.next() {
+        let text = shape(word);
+        let line = if text == "--" {
+            break;
+        } else if text == "--cmd" || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')) {
+            words.next().cloned()
+        } else if text.starts_with("-c") && text.len() > 2 {
+            Some(cut(word, 2))
+        } else if text.starts_with('+') && text.len() > 1 {
+            Some(cut(word, 1))
+        } else {
+            None
+        };
+        found.extend(line.and_then(|line| ex_command(&line, &change)));
+    }
+    found
+}
+
+/// `silent! %!rm x`: words before it, a range, perhaps the name of what reads or writes, then the text.
+fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
+    const MODIFIERS: &[&str] = &["silent", "sil", "noautocmd", "noa", "keepjumps", "keepalt", "lockmarks", "verbose"];
+    const NAMES: &[&str] = &["read", "write", "r", "w"];
+    const RUNS: &[&str] = &["exe", "lua", "py", "perl", "ruby", "tcl", "ter", "so", "call system", "call job", "ec"];
+    let text = shape(line);
+    if text.starts_with(Value::HOLE) {
+        return Some(unseen(change));
+    }
+    let mut rest = text.trim_start_matches([':', ' ']);
+    while let Some(after) = MODIFIERS.iter().find_map(|name| rest.strip_prefix(name)) {
+        rest = after.strip_prefix('!').unwrap_or(after).trim_start_matches([':', ' ']);
+    }
+    let plain = rest;
+    rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || "%.,$+-'<> ".contains(c));
+    rest = NAMES.iter().find_map(|name| rest.strip_prefix(name)).unwrap_or(rest).trim_start();
+    match rest.strip_prefix('!').filter(|after| !after.is_empty()) {
+        Some(after) => Some(text_of(cut(line, text.len() - after.len()), Vec::new(), change)),
+        None => {
+            let hidden = ["system", "|!", "| !", "job", "termopen"].iter().any(|part| plain.contains(part));
+            (hidden || RUNS.iter().any(|name| plain.starts_with(name))).then(|| unseen(change))
+        }
+    }
+}
+
+/// make runs what its makefile says; another shell or makefile on the command line is worth telling.
+pub(super) fn make(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let mut found = extras(&scan, &change);
+    let shell = |&at: &usize| {
+        call.words.get(at).map(shape).is_some_and(|text| text.starts_with("SHELL=") || text.starts_with("SHELL:="))
+    };
+    if scan.operands.iter().any(shell) || scan.values("file").any(is_stdin) {
+        found.push(unseen(&change));
+    }
+    found
+}
+
+pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
+    let mut words = call.words.to_vec();
+    // `tar cIf TEXT FILE`: without a dash, the values stand behind all letters, in their order.
+    if let Some(bundle) = words.get(1).and_then(Word::known).filter(|text| !text.starts_with('-')).map(str::to_owned) {
+        let like = words[1].clone();
+        let mut spread = Vec::new();
+        let mut values = words.drain(2..).collect::<Vec<_>>().into_iter();
+        for letter in bundle.chars() {
+            spread.push(known(format!("-{letter}"), &like));
+            if "fCTXbgKLNHVIF".contains(letter) {
+                spread.extend(values.next());
+            }
+        }
+        words.truncate(1);
+        words.extend(spread);
+        words.extend(values);
+    }
+    let (scan, change) = Call { words: &words, ..call }.scan();
+    let mut found = extras(&scan, &change);
+    for action in scan.values("checkpoint") {
+        if let Some(from) = shape(action).find("exec=") {
+            found.push(text_of(cut(action, from + 5), Vec::new(), &change).perhaps());
+        }
+    }
+    found
+}
+
+/// apt's hooks: `-o APT::Update::Pre-Invoke::=TEXT`.
+pub(super) fn apt(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let hook = |word: &Word| {
+        let (name, value) = assignment(word)?;
+        let name = name.to_ascii_lowercase();
+        let runs = ["-invoke", "::pre-install-pkgs", "proxy-auto-detect", "::options", "pager"];
+        runs.iter().any(|part| name.contains(part)).then(|| text_of(value, Vec::new(), &change).perhaps())
+    };
+    scan.values("apt").filter_map(hook).collect()
+}

@@ -1,0 +1,396 @@
+//! What a shell text does, as JSON: the answers of `toolgate walk`, `files` and `hints`, and of the `analysis` hook.
+//!
+//! The shapes are documented where the contract is, at `interface analysis` in `wit/v0.1/hooks.wit`.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use toolgate_shell::{
+    Command, Effect, Facts, Files, Joiner, Kind, Look, Runs, Value as Text, Why, Word, extract_shell_path_hints, parse,
+};
+
+use crate::call::{Action, Call, Field, Kind as Tool};
+use crate::guard::{Guard, Links};
+
+/// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
+const SCHEMA: u32 = 1;
+
+/// How many bytes of names and values of variables are in one answer. Every command has all of them, so that a text
+/// with many of both would have an answer that is much longer than itself; those of later commands are left out.
+const ENVIRONMENT: usize = 8 << 20;
+
+/// A request that was read.
+struct Request {
+    id: Option<Value>,
+    command: String,
+    cwd: String,
+    home: Option<String>,
+    workspace_root: String,
+    env: Vec<(String, String)>,
+    env_complete: bool,
+}
+
+impl Request {
+    fn read(text: &str) -> Result<Self, String> {
+        let request: Value = serde_json::from_str(text).map_err(|error| format!("the request is no JSON: {error}"))?;
+        let Value::Object(mut request) = request else { return Err("the request is no JSON object".into()) };
+        let id = request.remove("id");
+        let command = field(&request, "command")?.ok_or("the request has no command")?.to_owned();
+        let cwd = folder(&request, &["cwd", "initial_cwd"])?.unwrap_or_default();
+        let workspace_root = folder(&request, &["workspace_root", "workspaceRoot"])?.unwrap_or_default();
+        let home = folder(&request, &["home"])?;
+        let (given, initial) = (variables(&request, "env")?, variables(&request, "initial_env")?);
+        let env_complete = match present(&request, "env_complete") {
+            None => false,
+            Some(value) => value.as_bool().ok_or("env_complete is neither true nor false")?,
+        };
+        let env = given.or(initial).unwrap_or_default();
+        Ok(Request { id, command, cwd, home, workspace_root, env, env_complete })
+    }
+
+    fn home(&self) -> Option<&str> {
+        let named = || self.env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
+        self.home.as_deref().or_else(named)
+    }
+
+    fn facts(&self, files: Option<Rc<dyn Look>>) -> Facts {
+        let mut facts = Facts::new(&self.cwd);
+        for (name, value) in self.env.iter().filter(|(name, _)| name != "HOME") {
+            facts = facts.variable(name, value);
+        }
+        if let Some(home) = self.home() {
+            facts = facts.home(home);
+        }
+        if self.env_complete {
+            facts = facts.complete();
+        }
+        match files {
+            Some(files) => facts.files(files),
+            None => facts,
+        }
+    }
+}
+
+/// A field that is there: one that is null counts as absent.
+fn present<'a>(request: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    request.get(name).filter(|value| !value.is_null())
+}
+
+fn field<'a>(request: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, String> {
+    let text = |value: &'a Value| value.as_str().ok_or_else(|| format!("{name} is not a text"));
+    present(request, name).map(text).transpose()
+}
+
+/// A folder under the first of these names. An empty text says that it is not known.
+fn folder(request: &Map<String, Value>, names: &[&str]) -> Result<Option<String>, String> {
+    let mut first = None;
+    for name in names {
+        let Some(path) = field(request, name)? else { continue };
+        if !path.is_empty() && !path.starts_with('/') {
+            return Err(format!("{name} is not an absolute path"));
+        }
+        whole(path, name)?;
+        first = first.or(Some(path));
+    }
+    // As shells have it: no slash at the end.
+    let trimmed = |path: &str| match path.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        path => path.to_owned(),
+    };
+    Ok(first.filter(|path| !path.is_empty()).map(trimmed))
+}
+
+fn variables(request: &Map<String, Value>, name: &str) -> Result<Option<Vec<(String, String)>>, String> {
+    let Some(value) = present(request, name) else { return Ok(None) };
+    let variables = value.as_object().ok_or_else(|| format!("{name} is not an object"))?;
+    let variables = variables.iter().filter(|(_, value)| !value.is_null()).map(|(variable, value)| {
+        let value = value.as_str().ok_or_else(|| format!("{name}.{variable} is not a text"))?;
+        whole(variable, name)?;
+        whole(value, &format!("{name}.{variable}"))?;
+        Ok((variable.clone(), value.to_owned()))
+    });
+    variables.collect::<Result<_, String>>().map(Some)
+}
+
+/// No path and no variable of a running system holds a NUL, which stands for what is unknown in the engine's values.
+fn whole(text: &str, name: &str) -> Result<(), String> {
+    if text.contains('\0') { Err(format!("{name} has a NUL character in it")) } else { Ok(()) }
+}
+
+fn written(answer: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string(answer).map_err(|error| error.to_string())
+}
+
+/// Every command of the text.
+///
+/// # Errors
+/// If the request makes no sense; the sentence names the field.
+pub fn walk(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+    let request = Request::read(request)?;
+    let script = parse(&request.command, &request.facts(files));
+    let mut left = ENVIRONMENT;
+    let commands = script.commands.iter().map(|command| Walked::of(command, &mut left)).collect();
+    written(&WalkAnswer { schema: SCHEMA, id: request.id.as_ref(), commands, unparsed: script.unparsed.as_deref() })
+}
+
+/// The files that the text writes and copies from.
+///
+/// # Errors
+/// As for [`walk`].
+pub fn files(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+    let request = Request::read(request)?;
+    let facts = request.facts(files);
+    let script = parse(&request.command, &facts);
+    let found = Files::of(&script, &facts);
+    written(&FilesAnswer {
+        schema: SCHEMA,
+        id: request.id.as_ref(),
+        written: &found.written,
+        read: &found.read,
+        unparsed: script.unparsed.as_deref(),
+    })
+}
+
+/// The paths that are worth showing beside the text.
+///
+/// # Errors
+/// As for [`walk`].
+pub fn hints(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+    let request = Request::read(request)?;
+    let paths = extract_shell_path_hints(&request.command, &request.facts(files), &request.workspace_root);
+    written(&HintsAnswer { schema: SCHEMA, id: request.id.as_ref(), paths: &paths })
+}
+
+/// Every rule that fires on the text, with its reason and the words that it matched.
+///
+/// # Errors
+/// As for [`walk`].
+pub fn explain(request: &str, guard: &Guard, links: &mut dyn Links) -> Result<String, String> {
+    let request = Request::read(request)?;
+    let call = Call {
+        kind: Tool::Shell,
+        home: request.home().map(str::to_owned),
+        command: Some(Field { name: "command".into(), value: request.command }),
+        paths: Vec::new(),
+        globs: Vec::new(),
+        cwd: request.cwd,
+    };
+    let verdict = guard.judge(&call, links);
+    let name = |action: Action| match action {
+        Action::Block => "block",
+        Action::Ask => "ask",
+        Action::Note => "note",
+    };
+    let decision = verdict.action().filter(|action| *action != Action::Note).map_or("pass", name);
+    let findings = verdict.findings.iter().map(|finding| {
+        let evidence = finding.evidence.iter();
+        let evidence: Vec<Value> = evidence
+            .map(|one| json!({ "field": one.field, "start": one.start, "end": one.end, "text": one.text }))
+            .collect();
+        json!({
+            "rule": finding.rule, "action": name(finding.action), "reason": finding.reason, "evidence": evidence,
+        })
+    });
+    written(&ExplainAnswer { schema: SCHEMA, id: request.id.as_ref(), decision, findings: findings.collect() })
+}
+
+#[derive(Serialize)]
+struct WalkAnswer<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    commands: Vec<Walked<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unparsed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct FilesAnswer<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    written: &'a [String],
+    read: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unparsed: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct HintsAnswer<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    paths: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ExplainAnswer<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a Value>,
+    decision: &'a str,
+    findings: Vec<Value>,
+}
+
+/// A command.
+#[derive(Serialize)]
+struct Walked<'a> {
+    name: Option<&'a str>,
+    args: Vec<Option<&'a str>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    assignments: BTreeMap<&'a str, Option<&'a str>>,
+    cwd: Option<&'a str>,
+    shell_cwd: Option<&'a str>,
+    env: Option<BTreeMap<&'a str, Option<&'a str>>>,
+    span: Place,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joiner: Option<&'static str>,
+    via: &'a [String],
+    runs: &'static str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    elsewhere: bool,
+    effects: Vec<Done<'a>>,
+    unknown: Vec<Unknown>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    start: usize,
+    end: usize,
+}
+
+/// An effect.
+#[derive(Serialize)]
+struct Done<'a> {
+    kind: &'static str,
+    path: Option<&'a str>,
+    glob: Option<String>,
+    certain: bool,
+}
+
+/// What is not known, and why.
+#[derive(Serialize)]
+struct Unknown {
+    at: String,
+    why: String,
+}
+
+impl<'a> Walked<'a> {
+    fn of(command: &'a Command, left: &mut usize) -> Self {
+        let mut unknown = Vec::new();
+        let mut note = |at: &str, why: &dyn std::fmt::Display| {
+            unknown.push(Unknown { at: at.to_owned(), why: why.to_string() });
+        };
+        for (index, word) in command.words.iter().enumerate() {
+            if let Some(why) = doubt(word) {
+                let at = if index == 0 { "name".to_owned() } else { format!("args[{}]", index - 1) };
+                note(&at, &why);
+            }
+        }
+        if command.more_words {
+            note("args", &"more of them are added when it runs");
+        }
+        if command.unseen_script {
+            note("commands", &"it runs commands that are not in the text");
+        }
+        for (name, word) in &command.assignments {
+            if let Some(why) = doubt(word) {
+                note(&format!("assignments.{name}"), &why);
+            }
+        }
+        for (at, folder) in [("cwd", &command.cwd), ("shell_cwd", &command.shell_cwd)] {
+            if folder.is_none() {
+                note(at, &Why::Directory);
+            }
+        }
+        let env: BTreeMap<&str, Option<&str>> = command.env.iter().collect();
+        let bytes: usize = env.iter().map(|(name, value)| name.len() + value.map_or(0, str::len)).sum();
+        // Once too much, always too much: an environment that is there is whole.
+        *left = left.saturating_sub(bytes);
+        let env = Some(env).filter(|_| bytes == 0 || *left > 0);
+        match &env {
+            None => note("env", &Why::TooMuch),
+            Some(env) => {
+                for (name, _) in env.iter().filter(|(_, value)| value.is_none()) {
+                    note(&format!("env.{name}"), &Why::Variable((*name).to_owned()));
+                }
+            }
+        }
+        let named = command.effects.iter().filter_map(|effect| Some((effect, kind(effect.kind)?)));
+        let effects: Vec<Done<'_>> = named
+            .enumerate()
+            .map(|(index, (effect, kind))| {
+                if let Text::Unknown { why, .. } = &effect.path {
+                    note(&format!("effects[{index}].path"), why);
+                }
+                let (path, glob) = (effect.path.known(), glob(effect));
+                Done { kind, path, glob, certain: effect.certain }
+            })
+            .collect();
+        let mut words = command.words.iter().map(certain);
+        Walked {
+            name: words.next().flatten(),
+            args: words.collect(),
+            assignments: command.assignments.iter().map(|(name, word)| (name.as_str(), certain(word))).collect(),
+            cwd: command.cwd.as_deref(),
+            shell_cwd: command.shell_cwd.as_deref(),
+            env,
+            span: Place { start: command.span.start, end: command.span.end },
+            joiner: Some(command.joiner).filter(|joiner| *joiner != Joiner::First).map(|joiner| joiner.text().trim()),
+            via: &command.via,
+            runs: match command.runs {
+                Runs::Certainly => "certainly",
+                Runs::Possibly => "possibly",
+                Runs::Never => "never",
+            },
+            elsewhere: command.elsewhere,
+            effects,
+            unknown,
+        }
+    }
+}
+
+/// The one text that a word is, if that is certain.
+fn certain(word: &Word) -> Option<&str> {
+    word.known().filter(|_| !word.several)
+}
+
+/// Why a word has no certain text.
+fn doubt(word: &Word) -> Option<String> {
+    match &word.value {
+        Text::Unknown { why, .. } => Some(why.to_string()),
+        Text::Pattern(_) => Some(Why::Glob.to_string()),
+        Text::Known(_) => word.several.then(|| "none or several words may come out of it".to_owned()),
+    }
+}
+
+/// What is known of a path that is not known as a whole, with `*` for the rest.
+fn glob(effect: &Effect) -> Option<String> {
+    match &effect.path {
+        Text::Known(_) => None,
+        Text::Pattern(pattern) => Some(pattern.clone()),
+        Text::Unknown { shape, .. } => {
+            let empty = shape.chars().all(|c| matches!(c, Text::HOLE | '/'));
+            (!empty).then(|| shape.replace(Text::HOLE, "*"))
+        }
+    }
+}
+
+/// None for what is no effect: an operand of a program of which nothing is known.
+fn kind(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Mention => None,
+        Kind::Read => Some("read"),
+        Kind::Write => Some("write"),
+        Kind::Append => Some("append"),
+        Kind::Create => Some("create"),
+        Kind::Delete => Some("delete"),
+        Kind::Move => Some("move"),
+        Kind::Link => Some("link"),
+        Kind::Mode => Some("mode"),
+        Kind::Execute => Some("execute"),
+        Kind::Send => Some("send"),
+    }
+}

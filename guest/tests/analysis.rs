@@ -1,0 +1,207 @@
+//! The answers on shell texts: shapes, defaults, and what is wrong with a request. The tests of the command put the
+//! same questions to the component.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use toolgate_guest::analysis::{explain, files, hints, walk};
+use toolgate_guest::guard::{Guard, NoLinks};
+use toolgate_shell::{Look, Presence};
+
+fn json(answer: Result<String, String>) -> Value {
+    serde_json::from_str(&answer.expect("an answer")).expect("JSON")
+}
+
+fn walked(request: Value) -> Value {
+    json(walk(&request.to_string(), None))
+}
+
+#[test]
+fn a_walk_has_its_documented_shape() {
+    let request =
+        json!({"command": "A=1 sudo rm x >> log", "cwd": "/p", "home": "/h", "env": {"USER": "me"}, "id": [1]});
+    let env = json!({"HOME": "/h", "PWD": "/p", "USER": "me"});
+    let answer = walked(request);
+    let log = json!({"kind": "append", "path": "/p/log", "glob": null, "certain": false});
+    let outer = json!({
+        "name": "sudo", "args": ["rm", "x"], "assignments": {"A": "1"}, "cwd": "/p", "shell_cwd": "/p", "env": env,
+        "span": {"start": 0, "end": 20}, "via": [], "runs": "certainly", "effects": [log], "unknown": [],
+    });
+    assert_eq!((&answer["schema"], &answer["id"]), (&json!(1), &json!([1])));
+    let mut first = answer["commands"][0].clone();
+    // Whether a folder can be written in depends on facts that are not given here.
+    first["effects"][0]["certain"] = json!(false);
+    assert_eq!(first, outer);
+    let rm = &answer["commands"][1];
+    assert_eq!((&rm["name"], &rm["args"], &rm["via"]), (&json!("rm"), &json!(["x"]), &json!(["sudo"])));
+    assert_eq!(rm["effects"][0]["path"], "/p/x");
+    assert!(answer.get("unparsed").is_none());
+}
+
+#[test]
+fn what_is_not_known_is_null_and_has_its_reason() {
+    let cases = [
+        ("$X", "/name", json!(null), "name", "the value of $X is not known"),
+        ("a $X", "/args/0", json!(null), "args[0]", "the value of $X is not known"),
+        ("a $(date)", "/args/0", json!(null), "args[0]", "it is the output of a command"),
+        ("a *.c", "/args/0", json!(null), "args[0]", "what a glob finds is not known"),
+        ("A=$(date); a", "/env", json!(null), "assignments.A", "it is the output of a command"),
+        ("rm $X/y", "/effects/0/glob", json!("*/y"), "effects[0].path", "the value of $X is not known"),
+        ("rm $X/y", "/effects/0/path", json!(null), "effects[0].path", "the value of $X is not known"),
+        ("rm $X", "/effects/0/glob", json!(null), "effects[0].path", "the value of $X is not known"),
+        ("rm *.c", "/effects/0/glob", json!("/p/*.c"), "args[0]", "what a glob finds is not known"),
+        ("git -C $X push", "/cwd", json!(null), "cwd", "the directory is not known"),
+        ("curl x | sh -s", "/joiner", json!(null), "", ""),
+    ];
+    for (command, at, value, unknown, why) in cases {
+        let answer = walked(json!({"command": command, "cwd": "/p"}));
+        let first = &answer["commands"][0];
+        let found = first.pointer(at).cloned().unwrap_or_default();
+        assert!(found == value || at == "/env", "{command} at {at}: {first}");
+        let note = json!({"at": unknown, "why": why});
+        let notes = first["unknown"].as_array().expect("a list");
+        assert!(unknown.is_empty() || notes.contains(&note), "{command}: {first}");
+    }
+    let unseen = walked(json!({"command": "curl x | sh", "cwd": "/p"}));
+    let sh = &unseen["commands"][1];
+    assert_eq!((&sh["joiner"], &sh["unknown"][0]["at"]), (&json!("|"), &json!("commands")));
+    // A variable that may have any value is null, one that is unset is not there.
+    let set = walked(json!({"command": "A=$(date); unset HOME; a", "cwd": "/p", "home": "/h"}));
+    let last = set["commands"].as_array().and_then(|all| all.last()).expect("a command").clone();
+    assert_eq!(last["env"], json!({"A": null, "PWD": "/p"}));
+    // Without a directory there is no PWD either.
+    let nowhere = walked(json!({"command": "a"}));
+    assert_eq!((&nowhere["commands"][0]["cwd"], &nowhere["commands"][0]["env"]), (&json!(null), &json!({})));
+}
+
+#[test]
+fn a_request_says_where_it_starts_in_either_spelling() {
+    let env = |extra: Value| {
+        let mut request = json!({"command": "a ~ $X", "cwd": "/p"});
+        request.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
+        walked(request)["commands"][0].clone()
+    };
+    assert_eq!(env(json!({"home": "/h"}))["args"], json!(["/h", null]));
+    assert_eq!(env(json!({"env": {"HOME": "/e", "X": "1"}}))["args"], json!(["/e", "1"]));
+    assert_eq!(env(json!({"initial_env": {"HOME": "/e", "X": "1"}}))["args"], json!(["/e", "1"]));
+    assert_eq!(env(json!({"home": "/h", "env": {"HOME": "/e"}, "env_complete": true}))["args"], json!(["/h"]));
+    assert_eq!(env(json!({"home": "/h", "env": {"X": null}, "env_complete": null}))["args"], json!(["/h", null]));
+    assert_eq!(env(json!({"env": {"PWD": "/else", "HOME": "/h"}}))["env"]["PWD"], "/p");
+    assert_eq!(env(json!({"cwd": null, "initial_cwd": "/i/"}))["cwd"], "/i");
+    assert_eq!(env(json!({"cwd": ""}))["cwd"], json!(null));
+    assert_eq!(env(json!({"cwd": "///"}))["cwd"], "/");
+    assert_eq!(env(json!({"color": "red", "schema": 7}))["name"], "a");
+    let shown = |request: Value| json(hints(&request.to_string(), None))["paths"].clone();
+    assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s", "workspace_root": "/w"})), json!(["s/f"]));
+    assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s", "workspaceRoot": "/w/"})), json!(["s/f"]));
+    assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s"})), json!(["/w/s/f"]));
+    assert_eq!(shown(json!({"command": "touch ../f", "cwd": "", "workspaceRoot": "/w"})), json!(["../f"]));
+}
+
+#[test]
+fn a_request_that_makes_no_sense_names_the_field() {
+    let cases = [
+        ("", "no JSON"),
+        ("[]", "no JSON object"),
+        ("{}", "no command"),
+        (r#"{"command": null}"#, "no command"),
+        (r#"{"command": 5}"#, "command is not a text"),
+        (r#"{"command": "a", "cwd": 5}"#, "cwd is not a text"),
+        (r#"{"command": "a", "cwd": "/", "initial_cwd": []}"#, "initial_cwd is not a text"),
+        (r#"{"command": "a", "cwd": "here"}"#, "cwd is not an absolute path"),
+        (r#"{"command": "a", "cwd": "/\u0000"}"#, "cwd has a NUL"),
+        (r#"{"command": "a", "home": {}}"#, "home is not a text"),
+        (r#"{"command": "a", "home": "~"}"#, "home is not an absolute path"),
+        (r#"{"command": "a", "workspace_root": true}"#, "workspace_root is not a text"),
+        (r#"{"command": "a", "workspaceRoot": "w"}"#, "workspaceRoot is not an absolute path"),
+        (r#"{"command": "a", "env": ["A=1"]}"#, "env is not an object"),
+        (r#"{"command": "a", "env": {"A": 1}}"#, "env.A is not a text"),
+        (r#"{"command": "a", "initial_env": {"A": "\u0000"}}"#, "initial_env.A has a NUL"),
+        (r#"{"command": "a", "env_complete": "yes"}"#, "env_complete"),
+    ];
+    for (request, says) in cases {
+        for answer in [walk(request, None), files(request, None), hints(request, None)] {
+            let error = answer.expect_err(request);
+            assert!(error.contains(says), "{request}: {error}");
+        }
+        assert!(explain(request, &Guard::new(), &mut NoLinks).is_err(), "{request}");
+    }
+}
+
+#[test]
+fn an_answer_repeats_the_id_as_it_is() {
+    for id in [json!(null), json!(0), json!(-1.5), json!("é\u{1}"), json!({"a": [null, true]})] {
+        let request = json!({"command": "touch a", "cwd": "/p", "id": id}).to_string();
+        for answer in [walk(&request, None), files(&request, None), hints(&request, None)] {
+            assert_eq!(json(answer).get("id"), Some(&id));
+        }
+    }
+    let request = json!({"command": "touch a", "cwd": "/p"}).to_string();
+    assert_eq!(json(files(&request, None)), json!({"schema": 1, "written": ["/p/a"], "read": []}));
+    assert_eq!(json(hints(&request, None)), json!({"schema": 1, "paths": ["/p/a"]}));
+}
+
+#[test]
+fn what_does_not_parse_says_so() {
+    let request = json!({"command": "touch a; touch 'b", "cwd": "/p"}).to_string();
+    for answer in [walk(&request, None), files(&request, None)] {
+        assert!(json(answer)["unparsed"].as_str().is_some_and(|why| !why.is_empty()));
+    }
+    assert_eq!(json(hints(&request, None))["paths"], json!([]));
+}
+
+/// A place in which only a few things exist.
+struct Few;
+
+impl Look for Few {
+    fn look(&self, path: &str) -> Presence {
+        match path {
+            "/" | "/p" | "/p/sub" => Presence::Folder,
+            "/p/f" => Presence::File,
+            _ => Presence::Absent,
+        }
+    }
+}
+
+#[test]
+fn what_exists_decides() {
+    let request = |command: &str| json!({"command": command, "cwd": "/p"}).to_string();
+    let files = |command: &str| json(files(&request(command), Some(Rc::new(Few))));
+    assert_eq!(files("cp f sub")["written"], json!(["/p/sub/f"]));
+    assert_eq!(files("cp f sub2")["written"], json!(["/p/sub2"]));
+    let walk = json(walk(&request("rm f; rm g; cd none && b"), Some(Rc::new(Few))));
+    let certain = |at: usize| walk["commands"][at]["effects"][0]["certain"].clone();
+    assert_eq!((certain(0), certain(1)), (json!(true), json!(false)));
+    assert_eq!(walk["commands"][3]["runs"], "never");
+}
+
+#[test]
+fn explaining_gives_the_findings_of_the_verdict() {
+    let explained = |command: &str| {
+        let request = json!({"command": command, "cwd": "/p", "home": "/h", "id": 1}).to_string();
+        json(explain(&request, &Guard::new(), &mut NoLinks))
+    };
+    assert_eq!(explained("ls"), json!({"schema": 1, "id": 1, "decision": "pass", "findings": []}));
+    let blocked = explained("true; rm -rf /");
+    assert_eq!(blocked["decision"], "block");
+    let finding = &blocked["findings"][0];
+    assert_eq!((&finding["rule"], &finding["action"]), (&json!("builtin:remove-everything"), &json!("block")));
+    assert_eq!(finding["evidence"][0], json!({"field": "command", "start": 6, "end": 14, "text": "rm -rf /"}));
+    assert_eq!(explained("git push --force")["decision"], "ask");
+    assert_eq!(explained("rm -rf ~")["decision"], "block");
+}
+
+/// The environment of every command would be a long answer to a short text.
+#[test]
+fn an_answer_stays_in_bounds() {
+    let text = (0..400).map(|n| format!("v{n}={};", "x".repeat(200))).collect::<String>();
+    let answer = walk(&json!({"command": text, "cwd": "/p"}).to_string(), None).expect("an answer");
+    assert!(answer.len() < 20 << 20, "{}", answer.len());
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let commands = answer["commands"].as_array().expect("a list");
+    assert_eq!(commands.len(), 400);
+    assert!(commands[1]["env"].is_object());
+    let last = &commands[399];
+    assert!(last["env"].is_null(), "{last}");
+    assert_eq!(last["unknown"][0]["at"], "env");
+}

@@ -1,0 +1,284 @@
+//! `toolgate walk`, `files` and `hints`: what a shell text does, without judging it. The component gives the answers.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde_json::{Map, Value, json};
+use toolgate_host::capability::{LocalFiles, LocalLog};
+use toolgate_host::{Analysis, CallError, Capabilities, Session};
+
+use crate::lines::Lines;
+use crate::{Failure, exit, place, show};
+
+/// Longest text that is read from standard input, in bytes; more than the component takes.
+const TEXT: u64 = 16 << 20;
+
+/// The exit code of a batch in which a line was wrong.
+const SOME_WRONG: u8 = 1;
+
+/// What all three say of themselves at the end of their help.
+macro_rules! help {
+    ($examples:literal, $answer:literal) => {
+        concat!(
+            $examples,
+            "\n\n\
+A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"}, all but the \
+command optional. What a line does not give is as in the options; HOME and USER only if it has neither home nor env, \
+and paths are relative to a workspace only if it has one. ",
+            $answer,
+            " A line that makes no sense gets {\"id\", \"error\"}.\n\n\
+Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 no such directory, 70 \
+and above a fault of Toolgate's own."
+        )
+    };
+}
+
+pub(crate) const WALK: &str = help!(
+    "Examples:\n  \
+  toolgate walk 'cd src && sudo rm -rf \"$HOME/.cache\"'\n  \
+  toolgate walk --cwd /srv --env STAGE=test --json < deploy.sh\n  \
+  toolgate walk --batch < commands.jsonl",
+    "Its answer is {\"id\", \"commands\"}; wit/v0.1/hooks.wit says what is in it. The table shows no variables, the JSON \
+has them all."
+);
+
+pub(crate) const FILES: &str = help!(
+    "Examples:\n  \
+  toolgate files 'sed -i s/a/b/ src/*.c src/main.c; mv old new'\n  \
+  toolgate files --json --cwd /srv 'make > log 2>&1'",
+    "Its answer is {\"id\", \"written\", \"read\"}, absolute paths."
+);
+
+pub(crate) const HINTS: &str = help!(
+    "Examples:\n  \
+  toolgate hints 'mkdir -p out && gcc -o out/a a.c'\n  \
+  toolgate hints --workspace /srv --cwd /srv/app 'touch x ../y /tmp/z'",
+    "Its answer is {\"id\", \"paths\"}."
+);
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The shell text; `-` or nothing reads it from standard input
+    #[arg(conflicts_with = "batch")]
+    command: Option<String>,
+
+    /// Answer JSON lines from standard input, with one JSON line out for each
+    #[arg(long)]
+    batch: bool,
+
+    /// The directory the text starts in; empty if it is not known [default: the current one]
+    #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    cwd: Option<PathBuf>,
+
+    /// What `~` and `$HOME` stand for [default: your home]
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    /// What paths are shown relative to [default: the project that the directory is in]
+    #[arg(long, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// A variable of the environment; any number of them [default: USER as it is]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    env: Vec<(String, String)>,
+
+    /// There are no other variables: a name that is not given is unset, not unknown
+    #[arg(long)]
+    env_complete: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("it is not NAME=VALUE".to_owned()),
+    }
+}
+
+/// What is asked about a text.
+#[derive(Clone, Copy)]
+pub(crate) enum Question {
+    Walk,
+    Files,
+    Hints,
+}
+
+/// What a request has if nothing else is said.
+struct Defaults {
+    cwd: String,
+    home: Option<String>,
+    workspace: Option<String>,
+    env: Map<String, Value>,
+    env_complete: bool,
+}
+
+impl Defaults {
+    fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let cwd = match &arguments.cwd {
+            Some(cwd) if cwd.as_os_str().is_empty() => String::new(),
+            cwd => place::folder(cwd.as_deref())?,
+        };
+        let folder = |path: &PathBuf| place::folder(Some(path));
+        let mut env: Map<String, Value> = Map::new();
+        if let Ok(user) = std::env::var("USER") {
+            env.insert("USER".to_owned(), user.into());
+        }
+        env.extend(arguments.env.iter().map(|(name, value)| (name.clone(), value.clone().into())));
+        let home = match &arguments.home {
+            Some(home) => Some(folder(home)?),
+            None if env.contains_key("HOME") => None,
+            None => place::home(),
+        };
+        let workspace = arguments.workspace.as_ref().map(folder).transpose()?;
+        Ok(Defaults { cwd, home, workspace, env, env_complete: arguments.env_complete })
+    }
+
+    /// Gives a request what it lacks.
+    fn fill(&self, request: &mut Map<String, Value>) {
+        let lacks = |request: &Map<String, Value>, names: &[&str]| {
+            names.iter().all(|name| request.get(*name).is_none_or(Value::is_null))
+        };
+        if lacks(request, &["cwd", "initial_cwd"]) {
+            request.insert("cwd".to_owned(), self.cwd.clone().into());
+        }
+        if lacks(request, &["home", "env", "initial_env"]) {
+            request.insert("home".to_owned(), self.home.clone().into());
+            request.insert("env".to_owned(), self.env.clone().into());
+        }
+        if lacks(request, &["workspace_root", "workspaceRoot"]) {
+            request.insert("workspace_root".to_owned(), self.workspace.clone().into());
+        }
+        if lacks(request, &["env_complete"]) {
+            request.insert("env_complete".to_owned(), self.env_complete.into());
+        }
+    }
+}
+
+/// The component, and what it is asked.
+struct Asked {
+    analysis: Analysis,
+    question: Question,
+}
+
+impl Asked {
+    async fn answer(&self, request: Map<String, Value>) -> Result<Map<String, Value>, CallError> {
+        let request = Value::Object(request).to_string();
+        let answer = match self.question {
+            Question::Walk => self.analysis.walk(&request).await?,
+            Question::Files => self.analysis.files(&request).await?,
+            Question::Hints => self.analysis.hints(&request).await?,
+        };
+        match serde_json::from_str(&answer) {
+            Ok(Value::Object(mut answer)) => {
+                // For those who program against the contract, not for those who read lines.
+                answer.shift_remove("schema");
+                Ok(answer)
+            }
+            _ => Err(CallError::Trap("its answer is no JSON object".to_owned())),
+        }
+    }
+}
+
+pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let mut defaults = Defaults::new(arguments)?;
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let text = if arguments.batch { None } else { Some(text(arguments.command.as_deref())?) };
+    if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
+        defaults.workspace = Some(place::project_root(Path::new(&defaults.cwd)).display().to_string());
+    }
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let session = Session {
+        home: defaults.home.clone(),
+        workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),
+        ..Session::in_folder(&defaults.cwd)
+    };
+    let granted = Capabilities::denied().files(LocalFiles::new().inline()).log(LocalLog);
+    let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| software(&error))?;
+    match text {
+        Some(text) => runtime.block_on(one(&text, &defaults, arguments.json, &asked)),
+        None => runtime.block_on(batch(&defaults, &asked)),
+    }
+}
+
+/// The text that was given, or all of standard input.
+fn text(given: Option<&str>) -> Result<String, Failure> {
+    if let Some(text) = given.filter(|text| *text != "-") {
+        return Ok(text.to_owned());
+    }
+    let input = std::io::stdin().lock();
+    if given.is_none() && input.is_terminal() {
+        return Err(Failure::new(exit::USAGE, "there is no command: give one, or `-` to type it; see --help"));
+    }
+    let mut text = Vec::new();
+    let read = input.take(TEXT + 1).read_to_end(&mut text);
+    read.map_err(|error| Failure::new(exit::IO, format!("standard input: {error}")))?;
+    if text.len() as u64 > TEXT {
+        return Err(Failure::new(exit::DATA, format!("the text is longer than {} MiB", TEXT >> 20)));
+    }
+    String::from_utf8(text).map_err(|error| Failure::new(exit::DATA, format!("the text is not UTF-8: {error}")))
+}
+
+async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> Result<ExitCode, Failure> {
+    let mut request = Map::new();
+    request.insert("command".to_owned(), text.into());
+    defaults.fill(&mut request);
+    let answer = asked.answer(request).await.map_err(|error| {
+        let wrong = matches!(error, CallError::Request(_) | CallError::Input { .. });
+        Failure::new(if wrong { exit::DATA } else { exit::SOFTWARE }, error.to_string())
+    })?;
+    let mut out = anstream::stdout();
+    let written = match asked.question {
+        _ if as_json => writeln!(out, "{}", Value::Object(answer)),
+        Question::Walk => show::walk(&mut out, text, &answer),
+        Question::Files => show::files(&mut out, &answer),
+        Question::Hints => show::hints(&mut out, &answer),
+    };
+    written.map_err(output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn batch(defaults: &Defaults, asked: &Asked) -> Result<ExitCode, Failure> {
+    let mut lines = Lines::new();
+    let mut out = std::io::stdout().lock();
+    let mut wrong = false;
+    while let Some(line) = lines.next()? {
+        let answer = answer_line(line, defaults, asked).await;
+        wrong |= answer.is_err();
+        let answer = answer.unwrap_or_else(|(id, error)| {
+            let id = id.map(|id| ("id".to_owned(), id));
+            id.into_iter().chain([("error".to_owned(), json!(error))]).collect()
+        });
+        writeln!(out, "{}", Value::Object(answer)).map_err(output_lost)?;
+    }
+    Ok(ExitCode::from(if wrong { SOME_WRONG } else { 0 }))
+}
+
+/// The answer, or the line's `id` and what is wrong with it.
+async fn answer_line(
+    line: Result<&[u8], String>,
+    defaults: &Defaults,
+    asked: &Asked,
+) -> Result<Map<String, Value>, (Option<Value>, String)> {
+    let nameless = |error: String| (Some(Value::Null), error);
+    let no_json = |error: &dyn std::fmt::Display| nameless(format!("the line is not JSON text: {error}"));
+    let line = std::str::from_utf8(line.map_err(nameless)?).map_err(|error| no_json(&error))?;
+    let mut request = match serde_json::from_str(line).map_err(|error| no_json(&error))? {
+        Value::Object(request) => request,
+        _ => return Err(nameless("the line is not a JSON object".to_owned())),
+    };
+    let id = request.get("id").cloned();
+    defaults.fill(&mut request);
+    asked.answer(request).await.map_err(|error| (id, error.to_string()))
+}
+
+fn output_lost(error: std::io::Error) -> Failure {
+    Failure::new(exit::IO, format!("standard output: {error}"))
+}

@@ -1,0 +1,58 @@
+//! Lines from standard input, each of bounded length.
+
+use std::io::{BufRead, IsTerminal, Read, StdinLock};
+
+use crate::{Failure, exit, show};
+
+/// Longest line, in bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// The lines of standard input, without those that are blank.
+pub(crate) struct Lines {
+    input: StdinLock<'static>,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// From here on. A person at a terminal is told what is expected of them.
+    pub(crate) fn new() -> Self {
+        let input = std::io::stdin().lock();
+        if input.is_terminal() {
+            show::complain("reading JSON lines from the terminal; end with Ctrl-D");
+        }
+        Lines { input, line: Vec::new() }
+    }
+
+    /// The next line, or why it is not one; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Result<&[u8], String>>, Failure> {
+        let failed = |error: std::io::Error| Failure::new(exit::IO, format!("standard input: {error}"));
+        loop {
+            self.line.clear();
+            let read = (&mut self.input).take(LONGEST + 1).read_until(b'\n', &mut self.line).map_err(failed)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            if self.line.len() as u64 > LONGEST {
+                self.line = Vec::new();
+                self.skip().map_err(failed)?;
+                return Ok(Some(Err(format!("the line is longer than {} MiB", LONGEST >> 20))));
+            }
+            if !self.line.iter().all(u8::is_ascii_whitespace) {
+                return Ok(Some(Ok(&self.line)));
+            }
+        }
+    }
+
+    /// Reads up to the next line's start, keeping nothing.
+    fn skip(&mut self) -> std::io::Result<()> {
+        loop {
+            let buffer = self.input.fill_buf()?;
+            let end = buffer.iter().position(|byte| *byte == b'\n');
+            let length = end.map_or(buffer.len(), |at| at + 1);
+            self.input.consume(length);
+            if end.is_some() || length == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
