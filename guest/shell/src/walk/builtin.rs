@@ -343,7 +343,7 @@ impl Walk<'_> {
         let ends = self.change_folder(&target, false, state);
         let stack = Rc::new(stack);
         let mut first = true;
-        ends.each(|state| {
+        ends.each(self, |state, _| {
             // What fails leaves the stack as it was, but for a folder that is gone.
             let success = std::mem::take(&mut first) && state.status == Status::Success;
             state.stack = if success { Some(Rc::clone(&stack)) } else { before.clone().filter(|_| !popped) };

@@ -101,10 +101,12 @@ impl Ends {
         Ends::between(success, failure).unwrap_or(Ends::with(failed, Status::Failure))
     }
 
-    /// Applies to every way it may have ended.
-    pub(super) fn each(mut self, mut change: impl FnMut(&mut State)) -> Self {
-        change(&mut self.state);
-        self.failed.iter_mut().for_each(change);
+    /// Applies to every way it may have ended, with a stamp for each: states that share one count as alike.
+    pub(super) fn each(mut self, walk: &mut Walk<'_>, mut change: impl FnMut(&mut State, u64)) -> Self {
+        change(&mut self.state, walk.change());
+        if let Some(failed) = &mut self.failed {
+            change(failed, walk.change());
+        }
         self
     }
 }
@@ -390,8 +392,7 @@ impl Walk<'_> {
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
             walk.writing(&redirected, &state.clone(), |walk| walk.compound(node, state))
         });
-        let stamp = self.change();
-        let ends = ends.each(|state| {
+        let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
                 state.input.clone_from(input);
             }
@@ -875,8 +876,7 @@ impl Walk<'_> {
         self.frames.truncate(frame);
         let failure = self.either(failure, untouched);
         let Some(ends) = Ends::between(success, failure) else { return Ends::of(State::new(self.facts)) };
-        let stamp = self.change();
-        ends.each(|state| {
+        ends.each(self, |state, stamp| {
             if state.lost >= exit_of(frame) {
                 state.lost = before;
             }

@@ -537,8 +537,7 @@ impl Walk<'_> {
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
             walk.writing(redirected, &state.clone(), |walk| walk.run(slot, command, lookup, before, state))
         });
-        let stamp = self.change();
-        let ends = ends.each(|state| {
+        let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
                 state.input.clone_from(input);
             }
