@@ -211,7 +211,10 @@ impl Walk<'_> {
                         shows = true;
                         folder
                     }
-                    _ => return self.cd_unknown(state),
+                    _ => {
+                        self.print(None, span, None, &state);
+                        return self.cd_unknown(state);
+                    }
                 },
                 Some(text) => text.to_owned(),
                 None => return self.cd_unknown(state),
@@ -224,6 +227,8 @@ impl Walk<'_> {
         });
         let own = target.starts_with('/') || matches!(target.split('/').next(), Some("." | ".."));
         if cdpath && !own {
+            // What is found through it is also printed.
+            self.print(None, span, None, &state);
             return self.cd_unknown(state);
         }
         if shows {
