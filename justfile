@@ -21,10 +21,10 @@ demo: build
 test: component build lint
     cargo test {{all}}
 
-# Make sure that the Wasm target and strace are there
+# Make sure that the Wasm target, strace and bubblewrap are there
 setup:
     @.ci/wasm setup
-    @.ci/strace
+    @.ci/tools strace bwrap:bubblewrap
 
 # The guest: module, component, snapshot, machine code
 guest: setup
@@ -52,6 +52,20 @@ component: guest
 truth COUNT="3000" SEED="1" SHOWN="20": setup
     cargo run {{all}} --example truth -- {{COUNT}} {{SEED}} {{SHOWN}}
 
+# The guard over labelled commands, by scope and family; --missed and --touched list the wrong ones
+guard-score *ARGUMENTS:
+    cargo run {{all}} --example guard-score -- {{ARGUMENTS}}
+
+# The guard over what packages hold, ours and many more; --touched lists what is not left alone. Downloads once
+guard-benign *ARGUMENTS:
+    mkdir -p target/benign && cp tests/guard/benign/* target/benign
+    npm install --prefix target/benign --ignore-scripts --no-audit --no-fund --legacy-peer-deps --loglevel=error
+    cargo run {{all}} --example guard-benign -- --manifest target/benign/Cargo.toml --packages target/benign/node_modules {{ARGUMENTS}}
+
+# The guard against what commands really do: COUNT composed cases, each run in a throw-away home folder
+guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
+    cargo run {{all}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
+
 # Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
 fuzz SECONDS="1200":
     mkdir -p tests/fuzz/corpus/walk
@@ -60,4 +74,4 @@ fuzz SECONDS="1200":
 
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build
-    cargo bench --locked --workspace --bench gate --bench process --bench shell -- {{ARGUMENTS}}
+    cargo bench --locked --workspace --bench gate --bench process --bench shell --bench guard -- {{ARGUMENTS}}

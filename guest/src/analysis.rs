@@ -12,7 +12,7 @@ use toolgate_shell::{
 };
 
 use crate::call::{Action, Call, Field, Kind as Tool};
-use crate::guard::{Guard, Links};
+use crate::guard::{Explanation, Guard, Layer, Tested, World};
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
@@ -163,11 +163,11 @@ pub fn hints(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, Strin
     written(&HintsAnswer { schema: SCHEMA, id: request.id.as_ref(), paths: &paths })
 }
 
-/// Every rule that fires on the text, with its reason and the words that it matched.
+/// How the text is judged: how it was read, which rules were tried on it, and what came of that.
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn explain(request: &str, guard: &Guard, links: &mut dyn Links) -> Result<String, String> {
+pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<String, String> {
     let request = Request::read(request)?;
     let call = Call {
         kind: Tool::Shell,
@@ -175,25 +175,120 @@ pub fn explain(request: &str, guard: &Guard, links: &mut dyn Links) -> Result<St
         command: Some(Field { name: "command".into(), value: request.command }),
         paths: Vec::new(),
         globs: Vec::new(),
+        workspace: if request.workspace_root.is_empty() { request.cwd.clone() } else { request.workspace_root },
         cwd: request.cwd,
     };
-    let verdict = guard.judge(&call, links);
-    let name = |action: Action| match action {
-        Action::Block => "block",
-        Action::Ask => "ask",
-        Action::Note => "note",
-    };
-    let decision = verdict.action().filter(|action| *action != Action::Note).map_or("pass", name);
+    let source = call.command.as_ref().map_or("", |field| field.value.as_str());
+    let Explanation { verdict, script, considered } = guard.explain(&call, world);
+    let decision = verdict.action().filter(|action| *action != Action::Note).map_or("pass", action_name);
     let findings = verdict.findings.iter().map(|finding| {
         let evidence = finding.evidence.iter();
         let evidence: Vec<Value> = evidence
             .map(|one| json!({ "field": one.field, "start": one.start, "end": one.end, "text": one.text }))
             .collect();
         json!({
-            "rule": finding.rule, "action": name(finding.action), "reason": finding.reason, "evidence": evidence,
+            "rule": finding.rule, "action": action_name(finding.action), "reason": finding.reason,
+            "evidence": evidence,
         })
     });
-    written(&ExplainAnswer { schema: SCHEMA, id: request.id.as_ref(), decision, findings: findings.collect() })
+    let mut left = ENVIRONMENT;
+    let script = script.unwrap_or_default();
+    let commands = script.commands.iter().map(|command| {
+        let words = command.words.iter().map(|word| Spelled {
+            text: source.get(word.span.start..word.span.end),
+            span: Place { start: word.span.start, end: word.span.end },
+            value: certain(word),
+            why: doubt(word),
+        });
+        let words = words.collect();
+        Explained { walked: Walked { env: None, ..Walked::of(command, &mut left) }, words }
+    });
+    written(&ExplainAnswer {
+        schema: SCHEMA,
+        id: request.id.as_ref(),
+        decision,
+        findings: findings.collect(),
+        commands: commands.collect(),
+        considered: considered
+            .iter()
+            .map(|one| json!({ "rule": one.rule, "command": one.command, "why_not": one.missed }))
+            .collect(),
+        unparsed: script.unparsed.as_deref(),
+    })
+}
+
+/// The rules: a list of them, the tests beside them, or what is wrong with a file. The request is a JSON text with
+/// `question`: `list`, `test`, or `lint` with `file`, `layer` (`user` or `project`) and `content`.
+///
+/// # Errors
+/// If the request makes no sense; the sentence names the field.
+pub fn rules(request: &str, guard: &Guard) -> Result<String, String> {
+    let request: Value = serde_json::from_str(request).map_err(|error| format!("the request is no JSON: {error}"))?;
+    let text = |key: &str| request.get(key).and_then(Value::as_str);
+    match text("question") {
+        Some("list") => Ok(listed(guard).to_string()),
+        Some("test") => Ok(tested(&guard.test(&[Layer::User, Layer::Project])).to_string()),
+        Some("test-built-in") => Ok(tested(&guard.test(&[Layer::BuiltIn])).to_string()),
+        Some("lint") => {
+            let content = text("content").ok_or("the request has no content")?;
+            let file = text("file").unwrap_or("the file");
+            let layer = match text("layer") {
+                Some("project") => Layer::Project,
+                Some("user") | None => Layer::User,
+                Some(other) => return Err(format!("layer must be user or project, not {other}")),
+            };
+            // By itself: what other files hold is not this one's fault.
+            let mut guard = Guard::new();
+            let problems = guard.load(file, layer, content.as_bytes());
+            let problems: Vec<Value> = problems
+                .iter()
+                .map(|one| json!({ "file": one.file, "line": one.line, "message": one.message, "whole_file": one.whole_file }))
+                .collect();
+            let mut answer = tested(&guard.test(&[layer]));
+            answer["problems"] = problems.into();
+            answer["rules"] = guard.list().iter().filter(|rule| rule.layer == layer).count().into();
+            Ok(answer.to_string())
+        }
+        Some(other) => Err(format!("question must be list, test, test-built-in or lint, not {other}")),
+        None => Err("the request has no question".to_owned()),
+    }
+}
+
+fn listed(guard: &Guard) -> Value {
+    let packs = guard.packs().into_iter().map(|pack| {
+        json!({
+            "name": pack.name, "about": pack.about, "on": pack.on, "by_default": pack.by_default, "rules": pack.rules,
+        })
+    });
+    let rules = guard.list().into_iter().map(|rule| {
+        let tests: Vec<Value> =
+            rule.tests.iter().map(|(command, fires)| json!({ "command": command, "fires": fires })).collect();
+        json!({
+            "name": rule.name, "source": rule.source, "line": rule.line, "layer": rule.layer.prefix(), "on": rule.on,
+            "action": action_name(rule.action), "reason": rule.reason, "instead": rule.instead, "tests": tests,
+        })
+    });
+    json!({ "schema": SCHEMA, "packs": packs.collect::<Vec<_>>(), "rules": rules.collect::<Vec<_>>() })
+}
+
+fn tested(tested: &Tested) -> Value {
+    let failed = tested.failed.iter().map(|one| {
+        json!({
+            "file": one.file, "line": one.line, "rule": one.rule, "command": one.command, "fires": one.fires,
+            "fired": one.fired,
+        })
+    });
+    json!({
+        "schema": SCHEMA, "count": tested.count, "untested": tested.untested, "failed": failed.collect::<Vec<_>>(),
+    })
+}
+
+fn action_name(action: Action) -> &'static str {
+    match action {
+        Action::Block => "block",
+        Action::Ask => "ask",
+        Action::Note => "note",
+    }
 }
 
 #[derive(Serialize)]
@@ -232,6 +327,27 @@ struct ExplainAnswer<'a> {
     id: Option<&'a Value>,
     decision: &'a str,
     findings: Vec<Value>,
+    commands: Vec<Explained<'a>>,
+    considered: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unparsed: Option<&'a str>,
+}
+
+/// A command, with how each of its words was resolved.
+#[derive(Serialize)]
+struct Explained<'a> {
+    #[serde(flatten)]
+    walked: Walked<'a>,
+    words: Vec<Spelled<'a>>,
+}
+
+/// A word as it was written, and what it stands for.
+#[derive(Serialize)]
+struct Spelled<'a> {
+    text: Option<&'a str>,
+    span: Place,
+    value: Option<&'a str>,
+    why: Option<String>,
 }
 
 /// A command.

@@ -44,6 +44,8 @@ pub struct Call {
     pub cwd: String,
     /// What `~` stands for.
     pub home: Option<String>,
+    /// The folder that the agent was started for.
+    pub workspace: String,
 }
 
 /// What a finding asks for; the later one weighs more.

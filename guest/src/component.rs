@@ -1,12 +1,12 @@
 //! The component: the contract's types on one side, the guard and the analysis on the other.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use toolgate_shell::Look;
 
 use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, Links};
+use crate::guard::{Guard, Layer, World};
 use crate::{analysis as text, call};
 
 mod bindings {
@@ -30,15 +30,26 @@ mod bindings {
 
 use bindings::exports::toolgate::plugin::{analysis, lifecycle, tool_gate};
 use bindings::toolgate::plugin::types::{
-    Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Verdict,
+    Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
 };
-use bindings::toolgate::plugin::{files, log};
+use bindings::toolgate::plugin::{clock, extensions, files, git, log, ui};
+
+/// The key of the status line.
+const STATUS: &str = "damage-control";
+
+/// For how long the last violation stays in the status line, in milliseconds.
+const VIOLATION: u64 = 30_000;
+
+/// How much of a violation's reason the status line shows, in characters.
+const SHORT: usize = 60;
 
 struct Component;
 
 thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
     static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
+    // When the last violation was shown, by the host's monotonic clock.
+    static SHOWN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -59,8 +70,9 @@ impl lifecycle::Guest for Component {
                 globs: Vec::new(),
                 cwd: "/".into(),
                 home: Some("/home/user".into()),
+                workspace: "/home/user/project".into(),
             };
-            guard.judge(&warm, &mut crate::guard::NoLinks);
+            guard.judge(&warm, &mut crate::guard::NoWorld);
         });
     }
 
@@ -68,6 +80,9 @@ impl lifecycle::Guest for Component {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         let mut diagnostics = Vec::new();
+        if let Err(message) = with_guard(|guard| choose_packs(guard, &session.context)) {
+            diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
+        }
         let found = files::read_config("rules");
         // Rules that are merely slow are in force: no verdict without them.
         let slow = |error: &Error| matches!(error, Error::Timeout);
@@ -117,6 +132,10 @@ impl lifecycle::Guest for Component {
             }
             guard.rules()
         });
+        if session.role == "gate" {
+            // Whether anyone sees it is not ours to decide.
+            let _ = ui::set_status(STATUS, Some(&active(rules)));
+        }
         Ok(lifecycle::Started { status: format!("{rules} rules"), diagnostics })
     }
 
@@ -140,8 +159,50 @@ impl tool_gate::Guest for Component {
             globs: call.globs.into_iter().map(field).collect(),
             cwd: call.cwd,
             home: call.home,
+            workspace: call.workspace_root,
         };
-        with_guard(|guard| verdict(guard.judge(&call, &mut HostLinks)))
+        let judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
+        show(&judged);
+        verdict(judged)
+    }
+}
+
+fn active(rules: usize) -> String {
+    format!("\u{1f6e1}\u{fe0f} Damage-Control Active: {rules} Rules")
+}
+
+/// Switches packs on or off as the session's context says: `packs`, a list of names.
+fn choose_packs(guard: &mut Guard, context: &str) -> Result<(), String> {
+    let context: serde_json::Value = serde_json::from_str(context).unwrap_or_default();
+    let Some(names) = context.get("packs").and_then(serde_json::Value::as_array) else { return Ok(()) };
+    let names: Vec<String> = names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let wrong = guard.choose(&names);
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// Shows a violation, and the rules again once it is old. What cannot be shown changes no verdict.
+fn show(verdict: &call::Verdict) {
+    let stopped = verdict.findings.first().filter(|finding| finding.action != call::Action::Note);
+    match stopped {
+        Some(finding) => {
+            let mut short: String = finding.reason.chars().take(SHORT).collect();
+            if short.len() < finding.reason.len() {
+                short.push('…');
+            }
+            let _ = ui::set_status(STATUS, Some(&format!("\u{26a0}\u{fe0f} Last Violation: {short}")));
+            let asks = finding.action == call::Action::Ask;
+            let deed = if asks { "asks because of" } else { "blocked because of" };
+            let level = if asks { Level::Warning } else { Level::Error };
+            let _ = ui::notify(&format!("Damage-Control: {deed} {}: {}", finding.rule, finding.reason), level);
+            SHOWN.set(clock::monotonic().ok());
+        }
+        None => {
+            let Some(shown) = SHOWN.get() else { return };
+            if clock::monotonic().is_ok_and(|now| now.saturating_sub(shown) >= VIOLATION) {
+                let _ = ui::set_status(STATUS, Some(&active(with_guard(|guard| guard.rules()))));
+                SHOWN.set(None);
+            }
+        }
     }
 }
 
@@ -159,7 +220,11 @@ impl analysis::Guest for Component {
     }
 
     fn explain(request: String) -> Result<String, String> {
-        with_guard(|guard| text::explain(&request, guard, &mut HostLinks))
+        with_guard(|guard| text::explain(&request, guard, &mut HostWorld::default()))
+    }
+
+    fn rules(request: String) -> Result<String, String> {
+        with_guard(|guard| text::rules(&request, guard))
     }
 }
 
@@ -179,6 +244,7 @@ impl Answers for HostAnswers {
             Some(files::FileKind::Directory) => Found::Folder,
             Some(files::FileKind::Symlink) => Found::Link,
             Some(files::FileKind::Other) => Found::Other,
+            Some(files::FileKind::Hidden) => Found::Hidden,
         });
         Some(found.collect())
     }
@@ -187,12 +253,19 @@ impl Answers for HostAnswers {
         let found = files::resolve(&[path.to_owned()]).ok()?.into_iter().next()?;
         Some(found.map(|real| (real.path, real.exists)))
     }
+
+    fn script(&self, path: &str) -> Option<String> {
+        files::read_script(path).ok()
+    }
 }
 
-/// The host's file system, for the guard.
-struct HostLinks;
+/// What the host knows of the surroundings, for the guard, for one call.
+#[derive(Default)]
+struct HostWorld {
+    look: Option<Rc<dyn Look>>,
+}
 
-impl Links for HostLinks {
+impl World for HostWorld {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         if paths.is_empty() {
             return Ok(Vec::new());
@@ -204,6 +277,22 @@ impl Links for HostLinks {
             Err(Error::Denied(_)) => Ok(vec![None; paths.len()]),
             Err(error) => Err(describe(&error)),
         }
+    }
+
+    fn branch(&mut self, folder: &str) -> Option<Option<String>> {
+        git::branch(folder).ok()
+    }
+
+    fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {
+        match extensions::evaluate(name, request).ok()? {
+            Truth::Yes => Some(true),
+            Truth::No => Some(false),
+            Truth::Unknown => None,
+        }
+    }
+
+    fn look(&mut self) -> Option<Rc<dyn Look>> {
+        self.look.get_or_insert_with(|| Rc::new(Remembered::new(HostAnswers))).clone().into()
     }
 }
 

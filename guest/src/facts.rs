@@ -29,6 +29,8 @@ pub enum Found {
     Link,
     /// A device, a socket, a pipe.
     Other,
+    /// Something that may not be looked at, or nothing.
+    Hidden,
 }
 
 /// Answers for the file system. `None` is a refusal: nothing more is asked then.
@@ -38,6 +40,9 @@ pub trait Answers {
 
     /// The path behind the links of this one, and whether there is anything. The inner `None` if it cannot be told.
     fn resolve(&self, path: &str) -> Option<Option<(String, bool)>>;
+
+    /// The text of a file that is about to be run.
+    fn script(&self, path: &str) -> Option<String>;
 }
 
 /// Facts for one text.
@@ -74,7 +79,7 @@ impl<A: Answers> Remembered<A> {
         for folder in above.collect::<Vec<_>>().into_iter().rev().take(ABOVE).filter(|folder| *folder != path) {
             match self.found.borrow().get(folder) {
                 // A folder that is known says that those above it are there, and nothing is below what is no folder.
-                Some(Found::Folder | Found::Link) => break,
+                Some(Found::Folder | Found::Link | Found::Hidden) => break,
                 Some(_) => return Some(Found::Nothing),
                 None => paths.push(folder.to_owned()),
             }
@@ -92,7 +97,7 @@ impl<A: Answers> Look for Remembered<A> {
             return Presence::Unknown;
         }
         match self.found(path) {
-            None => Presence::Unknown,
+            None | Some(Found::Hidden) => Presence::Unknown,
             Some(Found::Nothing) => Presence::Absent,
             Some(Found::File) => Presence::File,
             Some(Found::Folder) => Presence::Folder,
@@ -109,7 +114,7 @@ impl<A: Answers> Look for Remembered<A> {
                         Some(Found::Folder) => Presence::Folder,
                         Some(Found::Other) => Presence::Other,
                         // It has changed meanwhile.
-                        None | Some(Found::Nothing | Found::Link) => Presence::Unknown,
+                        None | Some(Found::Nothing | Found::Link | Found::Hidden) => Presence::Unknown,
                     },
                 };
                 self.behind.borrow_mut().insert(path.to_owned(), presence);
@@ -122,6 +127,13 @@ impl<A: Answers> Look for Remembered<A> {
         let known = path.starts_with('/') && path.len() <= LONGEST;
         let answer = known.then(|| self.ask(|answers| answers.resolve(path)))?;
         answer.flatten().map(|(real, _)| real)
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        let known = path.starts_with('/') && path.len() <= LONGEST && self.look(path) == Presence::File;
+        self.left.set(self.left.get().checked_sub(u32::from(known))?);
+        // A file that cannot be read is an answer about that file, and no refusal.
+        known.then(|| self.answers.script(path)).flatten()
     }
 }
 
@@ -146,6 +158,11 @@ mod tests {
                 return Some(None);
             }
             Some(Some((String::from(*to), self.0.iter().any(|(name, _, _)| name == to))))
+        }
+
+        fn script(&self, path: &str) -> Option<String> {
+            self.1.set(self.1.get() + 1);
+            Some(format!("# {path}"))
         }
     }
 
@@ -183,6 +200,9 @@ mod tests {
             assert_eq!(list.1.get(), asked, "{path} is asked for once");
         }
         assert_eq!(facts.real("/p/link").as_deref(), Some("/p"));
+        for (path, expected) in [("/p/f", Some("# /p/f")), ("/p/none", None), ("/p", None), ("/dev/null", None)] {
+            assert_eq!(facts.script(path).as_deref(), expected, "{path}");
+        }
     }
 
     #[test]
@@ -215,6 +235,10 @@ mod tests {
                 None
             }
             fn resolve(&self, _: &str) -> Option<Option<(String, bool)>> {
+                None
+            }
+
+            fn script(&self, _: &str) -> Option<String> {
                 None
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 use toolgate_guest::analysis::{explain, files, hints, walk};
-use toolgate_guest::guard::{Guard, NoLinks};
+use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_shell::{Look, Presence};
 
 fn json(answer: Result<String, String>) -> Value {
@@ -124,7 +124,7 @@ fn a_request_that_makes_no_sense_names_the_field() {
             let error = answer.expect_err(request);
             assert!(error.contains(says), "{request}: {error}");
         }
-        assert!(explain(request, &Guard::new(), &mut NoLinks).is_err(), "{request}");
+        assert!(explain(request, &Guard::new(), &mut NoWorld).is_err(), "{request}");
     }
 }
 
@@ -179,14 +179,23 @@ fn what_exists_decides() {
 fn explaining_gives_the_findings_of_the_verdict() {
     let explained = |command: &str| {
         let request = json!({"command": command, "cwd": "/p", "home": "/h", "id": 1}).to_string();
-        json(explain(&request, &Guard::new(), &mut NoLinks))
+        json(explain(&request, &Guard::new(), &mut NoWorld))
     };
-    assert_eq!(explained("ls"), json!({"schema": 1, "id": 1, "decision": "pass", "findings": []}));
+    let ls = explained("ls");
+    assert_eq!((&ls["schema"], &ls["id"], &ls["decision"]), (&json!(1), &json!(1), &json!("pass")));
+    assert_eq!(ls["findings"], json!([]));
     let blocked = explained("true; rm -rf /");
     assert_eq!(blocked["decision"], "block");
     let finding = &blocked["findings"][0];
     assert_eq!((&finding["rule"], &finding["action"]), (&json!("builtin:remove-everything"), &json!("block")));
-    assert_eq!(finding["evidence"][0], json!({"field": "command", "start": 6, "end": 14, "text": "rm -rf /"}));
+    assert_eq!(finding["evidence"][0], json!({"field": "command", "start": 6, "end": 8, "text": "rm"}));
+    assert_eq!(finding["evidence"][1], json!({"field": "command", "start": 13, "end": 14, "text": "/"}));
+    let word = json!({"text": "-rf", "span": {"start": 9, "end": 12}, "value": "-rf", "why": null});
+    assert_eq!(blocked["commands"][1]["words"][1], word);
+    let considered = blocked["considered"].as_array().expect("a list");
+    let fired: Vec<_> = considered.iter().filter(|one| one["why_not"].is_null()).map(|one| &one["rule"]).collect();
+    assert_eq!(fired, [&json!("builtin:remove-everything")]);
+    assert!(considered.iter().any(|one| one["why_not"].as_str().is_some_and(|why| !why.is_empty())));
     assert_eq!(explained("git push --force")["decision"], "ask");
     assert_eq!(explained("rm -rf ~")["decision"], "block");
 }

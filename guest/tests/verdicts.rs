@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use toolgate_guest::call::{Action, Call, Field, Kind};
-use toolgate_guest::guard::{Guard, Layer, NoLinks};
+use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 fn call(case: &Value) -> Call {
     let text = |key: &str| case[key].as_str().map(str::to_owned);
@@ -23,6 +23,7 @@ fn call(case: &Value) -> Call {
         globs: field("glob").into_iter().collect(),
         cwd: text("cwd").unwrap_or_else(|| "/home/dev/project".into()),
         home: Some("/home/dev".into()),
+        workspace: "/home/dev/project".into(),
     }
 }
 
@@ -35,7 +36,7 @@ fn every_case_gets_its_verdict() {
         if let Some(rules) = case["rules"].as_str() {
             assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), [], "{line}");
         }
-        let verdict = guard.judge(&call(&case), &mut NoLinks);
+        let verdict = guard.judge(&call(&case), &mut NoWorld);
         let got = match verdict.action() {
             None | Some(Action::Note) => "pass",
             Some(Action::Ask) => "ask",
@@ -52,7 +53,12 @@ fn every_case_gets_its_verdict() {
             && case["evidence"].as_str().is_none_or(shows)
             && case["reason"].as_str().is_none_or(|reason| finding.is_some_and(|found| found.reason == reason));
         if !right {
-            wrong.push(format!("line {}: {line}\n  got {got} {:#?}", number + 1, verdict.findings));
+            let found = verdict.findings.iter().map(|found| {
+                let evidence: Vec<&str> = found.evidence.iter().map(|one| one.text.as_str()).collect();
+                format!("    {:?} {} {evidence:?}: {}", found.action, found.rule, found.reason)
+            });
+            let found = found.collect::<Vec<_>>().join("\n");
+            wrong.push(format!("line {}: {line}\n  got {got}\n{found}", number + 1));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -64,7 +70,7 @@ fn evidence_is_a_range_of_the_field_it_names() {
         ["é; cat ~/.ssh/id_rsa", "sh -c 'cat ~/.ssh/a'", "echo \"$(cat ~/.ssh/a)\" # ü", "cat `echo é; cat .env`"]
     {
         let case = serde_json::json!({ "command": command });
-        let verdict = Guard::new().judge(&call(&case), &mut NoLinks);
+        let verdict = Guard::new().judge(&call(&case), &mut NoWorld);
         assert_eq!(verdict.action(), Some(Action::Block), "{command}");
         for one in verdict.findings.iter().flat_map(|finding| &finding.evidence) {
             assert_eq!(command.get(one.start..one.end), Some(one.text.as_str()), "{command}");
@@ -82,7 +88,7 @@ fn hostile_texts_get_an_answer() {
         ("deep subshells", deep("( ", " )", 5_000), Some(Action::Block)),
         ("deep substitutions", deep("$(", ")", 2_000), Some(Action::Block)),
         ("as deep as is parsed", deep("( ", " )", 40), Some(Action::Block)),
-        ("nested loops", "while :; do a=1; ".repeat(16) + &"done; ".repeat(16) + "rm -rf /", Some(Action::Block)),
+        ("nested loops", "while a; do a=1; ".repeat(16) + &"done; ".repeat(16) + "rm -rf /", Some(Action::Block)),
         (
             "nested fors",
             format!("{}:;{}rm -rf /", "for i in 1 2 3 4 5 6 7 8; do ".repeat(6), " done;".repeat(6)),
@@ -125,7 +131,7 @@ fn hostile_texts_get_an_answer() {
     for (name, command, least) in cases {
         let case = serde_json::json!({ "command": command });
         let guard = Guard::new();
-        let verdict = guard.judge(&call(&case), &mut NoLinks);
+        let verdict = guard.judge(&call(&case), &mut NoWorld);
         assert!(verdict.action() >= least, "{name}: {:?}", verdict.findings);
         let harmless = name.contains("harmless");
         assert!(!harmless || verdict.action().is_none(), "{name}: {:?}", verdict.findings);

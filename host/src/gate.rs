@@ -199,12 +199,20 @@ impl Analysis {
         self.ask(Question::Hints, request).await
     }
 
-    /// The rules that fire on a text.
+    /// How a text is judged.
     ///
     /// # Errors
     /// As for [`Analysis::walk`].
     pub async fn explain(&self, request: &str) -> Result<String, CallError> {
         self.ask(Question::Explain, request).await
+    }
+
+    /// The rules in force, their tests, or what is wrong with a rule file.
+    ///
+    /// # Errors
+    /// As for [`Analysis::walk`].
+    pub async fn rules(&self, request: &str) -> Result<String, CallError> {
+        self.ask(Question::Rules, request).await
     }
 
     async fn ask(&self, question: Question, request: &str) -> Result<String, CallError> {

@@ -77,6 +77,7 @@ pub(crate) enum Question {
     Files,
     Hints,
     Explain,
+    Rules,
 }
 
 impl Instance {
@@ -151,6 +152,7 @@ impl Instance {
             Question::Files => hook.call_files(store, request).await,
             Question::Hints => hook.call_hints(store, request).await,
             Question::Explain => hook.call_explain(store, request).await,
+            Question::Rules => hook.call_rules(store, request).await,
         };
         answer.map_err(|error| explain(&self.store, &error))
     }

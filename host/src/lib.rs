@@ -23,6 +23,12 @@
 //! | [`capability`] | what a component may reach: traits; real, denying and recording versions | deciding who gets what |
 //! | [`limits`] | every limit, in one table with its reason | enforcing them |
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
+//! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
+//! | [`grants`] | permission for one call | who may give it |
+//! | [`audit`] | the log of everything that was not just let through | showing it |
+//! | [`redact`] | taking secrets out of texts | deciding anything |
+//! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
+//! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
 //! | `plugin` | a component from its bytes to ready to start | calls |
 //! | `state` | what one store has and has used | starting anything |
@@ -31,18 +37,24 @@
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
 
+pub mod audit;
 mod bindings;
 mod call;
 pub mod capability;
+pub mod decide;
 mod engine;
 mod error;
 pub mod failure;
 mod gate;
+pub mod grants;
 mod instance;
+pub mod last_good;
 pub mod limits;
 mod measure;
 mod plugin;
 mod precompiled;
+pub mod private;
+pub mod redact;
 mod state;
 mod text;
 
@@ -53,6 +65,7 @@ pub use bindings::toolgate::plugin::types::{
     Verdict,
 };
 pub use capability::Capabilities;
+pub use decide::{Decided, Person, Policy, Question};
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
 pub use gate::{Analysis, Gate, Observer};
@@ -60,4 +73,5 @@ pub use instance::{Role, Session};
 pub use measure::Measure;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
-pub use text::plain;
+pub use private::{PrivateError, state_folder};
+pub use text::{Excerpt, excerpt, plain, shortened};

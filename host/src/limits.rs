@@ -72,12 +72,17 @@ pub mod deadline {
     pub const DAEMON: Duration = Duration::from_secs(60);
     /// A tmux command, other than waiting for a signal.
     pub const TERMINAL: Duration = Duration::from_secs(5);
+    /// The audit log and the permissions, a turn among several writers included.
+    pub const LOG: Duration = Duration::from_secs(3);
     /// Everything that only hands something over.
     pub const LOCAL: Duration = Duration::from_secs(2);
 }
 
 /// Largest configuration file, in bytes.
 pub const CONFIG_FILE: u64 = 1 << 20;
+
+/// Longest script that is read to be judged, in bytes.
+pub const SCRIPT_FILE: u64 = 256 << 10;
 
 /// Most paths in one request.
 pub const PATHS: usize = 4_096;

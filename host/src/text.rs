@@ -1,5 +1,7 @@
 //! Untrusted text before a person: what they read must not deceive.
 
+use std::ops::Range;
+
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line.
 pub fn plain(text: &str) -> String {
@@ -14,6 +16,139 @@ pub fn plain(text: &str) -> String {
         }
     }
     shown
+}
+
+/// A text of at most about so many bytes: its start and its end, and in between how much is left out.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let start = text.floor_char_boundary(most / 2);
+    let end = text.ceil_char_boundary(text.len() - most / 2);
+    format!("{}[{} bytes left out]{}", &text[..start], end - start, &text[end..])
+}
+
+/// A text on one line with what matched in it, for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The text, nothing in it invisible, and marks for what is left out.
+    pub line: String,
+    /// Below it: `^` under what matched, `~` under what stands for something left out, so that no text can pretend
+    /// that something is missing. Empty if there is neither.
+    pub marks: String,
+}
+
+/// A text with what matched at these places, in about so many characters or as few more as it needs to show the start
+/// and the end of each match. However long the text is, no match is out of sight; of very many the first are shown, and
+/// the others counted.
+pub fn excerpt(text: &str, matches: &[Range<usize>], most: usize) -> Excerpt {
+    /// Characters round a match that are shown with it.
+    const AROUND: usize = 20;
+    /// Fewest characters of a match that are shown.
+    const FEWEST: usize = 40;
+    /// Most matches that are shown of a long text.
+    const MOST: usize = 32;
+    let mut spans: Vec<Range<usize>> = matches
+        .iter()
+        .map(|one| text.floor_char_boundary(one.start)..text.ceil_char_boundary(one.end))
+        .filter(|one| one.start < one.end)
+        .collect();
+    spans.sort_by_key(|one| one.start);
+    let mut apart: Vec<Range<usize>> = Vec::new();
+    for span in spans {
+        match apart.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => apart.push(span),
+        }
+    }
+    let mut drawing = Drawing::default();
+    let whole = plain(text).chars().count() <= most;
+    let unshown = if whole { 0 } else { apart.len().saturating_sub(MOST) };
+    apart.truncate(apart.len() - unshown);
+    let around = if whole { usize::MAX } else { AROUND };
+    let budget = if whole { usize::MAX } else { (most / apart.len().max(1)).saturating_sub(2 * AROUND).max(FEWEST) };
+    let mut at = 0;
+    for (index, span) in apart.iter().enumerate() {
+        drawing.between(text, at..span.start, if index == 0 { 0 } else { around }, around);
+        drawing.piece(&text[span.clone()], '^', budget);
+        at = span.end;
+    }
+    if apart.is_empty() {
+        drawing.between(text, 0..text.len(), if whole { usize::MAX } else { most }, 0);
+    } else {
+        drawing.between(text, at..text.len(), around, 0);
+    }
+    if unshown > 0 {
+        drawing.put(&format!("[{unshown} more matches]"), '~');
+    }
+    drawing.marks.truncate(drawing.marks.trim_end().len());
+    Excerpt { line: drawing.line, marks: drawing.marks }
+}
+
+#[derive(Default)]
+struct Drawing {
+    line: String,
+    marks: String,
+}
+
+impl Drawing {
+    fn put(&mut self, shown: &str, mark: char) {
+        self.line.push_str(shown);
+        self.marks.extend(std::iter::repeat_n(mark, shown.chars().count()));
+    }
+
+    /// A part between matches: some characters at its start, some at its end.
+    fn between(&mut self, text: &str, part: Range<usize>, start: usize, end: usize) {
+        let part = &text[part];
+        let head = first(part, start);
+        let tail = last(&part[head..], end);
+        self.put(&plain(&part[..head]), ' ');
+        self.left_out(part.len() - head - tail);
+        self.put(&plain(&part[part.len() - tail..]), ' ');
+    }
+
+    /// A match, with its middle left out if it is too long.
+    fn piece(&mut self, part: &str, mark: char, budget: usize) {
+        let head = first(part, budget);
+        if head == part.len() {
+            self.put(&plain(part), mark);
+            return;
+        }
+        let head = first(part, budget / 2);
+        let tail = last(&part[head..], budget / 2);
+        self.put(&plain(&part[..head]), mark);
+        self.left_out(part.len() - head - tail);
+        self.put(&plain(&part[part.len() - tail..]), mark);
+    }
+
+    fn left_out(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.put(&format!("[{bytes} bytes left out]"), '~');
+        }
+    }
+}
+
+/// How many bytes at the start are shown in so many characters.
+fn first(text: &str, most: usize) -> usize {
+    fitting(text.char_indices().map(|(at, c)| (at + c.len_utf8(), c)), most)
+}
+
+/// The same at the end.
+fn last(text: &str, most: usize) -> usize {
+    fitting(text.char_indices().rev().map(|(at, c)| (text.len() - at, c)), most)
+}
+
+fn fitting(characters: impl Iterator<Item = (usize, char)>, most: usize) -> usize {
+    let mut shown = 0;
+    let mut fits = 0;
+    for (bytes, c) in characters {
+        shown += plain(c.encode_utf8(&mut [0; 4])).chars().count();
+        if shown > most {
+            break;
+        }
+        fits = bytes;
+    }
+    fits
 }
 
 /// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
@@ -42,6 +177,65 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(plain(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_match_is_in_sight_however_long_the_text_is() {
+        let long = "x".repeat(5000);
+        let cases = [
+            ("rm -rf /".to_owned(), vec![(0, 8)], "rm -rf /", "^^^^^^^^"),
+            ("a; rm x; b".to_owned(), vec![(3, 7)], "a; rm x; b", "   ^^^^"),
+            ("a\u{202e}b c".to_owned(), vec![(1, 5)], "a\\u{202e}b c", " ^^^^^^^^^"),
+            (
+                format!("{long} rm a {long}"),
+                vec![(5001, 5005)],
+                "[4981 bytes left out]xxxxxxxxxxxxxxxxxxx rm a xxxxxxxxxxxxxxxxxxx[4981 bytes left out]",
+                "",
+            ),
+            (
+                format!("a {long} b"),
+                vec![(0, 1), (5003, 5004)],
+                "a xxxxxxxxxxxxxxxxxxx[4962 bytes left out]xxxxxxxxxxxxxxxxxxx b",
+                "",
+            ),
+            (long.clone(), vec![(0, 5000)], "xxxxxxxxxxxxxxxxxxxx[4960 bytes left out]xxxxxxxxxxxxxxxxxxxx", ""),
+            (
+                long.clone(),
+                vec![],
+                "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx[4920 bytes left out]",
+                "",
+            ),
+            ("\u{200b}".repeat(900), vec![(0, 2700)], "\\u{200b}\\u{200b}[2688 bytes left out]\\u{200b}\\u{200b}", ""),
+            ("é".to_owned(), vec![(1, 1), (0, 1), (7, 9)], "é", "^"),
+            ("[9 bytes left out]".to_owned(), vec![(1, 2)], "[9 bytes left out]", " ^"),
+        ];
+        for (text, matches, line, marks) in cases {
+            let matches: Vec<Range<usize>> = matches.into_iter().map(|(start, end)| start..end).collect();
+            let shown = excerpt(&text, &matches, 80);
+            assert_eq!(shown.line, line);
+            if !marks.is_empty() {
+                assert_eq!(shown.marks, marks);
+            }
+            assert!(shown.marks.chars().count() <= shown.line.chars().count());
+            assert_eq!(shown.marks.contains('~'), text.len() > 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn very_many_matches_are_counted() {
+        let text = "rm x; ".repeat(1_000);
+        let matches: Vec<Range<usize>> = (0..1_000).map(|at| at * 6..at * 6 + 4).collect();
+        let shown = excerpt(&text, &matches, 80);
+        assert!(shown.line.ends_with(" left out][968 more matches]") && shown.line.len() < 500, "{}", shown.line);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        for (text, most, expected) in
+            [("abc", 3, "abc"), ("abcdefgh", 4, "ab[4 bytes left out]gh"), ("ééé", 3, "[6 bytes left out]")]
+        {
+            assert_eq!(shortened(text, most), expected);
         }
     }
 }

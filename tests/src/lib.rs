@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use toolgate_guest::call::{self, Call};
-use toolgate_guest::guard::{Guard, Layer, NoLinks};
+use toolgate_guest::guard::{Guard, Layer, NoWorld};
 use toolgate_host::{Decision, Engine, Field, LoadError, Plugin, ToolCall, ToolKind, Verdict};
 
 /// The workspace's root.
@@ -68,6 +68,7 @@ pub fn tool_call(case: &Value) -> ToolCall {
         paths: field(case, "path").into_iter().collect(),
         globs: field(case, "glob").into_iter().collect(),
         home: Some("/home/dev".into()),
+        workspace_root: "/home/dev/project".into(),
         ..ToolCall::new("case", kind, case["cwd"].as_str().unwrap_or("/home/dev/project"))
     }
 }
@@ -90,6 +91,7 @@ pub fn native_call(call: &ToolCall) -> Call {
         globs: call.globs.iter().map(field).collect(),
         cwd: call.cwd.clone(),
         home: call.home.clone(),
+        workspace: call.workspace_root.clone(),
     }
 }
 
@@ -102,7 +104,7 @@ pub fn native_summary(case: &Value) -> Summary {
     if let Some(rules) = case["rules"].as_str() {
         guard.load("rules.yaml", Layer::Project, rules.as_bytes());
     }
-    let verdict = guard.judge(&native_call(&tool_call(case)), &mut NoLinks);
+    let verdict = guard.judge(&native_call(&tool_call(case)), &mut NoWorld);
     let decision = match verdict.action() {
         Some(call::Action::Block) => "block",
         Some(call::Action::Ask) => "ask",

@@ -30,6 +30,12 @@ pub trait Look {
     fn real(&self, _path: &str) -> Option<String> {
         None
     }
+
+    /// The text of the file at this path, which is about to be run as a script: `None` if it is none, is too long or
+    /// may not be read.
+    fn script(&self, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What the caller knows about the place where a text will run. Whatever is not given is unknown.

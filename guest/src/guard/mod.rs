@@ -1,14 +1,43 @@
-//! Damage control: rule files, path policy, verdict.
+//! Damage control: rule files, packs, path policy, verdict.
 //!
-//! - `rules`: reads rule files; a rule that is wrong drops alone and is reported
-//! - `path_rules`: which rule a path falls under
-//! - `view`: the texts that patterns are tried on, and the way back to the original positions
-//! - `judge`: puts them together
+//! | Module | For | Not for |
+//! |---|---|---|
+//! | `yaml`, `read` | rule files to rules; a rule that is wrong drops alone and is reported | trying them |
+//! | `rule` | what a rule is | where it comes from |
+//! | `packs` | the rules that came with Toolgate, as YAML files | rules of users |
+//! | `rules` | all rules in force, by what they are about | one rule |
+//! | `pattern` | regular expressions, found among many | rules that say what they mean |
+//! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
+//! | `place` | where a path lies: workspace, account, system | links |
+//! | `matching` | whether a rule fires on a command, and why not | verdicts |
+//! | `branch` | the branch that is checked out, through a text | asking git |
+//! | `flow` | what is downloaded or decoded, and then run | what can be read |
+//! | `path_rules` | which path rule a path falls under | what happens to the path |
+//! | `overrides` | comments that lift a rule | whether the user permits that |
+//! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
+//! | `judge` | puts them together | |
 
+mod branch;
+mod check;
+mod flow;
+mod invocation;
 mod judge;
+mod matching;
+mod overrides;
+mod packs;
 mod path_rules;
+mod pattern;
+mod place;
+mod read;
+mod rule;
 mod rules;
 mod view;
+mod yaml;
 
-pub use judge::{Guard, Links, NoLinks};
-pub use rules::{Layer, Problem};
+pub use check::{Failed, Tested};
+pub use judge::{Considered, Explanation};
+pub use matching::{NoWorld, World};
+pub use overrides::reason as override_reason;
+pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, WHEN_KEYS};
+pub use rule::{Layer, Problem};
+pub use rules::{Guard, Listed, Pack};

@@ -2,10 +2,12 @@
 //!
 //! A rule names a file or a folder, and covers everything below it. `/x` and `~/x` stand for one place; anything
 //! else for that name at any depth, so `.env` is also `sub/.env` but never `.environment`. `*` stays within a
-//! part of a path, `**` does not.
+//! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use toolgate_shell::Value;
+use toolgate_shell::{Look, Presence, Value};
+
+use super::rule::Layer;
 
 /// What a path rule forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,8 @@ pub(crate) enum Policy {
     ZeroAccess,
     ReadOnly,
     NoDelete,
+    /// It may be written, but what is in it is not to be seen: a file of secrets that a project makes itself.
+    NoRead,
 }
 
 impl Policy {
@@ -22,6 +26,17 @@ impl Policy {
             Policy::ZeroAccess => "zeroAccessPaths",
             Policy::ReadOnly => "readOnlyPaths",
             Policy::NoDelete => "noDeletePaths",
+            Policy::NoRead => "noReadPaths",
+        }
+    }
+
+    /// What it keeps a path from.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Policy::ZeroAccess => "is not to be accessed",
+            Policy::ReadOnly => "is read-only",
+            Policy::NoDelete => "is not to be deleted or moved",
+            Policy::NoRead => "is not to be read, sent or handed to another program",
         }
     }
 }
@@ -32,6 +47,12 @@ pub(crate) struct PathRule {
     pub(crate) policy: Policy,
     /// As it was written.
     pub(crate) source: String,
+    /// Ask instead of block.
+    pub(crate) ask: bool,
+    pub(crate) reason: Option<String>,
+    pub(crate) layer: Layer,
+    /// The pack it is in; empty for one of the user or a project.
+    pub(crate) pack: String,
     globs: Vec<globset::Glob>,
     /// The parts of its path, without a leading `**`.
     parts: Vec<String>,
@@ -51,12 +72,44 @@ impl PathRule {
         let start = if anchored || path.starts_with("**/") { "" } else { "**/" };
         let globs = [format!("{start}{path}"), format!("{start}{path}/**")]
             .iter()
-            .map(|glob| GlobBuilder::new(glob).literal_separator(true).build())
+            .map(|glob| GlobBuilder::new(glob).literal_separator(true).case_insensitive(true).build())
             .collect::<Result<_, _>>()
             .map_err(|error| format!("the path {source} is not a glob: {}", error.kind()))?;
         let parts = path.trim_start_matches("**/").split('/').filter(|part| !part.is_empty());
         let parts = parts.map(str::to_owned).collect();
-        Ok(PathRule { policy, source: source.to_owned(), globs, parts, anchored })
+        let (ask, reason, layer, pack) = (false, None, Layer::BuiltIn, String::new());
+        Ok(PathRule { policy, source: source.to_owned(), ask, reason, layer, pack, globs, parts, anchored })
+    }
+
+    /// How findings call it.
+    pub(crate) fn name(&self) -> String {
+        if self.keeps_the_gate() {
+            return format!("builtin:self-{}: {}", self.policy.key(), self.source);
+        }
+        format!("{}: {}", self.policy.key(), self.source)
+    }
+
+    /// Whether a glob that may stand for this rule's name does, as far as the file system tells: `*.yml` is
+    /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
+    pub(crate) fn below(&self, pattern: &str, look: Option<&dyn Look>) -> Option<bool> {
+        let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+        let rest = pattern.get(first..).unwrap_or_default();
+        // Only what every name of a kind is, in one folder.
+        if self.anchored || !rest.starts_with("*.") || rest.contains('/') || self.parts.len() != 1 {
+            return Some(true);
+        }
+        let name = self.parts.first().filter(|name| !name.contains(['*', '?', '[']))?;
+        let folder = pattern.get(..first).unwrap_or_default();
+        match look?.look(&format!("{folder}{name}")) {
+            Presence::Absent => Some(false),
+            Presence::Unknown => None,
+            _ => Some(true),
+        }
+    }
+
+    /// Whether nobody lifts it, as what it covers is the gate's own.
+    pub(crate) fn keeps_the_gate(&self) -> bool {
+        self.pack == super::packs::SELF
     }
 
     /// Whether a glob of the shell may stand for a path under this rule.
@@ -79,7 +132,8 @@ impl PathRule {
     fn may_end(&self, end: &[&str]) -> bool {
         match self.parts.split_first() {
             Some((first, names)) if first == "~" && !names.is_empty() => {
-                end.windows(names.len()).any(|window| window == names)
+                let same = |(a, b): (&&str, &String)| a.eq_ignore_ascii_case(b);
+                end.windows(names.len()).any(|window| window.iter().zip(names).all(same))
             }
             _ => false,
         }
@@ -152,7 +206,9 @@ impl PathRules {
         found.dedup();
         let sample = is_sample(path);
         let rules = found.into_iter().map(|index| &self.rules[index]);
-        rules.filter(|rule| !(sample && rule.policy == Policy::ZeroAccess && !rule.anchored)).collect()
+        rules
+            .filter(|rule| !(sample && matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead) && !rule.anchored))
+            .collect()
     }
 
     /// The rules whose place lies below a path, so that they fall with it.
@@ -210,7 +266,7 @@ impl<'a> GlobPart<'a> {
         if !part.contains(['*', '?', '[', '\\']) {
             return GlobPart::Text(part);
         }
-        match GlobBuilder::new(part).backslash_escape(true).build() {
+        match GlobBuilder::new(part).backslash_escape(true).case_insensitive(true).build() {
             Ok(glob) if !part.contains("[:") => GlobPart::Glob(part, glob.compile_matcher()),
             _ => GlobPart::Anything(part),
         }
@@ -220,7 +276,7 @@ impl<'a> GlobPart<'a> {
     /// both being open would make every `*` a match.
     fn may_be(&self, name: &str) -> bool {
         let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
-        if part == &name {
+        if part.eq_ignore_ascii_case(name) {
             return true;
         }
         let hidden = name.starts_with('.') && part.starts_with(['*', '?', '[']);

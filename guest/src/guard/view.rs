@@ -6,12 +6,16 @@
 
 use std::ops::Range;
 
-use toolgate_shell::{Command, Joiner, RedirectKind, Script, Span, Value, Word};
+use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Span, Value, Word};
 
 /// A text and where its parts come from.
 #[derive(Debug, Default)]
 pub(crate) struct View {
     pub(crate) text: String,
+    /// The command that it is of, by its place; of several the first.
+    pub(crate) command: Option<usize>,
+    /// It is of that command alone.
+    pub(crate) single: bool,
     parts: Vec<Part>,
 }
 
@@ -27,7 +31,14 @@ impl View {
     /// The source as it is.
     pub(crate) fn raw(source: &str) -> Self {
         let part = Part { at: 0..source.len(), span: Span { start: 0, end: source.len() }, verbatim: true };
-        View { text: source.to_owned(), parts: vec![part] }
+        View { text: source.to_owned(), command: None, single: false, parts: vec![part] }
+    }
+
+    /// One command.
+    pub(crate) fn of(command: &Command, source: &str) -> Self {
+        let mut view = View::default();
+        view.command(command, source, false);
+        view
     }
 
     /// Where a range of this text stands in the source.
@@ -100,49 +111,46 @@ impl View {
     }
 }
 
-/// Every text of a script that patterns are tried on, without repetition.
+/// Every text of a script that patterns are tried on, without repetition. What never runs is in none of them.
 pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     let mut views = Vec::new();
-    for command in &script.commands {
-        let mut view = View::default();
+    let running = || script.commands.iter().enumerate().filter(|(_, command)| command.runs != Runs::Never);
+    for (index, command) in running() {
+        let mut view = View { command: Some(index), single: true, ..View::default() };
         view.command(command, source, true);
         views.push(view);
         // `A=1 git push`: patterns begin with the program.
         if !command.assignments.is_empty() && !command.words.is_empty() {
-            let mut view = View::default();
-            view.command(command, source, false);
-            views.push(view);
+            views.push(View { command: Some(index), single: true, ..View::of(command, source) });
         }
     }
     if script.unparsed.is_some() {
-        views.push(View::raw(source));
         return views;
     }
-    let mut groups: Vec<Vec<&Command>> = Vec::new();
-    let mut sorted: Vec<&Command> = script.commands.iter().collect();
-    sorted.sort_by_key(|command| command.group);
+    let mut groups: Vec<Vec<(usize, &Command)>> = Vec::new();
+    let mut sorted: Vec<(usize, &Command)> = running().collect();
+    sorted.sort_by_key(|(_, command)| command.group);
     for command in sorted {
         match groups.last_mut() {
-            Some(group) if group[0].group == command.group => group.push(command),
+            Some(group) if group[0].1.group == command.1.group => group.push(command),
             _ => groups.push(vec![command]),
         }
     }
     for group in groups.iter().filter(|group| group.len() > 1) {
-        let pipelines = group.chunk_by(|_, next| next.joiner == Joiner::Pipe);
-        let whole: Vec<&[&Command]> = pipelines.collect();
-        for pipeline in whole.iter().filter(|pipeline| pipeline.len() > 1) {
+        let pipelines: Vec<&[(usize, &Command)]> = group.chunk_by(|_, (_, next)| next.joiner == Joiner::Pipe).collect();
+        for pipeline in pipelines.iter().filter(|pipeline| pipeline.len() > 1) {
             views.push(joined(pipeline, source));
         }
-        if whole.len() > 1 {
+        if pipelines.len() > 1 {
             views.push(joined(group, source));
         }
     }
     views
 }
 
-fn joined(commands: &[&Command], source: &str) -> View {
-    let mut view = View::default();
-    for (index, command) in commands.iter().enumerate() {
+fn joined(commands: &[(usize, &Command)], source: &str) -> View {
+    let mut view = View { command: commands.first().map(|(index, _)| *index), ..View::default() };
+    for (index, (_, command)) in commands.iter().enumerate() {
         if index > 0 {
             view.text.push_str(command.joiner.text());
         }

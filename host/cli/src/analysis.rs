@@ -174,15 +174,25 @@ impl Asked {
             Question::Files => self.analysis.files(&request).await?,
             Question::Hints => self.analysis.hints(&request).await?,
         };
-        match serde_json::from_str(&answer) {
-            Ok(Value::Object(mut answer)) => {
-                // For those who program against the contract, not for those who read lines.
-                answer.shift_remove("schema");
-                Ok(answer)
-            }
-            _ => Err(CallError::Trap("its answer is no JSON object".to_owned())),
-        }
+        object(&answer)
     }
+}
+
+/// An answer of the component, without what is only for those who program against the contract.
+pub(crate) fn object(answer: &str) -> Result<Map<String, Value>, CallError> {
+    match serde_json::from_str(answer) {
+        Ok(Value::Object(mut answer)) => {
+            answer.shift_remove("schema");
+            Ok(answer)
+        }
+        _ => Err(CallError::Trap("its answer is no JSON object".to_owned())),
+    }
+}
+
+/// Why there is no answer, for a person.
+pub(crate) fn unanswered(error: &CallError) -> Failure {
+    let wrong = matches!(error, CallError::Request(_) | CallError::Input { .. });
+    Failure::new(if wrong { exit::DATA } else { exit::SOFTWARE }, error.to_string())
 }
 
 pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -209,7 +219,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
 }
 
 /// The text that was given, or all of standard input.
-fn text(given: Option<&str>) -> Result<String, Failure> {
+pub(crate) fn text(given: Option<&str>) -> Result<String, Failure> {
     if let Some(text) = given.filter(|text| *text != "-") {
         return Ok(text.to_owned());
     }
@@ -230,10 +240,7 @@ async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> R
     let mut request = Map::new();
     request.insert("command".to_owned(), text.into());
     defaults.fill(&mut request);
-    let answer = asked.answer(request).await.map_err(|error| {
-        let wrong = matches!(error, CallError::Request(_) | CallError::Input { .. });
-        Failure::new(if wrong { exit::DATA } else { exit::SOFTWARE }, error.to_string())
-    })?;
+    let answer = asked.answer(request).await.map_err(|error| unanswered(&error))?;
     let mut out = anstream::stdout();
     let written = match asked.question {
         _ if as_json => writeln!(out, "{}", Value::Object(answer)),
@@ -279,6 +286,6 @@ async fn answer_line(
     asked.answer(request).await.map_err(|error| (id, error.to_string()))
 }
 
-fn output_lost(error: std::io::Error) -> Failure {
+pub(crate) fn output_lost(error: std::io::Error) -> Failure {
     Failure::new(exit::IO, format!("standard output: {error}"))
 }

@@ -4,38 +4,54 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
-use toolgate_host::{Action, Decision, Gate, Level, Plugin, ToolCall, ToolKind, Verdict};
+use toolgate_host::decide::ASK;
+use toolgate_host::{Action, Decision, Gate, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi, read};
 use crate::lines::Lines;
-use crate::{Failure, exit, place, show};
+use crate::packs::Packs;
+use crate::place::Standing;
+use crate::terminal::Terminal;
+use crate::{Failure, exit, place, script, show, survey};
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
 
 #[derive(Args)]
 #[command(after_help = "\
-Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a \
-fault of Toolgate's own. With --batch: 0 when every line was answered.
+Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a \
+fault of Toolgate's own. With --batch: 0 when every line was answered; with --history: 0.
 
 A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
 command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
 bash, read, write, edit, grep, find, ls.")]
 pub(crate) struct Arguments {
     /// The shell command to judge
-    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    #[arg(
+        required_unless_present_any = ["batch", "script", "history"],
+        conflicts_with_all = ["batch", "script", "history"]
+    )]
     command: Option<String>,
+
+    /// Judge the text of a file, and show where in it the findings are
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["batch", "history", "confirm"])]
+    script: Option<PathBuf>,
+
+    /// Say what the rules would have said of the commands that your shell remembers [default: its own file]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["batch", "confirm"])]
+    history: Option<Option<PathBuf>>,
 
     /// Judge JSON lines from standard input, with one JSON line out for each
     #[arg(long)]
     batch: bool,
 
-    /// The directory the command would run in [default: the current one]
+    /// The directory the command would run in [default: the current one; your home for --history]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
@@ -43,9 +59,20 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 
+    #[command(flatten)]
+    packs: Packs,
+
     /// Print the verdict as JSON
     #[arg(long)]
     json: bool,
+
+    /// Put a question to you, on the terminal
+    #[arg(long, conflicts_with = "batch")]
+    confirm: bool,
+
+    /// How many seconds you have to answer; none in time is no
+    #[arg(long, value_name = "SECONDS", default_value_t = ASK.as_secs(), requires = "confirm")]
+    timeout: u64,
 }
 
 /// A line of a batch.
@@ -65,14 +92,15 @@ fn bash() -> String {
 }
 
 /// Gates by project, as each project has its own rules.
-struct Gates<'a> {
+pub(crate) struct Gates<'a> {
     plugin: Plugin,
     rules: Option<&'a Path>,
+    packs: &'a Packs,
     open: HashMap<(String, String), Gate>,
 }
 
 impl Gates<'_> {
-    async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, Failure> {
+    pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, Failure> {
         // The folder counts as well: it may be in a project of its own.
         let key = (call.workspace_root.clone(), call.cwd.clone());
         if !self.open.contains_key(&key) {
@@ -84,8 +112,10 @@ impl Gates<'_> {
                 None => place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])
                     .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
             };
-            let gate = place::gate(&self.plugin, &call.cwd, call.home.clone(), &call.workspace_root, files);
-            let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+            let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
+            let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs };
+            let opened = if self.rules.is_some() { standing.start(files).await? } else { standing.open(files).await? };
+            let (gate, started) = (opened.gate, opened.started);
             show::diagnostics(&started.diagnostics);
             let unusable = started.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
             if let (true, Some(rules)) = (unusable, self.rules) {
@@ -109,28 +139,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     {
         return Err(Failure::new(exit::NO_INPUT, format!("there is no rule file {}", rules.display())));
     }
-    let cwd = place::folder(arguments.cwd.as_deref())?;
+    let home = place::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
+    let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
-    let mut gates = Gates { plugin, rules: arguments.rules.as_deref(), open: HashMap::new() };
+    let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
+    let mut gates = Gates { plugin, rules, packs, open: HashMap::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| software(&error))?;
+    if let Some(path) = &arguments.script {
+        return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
+    }
+    if let Some(path) = &arguments.history {
+        return runtime.block_on(survey::run(path.as_deref(), &cwd, arguments.json, &mut gates));
+    }
     match &arguments.command {
-        Some(command) => runtime.block_on(one(command, &cwd, arguments.json, &mut gates)),
+        Some(command) => runtime.block_on(one(command, &cwd, arguments, &mut gates)),
         None => runtime.block_on(batch(&cwd, &mut gates)),
     }
 }
 
-async fn one(command: &str, cwd: &str, json: bool, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
+/// The verdict on one call by the rules that are in force.
+pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let packs = Packs::default();
+    let mut gates = Gates { plugin, rules: None, packs: &packs, open: HashMap::new() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.map_err(|error| software(&error))?.block_on(gates.judge(call))
+}
+
+async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
     let call = ToolCall {
         home: place::home(),
         workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
         ..ToolCall::shell(command, cwd)
     };
-    let verdict = gates.judge(&call).await?;
+    let mut verdict = gates.judge(&call).await?;
+    if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
+        let policy = Policy::new().person(Terminal).deadline(Duration::from_secs(arguments.timeout));
+        verdict = policy.decide(&call, verdict, Duration::ZERO).await.verdict;
+    }
     let (name, code) = name(&verdict.decision);
     let mut out = anstream::stdout();
-    let written = if json {
+    let written = if arguments.json {
         let mut answer = answer(&verdict);
         answer["findings"] = findings(&verdict);
         writeln!(out, "{answer}")
@@ -212,7 +264,7 @@ fn wrong(id: Value, error: &str) -> Value {
 }
 
 /// The decision's name and exit code.
-fn name(decision: &Decision) -> (&'static str, u8) {
+pub(crate) fn name(decision: &Decision) -> (&'static str, u8) {
     match decision {
         Decision::Pass => ("pass", 0),
         Decision::Ask(_) => ("ask", 1),
@@ -257,6 +309,6 @@ fn findings(verdict: &Verdict) -> Value {
     findings.collect()
 }
 
-fn output_lost(error: std::io::Error) -> Failure {
+pub(crate) fn output_lost(error: std::io::Error) -> Failure {
     Failure::new(exit::IO, format!("standard output: {error}"))
 }

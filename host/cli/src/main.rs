@@ -3,22 +3,48 @@
 //! | Module | For |
 //! |---|---|
 //! | `agent` | one file per agent: its JSON to the contract's types and back |
+//! | `allow` | permission for one call, given by a person |
 //! | `analysis` | what a shell text does: its commands, files and hints |
+//! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `check` | judging commands by hand and in bulk |
+//! | `columns` | texts that fit the terminal |
+//! | `explain` | how a command is read and judged |
+//! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
 //! | `lines` | standard input, line by line |
-//! | `place` | where rule files are |
+//! | `log` | reading the audit log |
+//! | `packs` | which packs of the built-in rules are on |
+//! | `place` | where things are: rule files, the log, permissions |
+//! | `rules` | rule files and the rules in force |
+//! | `script` | judging a whole file |
 //! | `show` | putting untrusted text before a person |
+//! | `source` | texts of several lines, with what matched |
+//! | `span` | times as people write them |
+//! | `survey` | judging a history |
+//! | `terminal` | questions on the terminal |
 
 mod agent;
+mod allow;
 mod analysis;
+mod ancestry;
 mod check;
+mod columns;
+mod explain;
+mod history;
 mod hook;
 mod inspect;
 mod lines;
+mod log;
+mod packs;
 mod place;
+mod rules;
+mod script;
 mod show;
+mod source;
+mod span;
+mod survey;
+mod terminal;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -62,8 +88,16 @@ struct Cli {
 enum Command {
     /// Say what would become of a shell command, or of many tool calls
     Check(check::Arguments),
+    /// Show how a command is read and judged: its words, effects, and every rule with why it fired or not
+    Explain(explain::Arguments),
+    /// List, show, test and check rules, and start a rule file
+    Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
+    /// Let one exact call through, once
+    Allow(allow::Arguments),
+    /// Show what was blocked, asked, confirmed, denied and overridden
+    Log(log::Arguments),
     /// Show what a component exports, asks for, and its digests
     Inspect(inspect::Arguments),
     /// Show every command that a shell text runs, with its directory, effects and what is not known
@@ -100,7 +134,11 @@ fn main() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Check(arguments) => check::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
+        Command::Allow(arguments) => allow::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
         Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),

@@ -1,14 +1,24 @@
-//! Where things are: the user's home, the project's root, rule files.
+//! Where things are: the user's home, the project's root, rule files. And the gate that is started with them.
 
 use std::path::{Path, PathBuf};
 
-use toolgate_host::capability::{LocalClock, LocalFiles, LocalLog, StderrUi};
-use toolgate_host::{Capabilities, Engine, Gate, LoadError, Plugin, Session};
+use toolgate_host::audit::{AuditFile, Circumstances};
+use toolgate_host::capability::{LocalClock, LocalFiles, LocalHead, LocalLog};
+use toolgate_host::grants::Grants;
+use toolgate_host::last_good::LastGood;
+use toolgate_host::{Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Plugin, Session, Started};
 
+use crate::packs::Packs;
 use crate::{Failure, exit};
 
 /// A rule file's path below a project's root, and below the home folder.
 const RULES: &str = ".pi/damage-control-rules.yaml";
+
+/// What rule files are called in the user's folder for configuration.
+const USERS: &[&str] = &["damage-control-rules.yaml", "toolgate.yaml", "toolgate.yml"];
+
+/// What rule files are called below a project's root.
+pub(crate) const PROJECTS: &[&str] = &[RULES, "toolgate.yaml", "toolgate.yml", ".toolgate.yaml", ".toolgate.yml"];
 
 /// The home folder of whoever runs this program: what `HOME` says, or the password file if it says nothing.
 pub(crate) fn home() -> Option<String> {
@@ -39,7 +49,7 @@ pub(crate) fn folder(given: Option<&Path>) -> Result<String, Failure> {
 /// being there: its rules are then reported as unreadable, and not just missed.
 pub(crate) fn project_root(folder: &Path) -> PathBuf {
     let there = |path: PathBuf| path.try_exists().unwrap_or(true);
-    let marked = |folder: &&Path| there(folder.join(RULES)) || there(folder.join(".git"));
+    let marked = |folder: &&Path| there(folder.join(".git")) || PROJECTS.iter().any(|name| there(folder.join(name)));
     folder.ancestors().find(marked).unwrap_or(folder).to_path_buf()
 }
 
@@ -49,13 +59,9 @@ pub(crate) fn project_root(folder: &Path) -> PathBuf {
 /// # Errors
 /// If there is no telling where the user's own rules are.
 pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
-    let home = home().map(PathBuf::from);
-    let home =
-        home.ok_or("the home folder is not known, so your rules cannot be found; set HOME to an absolute path")?;
-    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.unwrap_or_else(|| home.join(".config"));
-    let mut files =
-        LocalFiles::new().user_rules(config.join("toolgate/damage-control-rules.yaml")).user_rules(home.join(RULES));
+    let (home, config) = homes()?;
+    let files = USERS.iter().fold(LocalFiles::new(), |files, name| files.user_rules(config.join(name)));
+    let mut files = files.user_rules(home.join(RULES));
     let mut folders = folders.to_vec();
     folders.dedup();
     let mut roots: Vec<PathBuf> =
@@ -63,9 +69,24 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
     roots.sort();
     roots.dedup();
     for root in roots.into_iter().filter(|root| *root != home) {
-        files = files.project_rules(root.join(RULES));
+        files = PROJECTS.iter().fold(files, |files, name| files.project_rules(root.join(name)));
     }
     Ok(files)
+}
+
+/// The home folder, and the user's folder for Toolgate's configuration.
+fn homes() -> Result<(PathBuf, PathBuf), String> {
+    let home = home().map(PathBuf::from);
+    let home =
+        home.ok_or("the home folder is not known, so your rules cannot be found; set HOME to an absolute path")?;
+    let config = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = config.unwrap_or_else(|| home.join(".config")).join("toolgate");
+    Ok((home, config))
+}
+
+/// Where the user's own rule file would be made.
+pub(crate) fn user_file() -> Result<PathBuf, String> {
+    homes().map(|(_, config)| config.join("toolgate.yaml"))
 }
 
 /// The default plugin. Making it takes under a millisecond, as nothing is compiled.
@@ -73,9 +94,151 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
     Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())
 }
 
-/// A gate of the default plugin, with the capabilities that it is granted here.
-pub(crate) fn gate(plugin: &Plugin, cwd: &str, home: Option<String>, root: &str, files: LocalFiles) -> Gate {
-    let session = Session { home, workspace_root: root.to_owned(), ..Session::in_folder(cwd) };
-    let granted = Capabilities::denied().files(files).clock(LocalClock::default()).log(LocalLog).ui(StderrUi);
-    Gate::new(plugin.clone(), session, granted)
+/// What a component may reach here.
+pub(crate) fn granted(files: LocalFiles) -> Capabilities {
+    // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
+    Capabilities::denied().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog)
+}
+
+/// Where a gate stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing<'a> {
+    pub(crate) plugin: &'a Plugin,
+    pub(crate) cwd: &'a str,
+    pub(crate) home: Option<&'a str>,
+    pub(crate) root: &'a str,
+    pub(crate) packs: &'a Packs,
+}
+
+/// A gate that was started.
+pub(crate) struct Opened {
+    pub(crate) gate: Gate,
+    pub(crate) started: Started,
+    /// The rules that are in force: of a file that cannot be used, those that it had before.
+    pub(crate) files: LocalFiles,
+}
+
+impl Standing<'_> {
+    pub(crate) fn session(&self) -> Session {
+        Session {
+            cwd: self.cwd.to_owned(),
+            home: self.home.map(str::to_owned),
+            workspace_root: self.root.to_owned(),
+            context: self.packs.context(),
+        }
+    }
+
+    /// Answers about these rules and no others.
+    pub(crate) fn analysis(&self, files: LocalFiles) -> Analysis {
+        Analysis::new(self.plugin.clone(), self.session(), granted(files))
+    }
+
+    /// A gate with these rules and no others.
+    pub(crate) async fn start(&self, files: LocalFiles) -> Result<Opened, Failure> {
+        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone()));
+        let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
+        Ok(Opened { gate, started, files })
+    }
+
+    /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
+    pub(crate) async fn open(&self, files: LocalFiles) -> Result<Opened, Failure> {
+        let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
+            return self.start(files).await;
+        };
+        let first = self.start(files.remembering()).await?;
+        let broken = broken(&first.started);
+        for (path, content) in first.files.handed_over() {
+            if !broken.contains(&path)
+                && let Err(error) = copies.keep(&path, &content)
+            {
+                tracing::warn!(%error, "the rule file could not be copied");
+            }
+        }
+        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies).await }
+    }
+
+    /// Starts once more, with copies of the files that cannot be used.
+    async fn mend(&self, first: Opened, broken: &[PathBuf], copies: &LastGood) -> Result<Opened, Failure> {
+        let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
+        let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
+            found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
+        let mut second = None;
+        while second.is_none() && !copies.is_empty() {
+            let files =
+                copies.iter().fold(first.files.clone(), |files, (path, copy)| files.instead(*path, (*copy).clone()));
+            let opened = self.start(files).await?;
+            let still = self::broken(&opened.started);
+            let all = copies.len();
+            copies.retain(|(path, _)| !still.contains(path));
+            if copies.len() == all {
+                second = Some(opened);
+            }
+        }
+        let mut diagnostics = first.started.diagnostics;
+        for diagnostic in &mut diagnostics {
+            let Some(path) = severe(diagnostic) else { continue };
+            let refused = found.iter().find(|(broken, _)| **broken == path).and_then(|(_, copy)| copy.as_ref().err());
+            diagnostic.message += &match refused {
+                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last good version is in force".into(),
+                Some(error) => {
+                    format!("; its rules are not in force, as the last good version cannot be used: {error}")
+                }
+                None => "; its rules are not in force".to_owned(),
+            };
+        }
+        let (gate, files, status) = match second {
+            Some(second) => {
+                for mut diagnostic in second.started.diagnostics {
+                    let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
+                    if diagnostic.file.as_ref().is_some_and(copied) {
+                        diagnostic.message = format!("in the last good version: {}", diagnostic.message);
+                        diagnostics.push(diagnostic);
+                    }
+                }
+                (second.gate, second.files, second.started.status)
+            }
+            None => (first.gate, first.files, first.started.status),
+        };
+        Ok(Opened { gate, started: Started { status, diagnostics }, files })
+    }
+}
+
+/// The rule file of which this says that nothing of it can be used.
+fn severe(diagnostic: &Diagnostic) -> Option<PathBuf> {
+    diagnostic.file.as_ref().filter(|_| diagnostic.level == Level::Error).map(PathBuf::from)
+}
+
+fn broken(started: &Started) -> Vec<PathBuf> {
+    started.diagnostics.iter().filter_map(severe).collect()
+}
+
+/// The audit log of whoever runs this program.
+///
+/// # Errors
+/// If there is no telling where it is.
+pub(crate) fn audit() -> Result<AuditFile, String> {
+    let home = home().map(PathBuf::from);
+    AuditFile::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
+}
+
+/// The permissions that they gave.
+///
+/// # Errors
+/// If there is no telling where they are.
+pub(crate) fn grants() -> Result<Grants, String> {
+    let home = home().map(PathBuf::from);
+    Grants::of_user(home.as_deref()).ok_or_else(|| NO_STATE.to_owned())
+}
+
+const NO_STATE: &str = "the home folder is not known, so there is no place for Toolgate's own files; set HOME";
+
+/// What the log says about who judged.
+pub(crate) fn circumstances(agent: &str, plugin: Option<&Plugin>) -> Circumstances {
+    let description = plugin.map(Plugin::description);
+    Circumstances {
+        agent: agent.to_owned(),
+        plugin: description.map(|of| of.name.clone()).unwrap_or_default(),
+        plugin_digest: description.map(|of| of.component.sha256.clone()).unwrap_or_default(),
+    }
 }

@@ -7,16 +7,22 @@ use std::io::Write;
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
-use toolgate_host::{Action, Diagnostic, Evidence, Level, Verdict, plain};
+use toolgate_host::{Action, Diagnostic, Level, Verdict, decide, excerpt, plain};
 
 /// Longest line of a command that is shown as it is, in characters.
-const LINE: usize = 160;
+pub(crate) const LINE: usize = 160;
 
-const RED: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
-const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
-const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
-const DIM: Style = Style::new().effects(Effects::DIMMED);
-const BOLD: Style = Style::new().effects(Effects::BOLD);
+/// Longest reason that is shown as it is, in characters. Rule files of projects have them, too.
+pub(crate) const REASON: usize = 800;
+
+/// Most findings that are shown.
+const FINDINGS: usize = 16;
+
+pub(crate) const RED: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects::BOLD);
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
+pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
+pub(crate) const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// An error on standard error.
 pub(crate) fn complain(message: &str) {
@@ -53,25 +59,31 @@ pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Ve
         "ask" => YELLOW,
         _ => RED,
     };
-    let evidence: Vec<&Evidence> = verdict.findings.iter().flat_map(|finding| &finding.evidence).collect();
-    writeln!(out, "{style}{name:<5}{style:#}  {}", line_of(text, &evidence))?;
-    if let Some(marks) = marks(text, &evidence) {
-        writeln!(out, "       {style}{marks}{style:#}")?;
+    let shown = excerpt(text, &decide::spans(verdict, "command"), LINE);
+    writeln!(out, "{style}{name:<5}{style:#}  {}", shown.line)?;
+    if !shown.marks.is_empty() {
+        writeln!(out, "       {style}{}{style:#}", shown.marks)?;
     }
-    for finding in &verdict.findings {
+    for finding in verdict.findings.iter().take(FINDINGS) {
         let style = match finding.action {
             Action::Block | Action::Rewrite => RED,
             Action::Ask => YELLOW,
             Action::Note => DIM,
         };
-        writeln!(out, "       {style}{}{style:#}  {}", plain(&finding.rule), plain(&finding.reason))?;
-        if marks(text, &evidence).is_none() {
-            for one in &finding.evidence {
-                writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), plain(&one.text))?;
-            }
+        writeln!(out, "       {style}{}{style:#}  {}", whole(&finding.rule, LINE), whole(&finding.reason, REASON))?;
+        for one in finding.evidence.iter().filter(|one| one.field != "command") {
+            writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), whole(&one.text, LINE))?;
         }
     }
-    Ok(())
+    match verdict.findings.len().saturating_sub(FINDINGS) {
+        0 => Ok(()),
+        more => writeln!(out, "       {DIM}and {more} findings more{DIM:#}"),
+    }
+}
+
+/// All of a text that matched: of a long one the start and the end.
+pub(crate) fn whole(text: &str, most: usize) -> String {
+    excerpt(text, std::slice::from_ref(&(0..text.len())), most).line
 }
 
 /// The commands of a text for a person, a block each.
@@ -81,39 +93,50 @@ pub(crate) fn walk(out: &mut impl Write, text: &str, answer: &Map<String, Value>
         writeln!(out, "{DIM}no commands{DIM:#}")?;
     }
     for command in commands {
-        writeln!(out, "{BOLD}{}{BOLD:#}", cut(&words(command, text)))?;
-        let mut row = |label: &str, value: &str, mark: &str| {
-            writeln!(out, "  {DIM}{label:<8}{DIM:#} {}{DIM}{mark}{DIM:#}", cut(value))
-        };
-        let folder = |key: &str| command[key].as_str();
-        row("in", folder("cwd").unwrap_or("?"), "")?;
-        if folder("shell_cwd") != folder("cwd") {
-            row("from", folder("shell_cwd").unwrap_or("?"), "  the shell's directory")?;
-        }
-        let via: Vec<&str> = list(command.get("via")).iter().filter_map(Value::as_str).collect();
-        if !via.is_empty() {
-            row("through", &via.join(" > "), "")?;
-        }
-        if let Some(runs) = command["runs"].as_str().filter(|runs| *runs != "certainly") {
-            row("runs", runs, "")?;
-        }
-        if command["elsewhere"] == true {
-            row("runs", "elsewhere", "  its paths are not those here")?;
-        }
-        for effect in list(command.get("effects")) {
-            let (path, glob) = (effect["path"].as_str(), effect["glob"].as_str());
-            let mark = if effect["certain"] == true { "" } else { "  possible" };
-            row(effect["kind"].as_str().unwrap_or_default(), path.or(glob).unwrap_or("?"), mark)?;
-        }
-        for unknown in list(command.get("unknown")) {
-            let (at, why) = (unknown["at"].as_str().unwrap_or_default(), unknown["why"].as_str().unwrap_or_default());
-            // Variables are many, and not in the table.
-            if at != "env" && !at.starts_with("env.") {
-                row("unknown", &format!("{at}: {why}"), "")?;
-            }
-        }
+        writeln!(out, "{BOLD}{}{BOLD:#}", heading(command, text))?;
+        rows(out, command)?;
     }
     unparsed(out, answer)
+}
+
+/// A command's words on one line.
+pub(crate) fn heading(command: &Value, text: &str) -> String {
+    cut(&words(command, text))
+}
+
+/// What is known of a command beside its words.
+pub(crate) fn rows(out: &mut impl Write, command: &Value) -> std::io::Result<()> {
+    let mut row = |label: &str, value: &str, mark: &str| {
+        writeln!(out, "  {DIM}{label:<8}{DIM:#} {}{DIM}{mark}{DIM:#}", cut(value))
+    };
+    let folder = |key: &str| command[key].as_str();
+    row("in", folder("cwd").unwrap_or("?"), "")?;
+    if folder("shell_cwd") != folder("cwd") {
+        row("from", folder("shell_cwd").unwrap_or("?"), "  the shell's directory")?;
+    }
+    let via: Vec<&str> = list(command.get("via")).iter().filter_map(Value::as_str).collect();
+    if !via.is_empty() {
+        row("through", &via.join(" > "), "")?;
+    }
+    if let Some(runs) = command["runs"].as_str().filter(|runs| *runs != "certainly") {
+        row("runs", runs, "")?;
+    }
+    if command["elsewhere"] == true {
+        row("runs", "elsewhere", "  its paths are not those here")?;
+    }
+    for effect in list(command.get("effects")) {
+        let (path, glob) = (effect["path"].as_str(), effect["glob"].as_str());
+        let mark = if effect["certain"] == true { "" } else { "  possible" };
+        row(effect["kind"].as_str().unwrap_or_default(), path.or(glob).unwrap_or("?"), mark)?;
+    }
+    for unknown in list(command.get("unknown")) {
+        let (at, why) = (unknown["at"].as_str().unwrap_or_default(), unknown["why"].as_str().unwrap_or_default());
+        // Variables are many, and not in the table.
+        if at != "env" && !at.starts_with("env.") {
+            row("unknown", &format!("{at}: {why}"), "")?;
+        }
+    }
+    Ok(())
 }
 
 /// The files of a text for a person.
@@ -140,14 +163,14 @@ pub(crate) fn hints(out: &mut impl Write, answer: &Map<String, Value>) -> std::i
     paths.iter().filter_map(Value::as_str).try_for_each(|path| writeln!(out, "{}", plain(path)))
 }
 
-fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
+pub(crate) fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {
     match answer.get("unparsed").and_then(Value::as_str) {
         Some(why) => writeln!(out, "{YELLOW}unparsed{YELLOW:#} {}; what stands here is a guess", plain(why)),
         None => Ok(()),
     }
 }
 
-fn list(value: Option<&Value>) -> &[Value] {
+pub(crate) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
@@ -180,7 +203,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// A text on one line; of a long one the start, and how much is left out.
-fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     let shown = plain(text);
     let left_out = shown.chars().count().saturating_sub(LINE);
     match left_out {
@@ -189,48 +212,25 @@ fn cut(text: &str) -> String {
     }
 }
 
-fn line_of(text: &str, evidence: &[&Evidence]) -> String {
-    let shown = plain(text);
-    if shown.chars().count() <= LINE {
-        return shown;
-    }
-    // Long: from where the first match is, so that it cannot be pushed out of sight.
-    let start = evidence.iter().map(|one| one.start as usize).min().unwrap_or(0).min(text.len());
-    let start = (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let from = text[..start].char_indices().rev().nth(20).map_or(0, |(at, _)| at);
-    let rest = plain(&text[from..]);
-    let cut: String = rest.chars().take(LINE).collect();
-    let left_out = rest.chars().count() - cut.chars().count();
-    let before = if from > 0 { format!("[{from} bytes before this] ") } else { String::new() };
-    let after = if left_out > 0 { format!(" [{left_out} characters more]") } else { String::new() };
-    format!("{before}{cut}{after}")
-}
-
-/// Carets under what matched, if the text is shown whole and its evidence is in it.
-fn marks(text: &str, evidence: &[&Evidence]) -> Option<String> {
-    if plain(text).chars().count() > LINE {
-        return None;
-    }
-    let mut marks = String::new();
-    for (at, c) in text.char_indices() {
-        let hit = evidence.iter().any(|one| (one.start as usize..one.end as usize).contains(&at));
-        let width = plain(c.encode_utf8(&mut [0; 4])).chars().count();
-        marks.extend(std::iter::repeat_n(if hit { '^' } else { ' ' }, width));
-    }
-    let marks = marks.trim_end();
-    (!marks.is_empty()).then(|| marks.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use toolgate_host::Evidence;
 
     #[test]
     fn a_match_far_behind_is_still_seen_and_what_is_left_out_is_said() {
         let text = format!("echo {}; rm -rf /", "x".repeat(5000));
         let start = u32::try_from(text.len() - 8).expect("short");
-        let one = Evidence { field: "command".into(), start, end: start + 8, text: "rm -rf /".into() };
-        let line = line_of(&text, &[&one]);
-        assert!(line.contains("rm -rf /") && line.contains("bytes before this"), "{line}");
+        let mut found = Verdict::block("x", "no");
+        found.findings[0].evidence =
+            vec![Evidence { field: "command".into(), start, end: start + 8, text: "rm -rf /".into() }];
+        let mut shown = Vec::new();
+        verdict(&mut shown, "block", &text, &found).expect("written");
+        let shown = String::from_utf8(shown).expect("text");
+        assert!(
+            shown.contains("bytes left out]") && shown.contains("; rm -rf /") && shown.contains("^^^^^^^^"),
+            "{shown}"
+        );
     }
 }

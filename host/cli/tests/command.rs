@@ -129,6 +129,23 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["inspect", "missing.wasm"], 66),
         (&["inspect", &rules], 65),
         (&["inspect", "."], 65),
+        (&["check", "ls", "--confirm"], 0),
+        (&["check", "rm -rf /", "--confirm"], 2),
+        (&["check", "git push --force", "--confirm", "--timeout", "0"], 2),
+        (&["check", "--batch", "--confirm"], 64),
+        (&["check", "ls", "--timeout", "1"], 64),
+        (&["allow"], 64),
+        (&["allow", "ls", "--list"], 64),
+        (&["allow", "ls", "--for", "soon"], 64),
+        (&["allow", "--list"], 0),
+        (&["allow", "--revoke", "none"], 66),
+        // Standard input is no terminal here.
+        (&["allow", "git push --force"], 2),
+        (&["log"], 0),
+        (&["log", "--summary"], 0),
+        (&["log", "--json", "--summary"], 64),
+        (&["log", "--since", "yesterday"], 64),
+        (&["log", "--action", "shot"], 64),
         (&["walk", "ls"], 0),
         (&["walk", "echo 'open"], 0),
         (&["files", "--json", "ls"], 0),
@@ -165,7 +182,7 @@ fn a_verdict_is_shown_with_the_words_that_matched() {
     assert_eq!(code, 2);
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines[0], "block  true; sudo rm -rf /");
-    assert_eq!(lines[1], "                  ^^^^^^^^");
+    assert_eq!(lines[1], "                  ^^     ^");
     assert!(lines[2].contains("builtin:remove-everything"), "{shown}");
     // No colours for a pipe, and nothing that moves the cursor.
     let (_, shown) = scene.check(&["rm -rf / # \u{1b}[2K\u{202e}"]);
@@ -174,7 +191,7 @@ fn a_verdict_is_shown_with_the_words_that_matched() {
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["decision"], "block");
     assert_eq!(json["rule"], "builtin:remove-everything");
-    assert_eq!(json["evidence"][0], json!({"field": "command", "start": 6, "end": 14, "text": "rm -rf /"}));
+    assert_eq!(json["evidence"][0], json!({"field": "command", "start": 6, "end": 8, "text": "rm"}));
     let findings = json["findings"].as_array().expect("a list");
     assert!(findings.len() > 1 && findings.iter().all(|finding| finding["action"] == "block"), "{json}");
 }
@@ -220,7 +237,7 @@ fn a_batch_answers_every_line_in_order() {
             "pass",
             json!("r3"),
         ),
-        (r#"{"id":"w","tool":"write","input":{"path":"/etc/hosts","content":"x"}}"#, "block", json!("w")),
+        (r#"{"id":"w","tool":"write","input":{"path":"/etc/hosts","content":"x"}}"#, "ask", json!("w")),
         (r#"{"id":"g","tool":"grep","input":{"pattern":"x","glob":".env"}}"#, "block", json!("g")),
         (r#"{"id":"l","tool":"ls","input":{},"cwd":"/h/.ssh","home":"/h"}"#, "block", json!("l")),
         (r#"{"id":"f","tool":"find","input":{"pattern":"*"},"cwd":"/p"}"#, "pass", json!("f")),
@@ -269,9 +286,9 @@ fn claude_code_is_answered_in_its_own_words() {
         ("Read", json!({"file_path": ssh}), "deny"),
         ("Read", json!({"path": ssh}), "deny"),
         ("Read", json!({"file_path": "/etc/hosts"}), ""),
-        ("Write", json!({"file_path": "/etc/hosts", "content": "x"}), "deny"),
+        ("Write", json!({"file_path": "/etc/hosts", "content": "x"}), "ask"),
         ("Edit", json!({"file_path": ".claude/settings.json", "old_string": "a", "new_string": "b"}), "deny"),
-        ("NotebookEdit", json!({"notebook_path": "/etc/a.ipynb", "new_source": "x"}), "deny"),
+        ("NotebookEdit", json!({"notebook_path": "/etc/a.ipynb", "new_source": "x"}), "ask"),
         ("Grep", json!({"pattern": "x", "glob": ".env"}), "deny"),
         ("Glob", json!({"pattern": "**/*.rs"}), ""),
         ("Glob", json!({"pattern": ssh}), "deny"),
@@ -660,4 +677,108 @@ fn a_large_and_hostile_batch_is_answered_to_its_end() {
         // Only what is longer than the component takes is no answer at all.
         assert_eq!((code, wrong), (Some(1), 1), "{question}");
     }
+}
+
+/// What the log holds, in order.
+fn logged(scene: &Scene) -> Vec<Value> {
+    let output = scene.run(&["log", "--json", "-n", "0"], b"");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn bash(scene: &Scene, command: &str) -> String {
+    let answer = scene.claude(scene.payload("Bash", json!({"command": command})).to_string());
+    answer.map_or_else(String::new, |answer| {
+        let output = &answer["hookSpecificOutput"];
+        let field = |key: &str| output[key].as_str().expect("a text").to_owned();
+        format!("{}: {}", field("permissionDecision"), field("permissionDecisionReason"))
+    })
+}
+
+#[test]
+fn what_does_not_pass_is_in_the_log_and_what_passes_costs_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let scene = Scene::new();
+    let state = scene.at("home/.local/state/toolgate");
+    assert_eq!(bash(&scene, "ls"), "");
+    assert!(!state.exists(), "a call that passes leaves nothing");
+    let output = scene.run(&["log"], b"");
+    assert!(text(&output.stdout).starts_with("no entries in /"), "{}", text(&output.stdout));
+
+    assert!(bash(&scene, "API_TOKEN=hunter2 rm -rf /").starts_with("deny: Security Policy Violation: "));
+    assert!(bash(&scene, "git reset --hard").starts_with("ask: "));
+    scene.claude("no JSON");
+    let entries = logged(&scene);
+    let found: Vec<(&str, &str)> = entries
+        .iter()
+        .map(|entry| (entry["action"].as_str().expect("a text"), entry["rule"].as_str().expect("a text")))
+        .collect();
+    assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), ["blocked", "asked", "blocked"]);
+    assert!(found[0].1.starts_with("builtin:") && found[2].1 == "host:payload", "{found:?}");
+    let first = &entries[0];
+    assert_eq!(first["input"]["command"], "API_TOKEN=[redacted] rm -rf /");
+    assert_eq!((&first["agent"], &first["tool"], &first["session"]), (&json!("claude"), &json!("Bash"), &json!("s")));
+    assert_eq!(first["plugin_digest"].as_str().map(str::len), Some(64));
+    for (path, expected) in [("", 0o700), ("audit.jsonl", 0o600), ("audit.lock", 0o600)] {
+        let mode = std::fs::metadata(state.join(path)).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, expected, "{path}");
+    }
+    let output = scene.run(&["log", "--summary", "--action", "blocked"], b"");
+    assert!(text(&output.stdout).starts_with("2 entries  "), "{}", text(&output.stdout));
+    let output = scene.run(&["log", "--rule", "builtin:*", "-n", "1"], b"");
+    assert!(text(&output.stdout).contains("git reset --hard"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn what_cannot_be_logged_does_not_run() {
+    type Damage = (&'static str, fn(&Path));
+    let damage: [Damage; 4] = [
+        ("a link", |state| {
+            std::fs::create_dir_all(state).expect("a folder");
+            std::os::unix::fs::symlink("/dev/null", state.join("audit.jsonl")).expect("a link");
+        }),
+        ("a folder", |state| std::fs::create_dir_all(state.join("audit.jsonl")).expect("a folder")),
+        ("a file in the place of the folder", |state| {
+            std::fs::create_dir_all(state.parent().expect("a folder")).expect("a folder");
+            std::fs::write(state, "").expect("a file");
+        }),
+        ("a folder that is a link", |state| {
+            std::fs::create_dir_all(state.parent().expect("a folder")).expect("a folder");
+            std::os::unix::fs::symlink("/tmp", state).expect("a link");
+        }),
+    ];
+    for (name, damage) in damage {
+        let scene = Scene::new();
+        damage(&scene.at("home/.local/state/toolgate"));
+        assert_eq!(bash(&scene, "ls"), "", "{name}");
+        for command in ["git reset --hard", "rm -rf /"] {
+            let answer = bash(&scene, command);
+            assert!(answer.starts_with("deny: "), "{name}: {answer}");
+            assert!(answer.contains("the audit log cannot be written ("), "{name}: {answer}");
+        }
+    }
+}
+
+/// Forged as an agent could not do it behind the gate: what counts here is what a permission is good for.
+#[test]
+fn a_permission_is_used_up_by_one_call() {
+    use toolgate_host::ToolCall;
+    use toolgate_host::grants::{Grant, Grants};
+    let scene = Scene::new();
+    let grants = Grants::new(&scene.at("home/.local/state/toolgate/allow-once.json"));
+    let now = std::time::SystemTime::now();
+    let command = "git reset --hard";
+    assert!(bash(&scene, command).starts_with("ask: "));
+    let rules = logged(&scene)[0]["rules"].as_array().expect("a list").clone();
+    let rules: Vec<String> = rules.iter().map(|rule| rule.as_str().expect("a text").to_owned()).collect();
+    let call = ToolCall::shell(command, scene.project());
+    let grant = Grant::new(&call, rules, now, std::time::Duration::from_secs(600)).expect("a grant");
+    grants.add(grant, now).expect("added");
+    let listed = scene.run(&["allow", "--list"], b"");
+    assert!(text(&listed.stdout).contains(command), "{}", text(&listed.stdout));
+    assert!(bash(&scene, "git reset --hard ").starts_with("ask: "), "another command");
+    assert_eq!(bash(&scene, command), "", "the one that is permitted");
+    assert!(bash(&scene, command).starts_with("ask: "), "a second time");
+    let actions: Vec<Value> = logged(&scene).iter().map(|entry| entry["action"].clone()).collect();
+    assert_eq!(actions, ["asked", "asked", "allowed-once", "asked"]);
 }

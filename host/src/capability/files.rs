@@ -1,10 +1,11 @@
 //! `files`: looks at the file system.
 //!
-//! The real one looks and never writes. It reads only files whose place the host chose; a component names them, it
-//! does not point at them.
+//! The real one looks and never writes. Configuration it reads only where the host chose; a component names it, it does
+//! not point at it. Scripts it reads wherever a text runs them, as bounded text.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::bindings::toolgate::plugin::files::Host;
 use crate::limits::deadline;
-use crate::limits::{CONFIG_FILE, PATHS};
+use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE};
 use crate::state::HostState;
 
 /// Looks at the file system.
@@ -26,6 +27,8 @@ pub trait Files: Send + Sync {
     async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>>;
     /// Reads the configuration files of this name.
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>>;
+    /// Reads a file that a text is about to run.
+    async fn read_script(&self, path: String) -> Answer<String>;
 }
 
 #[async_trait]
@@ -39,6 +42,10 @@ impl Files for Denied {
     }
 
     async fn read_config(&self, _name: String) -> Answer<Vec<ConfigFile>> {
+        Denied::answer("files")
+    }
+
+    async fn read_script(&self, _path: String) -> Answer<String> {
         Denied::answer("files")
     }
 }
@@ -59,6 +66,11 @@ impl<T: Files> Files for Recording<T> {
         self.record("files.read-config", &(&name,));
         self.inner.read_config(name).await
     }
+
+    async fn read_script(&self, path: String) -> Answer<String> {
+        self.record("files.read-script", &(&path,));
+        self.inner.read_script(path).await
+    }
 }
 
 /// The local file system.
@@ -66,7 +78,12 @@ impl<T: Files> Files for Recording<T> {
 pub struct LocalFiles {
     rules: Vec<(&'static str, PathBuf)>,
     inline: bool,
+    instead: Vec<(PathBuf, Vec<u8>)>,
+    handed_over: Option<Contents>,
 }
+
+/// Paths and what was in the files.
+type Contents = Arc<Mutex<Vec<(PathBuf, Vec<u8>)>>>;
 
 impl LocalFiles {
     /// Without configuration files.
@@ -95,6 +112,50 @@ impl LocalFiles {
         self.rules.push(("project", path.into()));
         self
     }
+
+    /// Hands over this content in place of what is in a rule file, as long as there is such a file.
+    #[must_use]
+    pub fn instead(mut self, path: impl Into<PathBuf>, content: Vec<u8>) -> Self {
+        self.instead.push((path.into(), content));
+        self
+    }
+
+    /// Remembers what the rule files held when they were last read, for [`LocalFiles::handed_over`] of every clone.
+    #[must_use]
+    pub fn remembering(mut self) -> Self {
+        self.handed_over = Some(Contents::default());
+        self
+    }
+
+    /// The rule files that were read since [`LocalFiles::remembering`], with their content; none without that, and
+    /// none of those with a content instead.
+    pub fn handed_over(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let found = self.handed_over.as_ref();
+        found.map(|found| found.lock().unwrap_or_else(PoisonError::into_inner).clone()).unwrap_or_default()
+    }
+
+    /// The rule files, whether they are there or not, each with its layer: `user` or `project`.
+    pub fn rules(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        self.rules.iter().map(|(layer, path)| (*layer, path.as_path()))
+    }
+
+    fn read_rules(&self) -> Vec<ConfigFile> {
+        let mut read = Vec::new();
+        let mut remembered = Vec::new();
+        for (layer, path) in &self.rules {
+            let Some(mut file) = read_config_file(layer, path) else { continue };
+            if let Some((_, content)) = self.instead.iter().find(|(instead, _)| instead == path) {
+                file.content = Ok(content.clone());
+            } else if let (Some(_), Ok(content)) = (&self.handed_over, &file.content) {
+                remembered.push((path.clone(), content.clone()));
+            }
+            read.push(file);
+        }
+        if let Some(handed_over) = &self.handed_over {
+            *handed_over.lock().unwrap_or_else(PoisonError::into_inner) = remembered;
+        }
+        read
+    }
 }
 
 #[async_trait]
@@ -113,8 +174,12 @@ impl Files for LocalFiles {
         if name != "rules" {
             return Err(CapabilityError::NotFound(format!("there is no configuration file named {name}")));
         }
-        let rules = self.rules.clone();
-        self.look(move || rules.iter().filter_map(|(layer, path)| read(layer, path)).collect()).await
+        let files = self.clone();
+        self.look(move || files.read_rules()).await
+    }
+
+    async fn read_script(&self, path: String) -> Answer<String> {
+        self.look(move || script(Path::new(&path))).await?
     }
 }
 
@@ -139,7 +204,14 @@ async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 }
 
 fn stat(path: &Path) -> Option<FileStat> {
-    let found = path.symlink_metadata().ok()?;
+    let found = match path.symlink_metadata() {
+        Ok(found) => found,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return None;
+        }
+        // That it may not be looked at does not say that nothing is there.
+        Err(_) => return Some(FileStat { kind: FileKind::Hidden, size: 0, modified: 0 }),
+    };
     let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let kind = match found.file_type() {
         kind if kind.is_symlink() => FileKind::Symlink,
@@ -186,7 +258,7 @@ fn resolve(path: &Path) -> Option<RealPath> {
     None
 }
 
-fn read(layer: &str, path: &Path) -> Option<ConfigFile> {
+fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
     let content = match std::fs::metadata(path) {
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
             return None;
@@ -194,16 +266,35 @@ fn read(layer: &str, path: &Path) -> Option<ConfigFile> {
         Err(error) => Err(CapabilityError::Other(error.to_string())),
         // Opening a pipe would wait for whoever writes to it.
         Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
-        Ok(_) => bounded(path),
+        Ok(_) => bounded(path, CONFIG_FILE),
     };
     Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
 }
 
-fn bounded(path: &Path) -> Answer<Vec<u8>> {
+fn script(path: &Path) -> Answer<String> {
+    let found = std::fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+            CapabilityError::NotFound(error.to_string())
+        }
+        _ => CapabilityError::Other(error.to_string()),
+    })?;
+    if !found.is_file() {
+        return Err(CapabilityError::Invalid("it is not a regular file".to_owned()));
+    }
+    let content = bounded(path, SCRIPT_FILE)?;
+    // Shells run a script whatever bytes are in it; what is no script at all begins differently.
+    let start = content.get(..content.len().min(512)).unwrap_or_default();
+    if !content.starts_with(b"#!") && start.contains(&0) {
+        return Err(CapabilityError::Invalid("it is no text".to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&content).replace('\0', ""))
+}
+
+fn bounded(path: &Path, limit: u64) -> Answer<Vec<u8>> {
     let mut content = Vec::with_capacity(4_096);
     let other = |error: std::io::Error| CapabilityError::Other(error.to_string());
-    std::fs::File::open(path).map_err(other)?.take(CONFIG_FILE + 1).read_to_end(&mut content).map_err(other)?;
-    if content.len() as u64 > CONFIG_FILE { Err(CapabilityError::TooLarge(CONFIG_FILE)) } else { Ok(content) }
+    std::fs::File::open(path).map_err(other)?.take(limit + 1).read_to_end(&mut content).map_err(other)?;
+    if content.len() as u64 > limit { Err(CapabilityError::TooLarge(limit)) } else { Ok(content) }
 }
 
 impl Host for HostState {
@@ -220,6 +311,11 @@ impl Host for HostState {
     async fn read_config(&mut self, name: String) -> wasmtime::Result<Answer<Vec<ConfigFile>>> {
         let files = self.capabilities.files.clone();
         self.host_call(deadline::FILES, async move { files.read_config(name).await }).await
+    }
+
+    async fn read_script(&mut self, path: String) -> wasmtime::Result<Answer<String>> {
+        let files = self.capabilities.files.clone();
+        self.host_call(deadline::FILES, async move { files.read_script(path).await }).await
     }
 }
 
@@ -264,9 +360,27 @@ mod tests {
         let at = |path: &str| folder.path().join(path);
         std::fs::write(at("good"), "a: b").expect("a file");
         std::fs::write(at("large"), vec![b'x'; CONFIG_FILE as usize + 1]).expect("a file");
-        assert_eq!(read("user", &at("good")).expect("there").content, Ok(b"a: b".to_vec()));
-        assert_eq!(read("user", &at("large")).expect("there").content, Err(CapabilityError::TooLarge(CONFIG_FILE)));
-        assert!(matches!(read("user", folder.path()).expect("there").content, Err(CapabilityError::Other(_))));
-        assert!(read("user", &at("missing")).is_none() && read("user", &at("good/missing")).is_none());
+        assert_eq!(read_config_file("user", &at("good")).expect("there").content, Ok(b"a: b".to_vec()));
+        assert_eq!(
+            read_config_file("user", &at("large")).expect("there").content,
+            Err(CapabilityError::TooLarge(CONFIG_FILE))
+        );
+        assert!(matches!(
+            read_config_file("user", folder.path()).expect("there").content,
+            Err(CapabilityError::Other(_))
+        ));
+        std::fs::write(at("long"), vec![b'x'; SCRIPT_FILE as usize + 1]).expect("a file");
+        std::fs::write(at("binary"), b"\x7fELF\0").expect("a file");
+        std::fs::write(at("odd"), b"#!/bin/sh\n#\xff\nrm x\0\n").expect("a file");
+        assert_eq!(script(&at("good")), Ok("a: b".to_owned()));
+        assert_eq!(script(&at("long")), Err(CapabilityError::TooLarge(SCRIPT_FILE)));
+        assert!(matches!(script(&at("binary")), Err(CapabilityError::Invalid(_))));
+        assert!(script(&at("odd")).is_ok_and(|text| text.contains("rm x\n")));
+        assert!(matches!(script(folder.path()), Err(CapabilityError::Invalid(_))));
+        assert!(matches!(script(&at("missing")), Err(CapabilityError::NotFound(_))));
+        assert!(
+            read_config_file("user", &at("missing")).is_none()
+                && read_config_file("user", &at("good/missing")).is_none()
+        );
     }
 }

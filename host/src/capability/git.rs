@@ -1,8 +1,12 @@
 //! `git`: asks git about a work tree.
 
+use std::io::Read;
+use std::path::Path;
+
 use async_trait::async_trait;
 
 use super::{Answer, ChangedFile, Denied, Recording};
+use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::git::Host;
 use crate::limits::deadline;
 use crate::state::HostState;
@@ -40,6 +44,45 @@ impl<T: Git> Git for Recording<T> {
     }
 }
 
+/// Largest `HEAD` or `.git` file that is read, in bytes.
+const HEAD: u64 = 4_096;
+
+/// What git keeps of a work tree in plain files, read without running git: the branch. Changed files need git itself,
+/// and are `unavailable` here.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalHead;
+
+#[async_trait]
+impl Git for LocalHead {
+    async fn changed_files(&self, _folder: String) -> Answer<Vec<ChangedFile>> {
+        Err(CapabilityError::Unavailable("git is not run here".to_owned()))
+    }
+
+    async fn branch(&self, folder: String) -> Answer<Option<String>> {
+        branch(Path::new(&folder))
+    }
+}
+
+fn small(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))?;
+    file.take(HEAD).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The branch of the work tree that a folder is in. `.git` is a folder, or a file that says where it is.
+fn branch(folder: &Path) -> Answer<Option<String>> {
+    let nowhere = || CapabilityError::Unavailable(format!("{} is in no work tree", folder.display()));
+    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).ok_or_else(nowhere)?;
+    let git = root.join(".git");
+    let git = match small(&git) {
+        Some(text) => root.join(text.trim().strip_prefix("gitdir:").ok_or_else(nowhere)?.trim()),
+        None => git,
+    };
+    let head = small(&git.join("HEAD")).ok_or_else(nowhere)?;
+    Ok(head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned))
+}
+
 impl Host for HostState {
     async fn changed_files(&mut self, folder: String) -> wasmtime::Result<Answer<Vec<ChangedFile>>> {
         let git = self.capabilities.git.clone();
@@ -49,5 +92,36 @@ impl Host for HostState {
     async fn branch(&mut self, folder: String) -> wasmtime::Result<Answer<Option<String>>> {
         let git = self.capabilities.git.clone();
         self.host_call(deadline::GIT, async move { git.branch(folder).await }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_is_read_from_plain_files() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = |path: &str| folder.path().join(path);
+        for path in ["a/.git", "a/sub", "b", "c/.git", "d", "e"] {
+            std::fs::create_dir_all(at(path)).expect("a folder");
+        }
+        std::fs::write(at("a/.git/HEAD"), "ref: refs/heads/feature/x\n").expect("a file");
+        std::fs::write(at("c/.git/HEAD"), "0123456789\n").expect("a file");
+        std::fs::write(at("d/.git"), "gitdir: ../a/.git\n").expect("a file");
+        std::fs::write(at("e/.git"), "x").expect("a file");
+        let cases = [
+            ("a", Some(Some("feature/x"))),
+            ("a/sub", Some(Some("feature/x"))),
+            ("c", Some(None)),
+            ("d", Some(Some("feature/x"))),
+            ("b", None),
+            ("e", None),
+        ];
+        for (path, expected) in cases {
+            let found = branch(&at(path)).ok();
+            let found = found.as_ref().map(|branch| branch.as_deref());
+            assert_eq!(found, expected, "{path}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types. `git`, `daemon`, `terminal`, `message` and `extensions` have none in this
+//! - The real ones are `Local…` types. Of `git` there is the branch (`LocalHead`); `daemon`, `terminal`, `message` and `extensions` have none in this
 //!   crate: an agent that embeds it brings its own, and the command line denies them.
 
 mod clock;
@@ -29,7 +29,7 @@ pub use clock::{Clock, LocalClock};
 pub use daemon::Daemon;
 pub use extensions::Extensions;
 pub use files::{Files, LocalFiles};
-pub use git::Git;
+pub use git::{Git, LocalHead};
 pub use journal::{Journal, LocalJournal};
 pub use log::{LocalLog, Log};
 pub use message::Message;
@@ -70,7 +70,11 @@ impl<T> Recording<T> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn record(&self, function: &str, arguments: &dyn Debug) {
+    pub(crate) fn inner(&self) -> &T {
+        &self.inner
+    }
+
+    pub(crate) fn record(&self, function: &str, arguments: &dyn Debug) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         requests.push(format!("{function}{arguments:?}"));
     }

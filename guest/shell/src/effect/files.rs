@@ -801,7 +801,9 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
             }
             // Their value may look like a test.
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-lname" | "-type"
-            | "-printf" | "-size" | "-perm" | "-user" | "-group" | "-mtime" | "-mmin" | "-maxdepth" => at += 1,
+            | "-printf" | "-size" | "-perm" | "-user" | "-group" | "-mtime" | "-mmin" | "-maxdepth" | "-mindepth"
+            | "-uid" | "-gid" | "-inum" | "-links" | "-ctime" | "-cmin" | "-atime" | "-amin" | "-used" | "-fstype"
+            | "-context" | "-xtype" | "-regextype" | "-ilname" | "-iwholename" => at += 1,
             _ => {}
         }
         at += 1;

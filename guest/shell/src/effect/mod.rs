@@ -119,7 +119,7 @@ pub(crate) fn is_unlisted(command: &Command) -> bool {
 const SYSTEM: &[&str] =
     &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/games"];
 
-fn is_system(program: &str) -> bool {
+pub(crate) fn is_system(program: &str) -> bool {
     program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder))
 }
 

@@ -183,7 +183,7 @@ const PROGRAMS: &[Row] = &[
     row("patch gpatch", "p/strip=v i/input=r o/output=w d/directory=C r/reject-file=w b/backup V/version-control=v B/prefix=v Y=v z/suffix=v F/fuzz=v D/ifdef=v dry-run N/forward R/reverse f/force t/batch s/silent/quiet E/remove-empty-files g/get=v", Code(script::patch)),
 
     // Programs with a script.
-    row("sed gsed", "n/quiet/silent E/r/regexp-extended s/separate u/unbuffered z/null-data i/in-place? e/expression=p f/file=P l/line-length=v", Code(script::sed)).pattern(1),
+    row("sed gsed", "n/quiet/silent E/r/regexp-extended s/separate u/unbuffered z/null-data i/I/in-place? e/expression=p f/file=P l/line-length=v", Code(script::sed)).pattern(1),
     row("perl", "i? e/E=q 0# l# F=v I=v M=v m=v x? C? D=v p n a c h s S t T u U w W X v", Code(script::perl)),
     row("ruby", "i? e=q 0# F=v I=v r=v x? C=C E=v p n a c h l s S v w W", Code(script::perl)),
     row("awk gawk mawk nawk goawk", "F/field-separator=v v/assign=v f/file=P e/source=q i/include=t l/load=v o? p? d?", Code(script::awk)).style(Posix).skip(1),

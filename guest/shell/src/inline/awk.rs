@@ -291,7 +291,7 @@ impl Reader<'_> {
                     } else if matches!(token.kind, Kind::Operator(_)) || level == 0 {
                         let end = if printing { self.operand(at + 1) } else { at };
                         if printing {
-                            self.shell(at + 1, end);
+                            self.piped(value_from, at, at + 1, end);
                         }
                     }
                 }
@@ -403,6 +403,22 @@ impl Reader<'_> {
                 self.deeds.push(Deed { what: what(value::path(&text)), at });
             }
         }
+    }
+
+    /// `print TEXT | COMMAND`: what a shell is given is what it runs.
+    fn piped(&mut self, from: usize, to: usize, command_from: usize, command_to: usize) {
+        let shell = |text: &str| {
+            let program = text.split_whitespace().next().unwrap_or_default();
+            matches!(crate::path::basename(program), "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh")
+        };
+        // What is only known when it runs is the command's own to say.
+        let given = self.texts(from, to);
+        if self.texts(command_from, command_to).iter().any(|(text, _)| shell(text))
+            && given.iter().all(|(text, _)| !text.contains(HOLE))
+        {
+            self.shell(from, to);
+        }
+        self.shell(command_from, command_to);
     }
 
     fn shell(&mut self, from: usize, to: usize) {

@@ -47,6 +47,8 @@ impl Base {
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) list: List,
+    /// From the `#` to the line's end; those inside substitutions are not among them.
+    pub(crate) comments: Vec<Span>,
 }
 
 /// Parses a whole text. The error says what is wrong, for people.
@@ -105,13 +107,24 @@ pub(super) struct Parser<'a> {
     pub(super) depth: usize,
     pending: Vec<Pending>,
     pub(super) joins: Joins,
+    /// Where comments were come upon; some more than once.
+    comments: Vec<(usize, usize)>,
 }
 
 pub(super) type Parsing<T> = Result<T, String>;
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, base: Base, depth: usize) -> Self {
-        Parser { text, pos: 0, end: text.len(), base, depth, pending: Vec::new(), joins: Joins::default() }
+        Parser {
+            text,
+            pos: 0,
+            end: text.len(),
+            base,
+            depth,
+            pending: Vec::new(),
+            joins: Joins::default(),
+            comments: Vec::new(),
+        }
     }
 
     fn whole(&mut self) -> Parsing<Parsed> {
@@ -120,7 +133,11 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected());
         }
         self.documents()?;
-        Ok(Parsed { list })
+        let mut comments = std::mem::take(&mut self.comments);
+        comments.sort_unstable();
+        comments.dedup();
+        let comments = comments.into_iter().map(|(start, end)| self.base.map(start, end)).collect();
+        Ok(Parsed { list, comments })
     }
 
     pub(super) fn byte(&self) -> Option<u8> {
@@ -207,7 +224,11 @@ impl<'a> Parser<'a> {
             match self.byte() {
                 Some(b' ' | b'\t') => self.pos += 1,
                 Some(b'\\') if self.byte_at(self.pos + 1) == Some(b'\n') => self.join_lines(true),
-                Some(b'#') => self.pos = self.rest().find('\n').map_or(self.end, |length| self.pos + length),
+                Some(b'#') => {
+                    let end = self.rest().find('\n').map_or(self.end, |length| self.pos + length);
+                    self.comments.push((self.pos, end));
+                    self.pos = end;
+                }
                 _ => return,
             }
         }

@@ -89,6 +89,16 @@ impl Walk<'_> {
         let status = match name {
             "cd" => return self.cd(arguments, span, state),
             "pushd" | "popd" => return self.stack(name, arguments, span, state),
+            "export" | "declare" | "typeset"
+                if arguments.first().and_then(Word::known).is_some_and(|flags| {
+                    flags == "-f" && name == "export"
+                        || flags.starts_with('-') && flags.contains('f') && flags.contains('x')
+                }) =>
+            {
+                let names = arguments.iter().skip(1).filter_map(Word::known).map(str::to_owned);
+                Rc::make_mut(&mut state.exported_functions).extend(names);
+                Status::Unknown
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, arguments, span, &mut state),
             "unset" => self.unset(arguments, &mut state),
             "read" => return self.read(arguments, state),
@@ -406,6 +416,17 @@ impl Walk<'_> {
                 }
             }
             let array = matches!(state.get(name).map(|variable| &variable.content), Some(Content::Array(_)));
+            let refers = command != "export" && flag('n') && !local;
+            if refers
+                && let (Some(target), Value::Known(_)) = (value, &word.value)
+                && is_name(target)
+                && target != name
+            {
+                let stamp = self.change();
+                if state.refer(name, target, stamp) {
+                    continue;
+                }
+            }
             if let Some(value) = value.filter(|value| !(array && *value == "\0")) {
                 let value = match &word.value {
                     Value::Known(_) => Value::Known(value.to_owned()),
@@ -682,7 +703,11 @@ impl Walk<'_> {
             return Status::Unknown;
         }
         for word in arguments {
-            let text = word.known().and_then(|text| Some(text.split_once('=')?.1.to_owned()));
+            let text = word.known().and_then(|text| text.split_once('='));
+            if let Some((name, text)) = text {
+                Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), text.to_owned());
+            }
+            let text = text.map(|(_, text)| text.to_owned());
             if let Some(text) = text.filter(|_| self.may_nest()) {
                 let own = state.clone();
                 let text = Word::new(text, word.span);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::state::{Content, Input, NOWHERE, State, Variable};
 use super::{Command, RedirectKind, SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
+use crate::effect::Kind as EffectKind;
 use crate::facts::Facts;
 use crate::glob::{self, Pattern};
 use crate::syntax::{self, Base, Index, Literal, NodeKind, Operation, Parameter, Part, RedirectOperator, Target};
@@ -357,6 +358,7 @@ impl Walk<'_> {
             return content;
         }
         let before = state.clone();
+        let first = self.commands.len();
         let ((), output) = self.capturing(&before, |walk| {
             walk.inside(SUBSTITUTION, |walk| {
                 let input = state.input.clone();
@@ -369,7 +371,20 @@ impl Walk<'_> {
                 let text = text.text.replace('\0', "");
                 Value::Known(text.trim_end_matches('\n').to_owned())
             }
-            None => Value::hole(Why::CommandOutput),
+            None => self.temporary(first).unwrap_or_else(|| Value::hole(Why::CommandOutput)),
+        }
+    }
+
+    /// `$(mktemp)`: where it is, if the commands from this one on are nothing else.
+    fn temporary(&self, first: usize) -> Option<Value> {
+        let [command] = self.commands.get(first..)? else { return None };
+        let effect = command.effects.first().filter(|_| command.program() == Some("mktemp"))?;
+        match &effect.path {
+            Value::Pattern(pattern) if effect.kind == EffectKind::Create => {
+                let shape = pattern.replace('*', "\0");
+                Some(Value::Unknown { why: Why::CommandOutput, shape })
+            }
+            _ => None,
         }
     }
 

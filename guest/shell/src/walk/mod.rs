@@ -47,6 +47,9 @@ const MAX_COMMANDS: usize = 20_000;
 /// How many parts of a text are run, loops and functions counted each time.
 const MAX_STEPS: usize = 200_000;
 
+/// How many scripts are read from files for one text; the others stay opaque.
+const MAX_SCRIPTS: usize = 32;
+
 /// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
@@ -194,12 +197,25 @@ pub struct Command {
     pub unseen_script: bool,
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
     pub opaque: bool,
+    input: Option<Rc<Text>>,
 }
 
 impl Command {
     /// The program's name without its folder, if certain.
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(Word::known).map(basename)
+    }
+
+    /// A command without words that does this, for effects that come from elsewhere than a text.
+    pub fn of_effects(effects: Vec<Effect>, span: Span, cwd: &str) -> Self {
+        let cwd = Some(cwd.to_owned());
+        let runs = Runs::Certainly;
+        Command { effects, runs, shell_cwd: cwd.clone(), cwd, ..Command::bare(Vec::new(), span, 0) }
+    }
+
+    /// What it may read from standard input, if that is known.
+    pub fn input(&self) -> Option<&str> {
+        self.input.as_ref().map(|input| input.text.as_str())
     }
 
     /// A command of which nothing is known but its words.
@@ -224,6 +240,7 @@ impl Command {
             more_words: false,
             unseen_script: false,
             opaque: false,
+            input: None,
         }
     }
 }
@@ -235,21 +252,26 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Why the text was not parsed. Its tokens then stand in one command, without any structure.
     pub unparsed: Option<String>,
+    /// Its comments, from the `#` to the line's end. None of those inside substitutions, of a text that was not parsed,
+    /// or of one whose lines are joined inside words.
+    pub comments: Vec<Span>,
 }
 
 /// Reads a shell text. See the crate's first page for an example.
 pub fn parse(text: &str, facts: &Facts) -> Script {
     let mut walk = Walk::new(text, facts);
+    let mut comments = Vec::new();
     match scan::refuse(text).map_or_else(|| syntax::parse(text, Base::default(), 0), Err) {
         Err(why) => walk.fail(why),
         Ok(parsed) => {
             let state = State::new(facts);
             walk.shell(&parsed.list, state);
+            comments = parsed.comments;
         }
     }
     match walk.failure {
-        None => Script { commands: walk.commands, unparsed: None },
-        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why) },
+        None => Script { commands: walk.commands, unparsed: None, comments },
+        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), comments: Vec::new() },
     }
 }
 
@@ -316,6 +338,7 @@ struct Walk<'f> {
     dry: usize,
     steps: usize,
     bytes: usize,
+    scripts: usize,
     failure: Option<String>,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
@@ -347,6 +370,7 @@ impl<'f> Walk<'f> {
             dry: 0,
             steps: 0,
             bytes: 0,
+            scripts: 0,
             failure: None,
             frames: Vec::new(),
             captures: Vec::new(),

@@ -100,6 +100,10 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
             }
             _ => return None,
         },
+        "sed" => match arguments {
+            [script] | ["-e", script] => substituted(script, input?)?,
+            _ => return None,
+        },
         "seq" => seq(arguments)?,
         "head" | "tail" => {
             let count = match arguments {
@@ -372,6 +376,23 @@ fn hex(text: &str) -> Option<String> {
         text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
     let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok()).collect::<Option<_>>()?;
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+/// `s/X/Y/` where neither is a pattern.
+fn substituted(script: &str, input: &str) -> Option<String> {
+    let mut chars = script.strip_prefix('s')?.chars();
+    let delimiter = chars.next().filter(|c| !c.is_alphanumeric() && *c != '\\')?;
+    let parts: Vec<&str> = chars.as_str().split(delimiter).collect();
+    let [from, to, flags] = parts.as_slice() else { return None };
+    let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || " @%_,:=~-/!#".contains(c));
+    if from.is_empty() || !plain(from) || !plain(to) {
+        return None;
+    }
+    match *flags {
+        "" => Some(lines(input, |line| line.replacen(from, to, 1))),
+        "g" => Some(input.replace(from, to)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::control::{Ends, restore};
 use super::state::{Content, Input, Inside, State, Status, Text, Variable};
-use super::{Command, Joiner, MAX_COMMANDS, Redirect, RedirectKind, Runs, Walk, output};
+use super::{Command, Joiner, MAX_COMMANDS, MAX_SCRIPTS, Redirect, RedirectKind, Runs, Walk, output};
 use crate::effect::{self, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::inline::{self, What};
@@ -51,7 +51,11 @@ impl Redirected {
                 })),
                 (true, ..) => None,
             };
-            state.set_content(path, content, stamp);
+            if path.contains(Value::HOLE) {
+                state.put_content(path, content, stamp);
+            } else {
+                state.set_content(path, content, stamp);
+            }
         }
     }
 }
@@ -90,19 +94,37 @@ impl Walk<'_> {
         command.tracked = Rc::clone(&before.tracked);
         command.env =
             super::Variables { vars: before.vars().clone(), directory: command.shell_cwd.clone(), wild: before.wild };
+        // Its own redirects, else what it stands in.
+        let given = if matches!(state.input, Input::Text(..)) { &state.input } else { &before.input };
+        if let Input::Text(text, 0) = given {
+            command.input = Some(Rc::clone(text));
+        }
         command.cwd = self.works_in(&command, before);
         self.per_command(&mut command, before);
         let mut effects = effect::effects(&command, &state.files);
         if self.elsewhere {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
+        through_links(&mut effects, state);
         for effect in &mut effects {
             effect.certain &= command.runs == Runs::Certainly && !effect.alternative;
             // Behind a link it may be something that the command also touches elsewhere.
             effect.certain &= !effect.path.known().is_some_and(|path| state.files.is_linked(path));
         }
         if command.runs != Runs::Never {
+            // What a redirect appends is added when it is known, after the command ran.
+            let appends = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Append);
+            let appends: Vec<Span> = appends.map(|redirect| redirect.target.span).collect();
+            let kept = |effect: &Effect| effect.kind == EffectKind::Append && appends.contains(&effect.span);
+            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.known());
+            let before: Vec<(String, Option<Rc<Text>>)> = before
+                .map(|path| (path.to_owned(), state.files.made(path).and_then(|made| made.content.clone())))
+                .collect();
             self.apply(&effects, state);
+            for (path, content) in before {
+                let stamp = self.change();
+                state.set_content(&path, content, stamp);
+            }
         }
         command.effects = effects;
         if let Some(reserved) = self.commands.get_mut(slot) {
@@ -122,6 +144,7 @@ impl Walk<'_> {
     /// Does to the files what a command does.
     fn apply(&mut self, effects: &[Effect], state: &mut State) {
         let mut source: Option<&Effect> = None;
+        let mut copied: Option<Rc<Text>> = None;
         for effect in effects {
             let stamp = self.change();
             let changes = matches!(
@@ -135,8 +158,14 @@ impl Walk<'_> {
             );
             if effect.copied {
                 source = Some(effect);
+                // Before it is gone from there.
+                copied = effect.path.known().and_then(|source| state.files.made(source)?.content.clone());
             }
             let Value::Known(path) = &effect.path else {
+                if let Some(key) = temporary(&effect.path).filter(|_| changes) {
+                    state.put_content(key, copied.clone(), stamp);
+                    continue;
+                }
                 if changes {
                     // Somewhere below what is certain of it.
                     let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
@@ -153,10 +182,14 @@ impl Walk<'_> {
             }
             let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
             let before = state.files.look(path);
-            let content = source
-                .and_then(|source| source.path.known())
-                .and_then(|source| state.files.made(source)?.content.clone());
+            let content = copied.clone();
             if !effect.certain {
+                if effect.kind == EffectKind::Link
+                    && let Some(target) = source.and_then(|source| source.path.known())
+                {
+                    state.may_link(path, target.to_owned(), stamp);
+                    continue;
+                }
                 // What is written to a file leaves it one.
                 if gone || before != Presence::File {
                     state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
@@ -368,7 +401,7 @@ impl Walk<'_> {
             let path = match (target.known(), state.folders.certain()) {
                 (Some(text), _) if text.starts_with('/') => Some(absolute(text, "/")),
                 (Some(text), Some(folder)) => Some(absolute(text, folder)),
-                _ => None,
+                _ => temporary(&target.value).map(str::to_owned),
             };
             let made = openable(kind, redirect.kind, &target, path.as_deref(), state);
             result.made = match (result.made, made) {
@@ -434,6 +467,14 @@ impl Walk<'_> {
         redirects: &[syntax::Redirect],
         mut state: State,
     ) -> Ends {
+        if let Some(text) = self.expanded_alias(span, words, &state) {
+            let name = text.1;
+            self.calls.push(name);
+            let mut ends = None;
+            self.inside("alias", |walk| walk.text(&text.0, |walk, list| ends = Some(walk.list(list, state.clone()))));
+            self.calls.pop();
+            return ends.unwrap_or_else(|| Ends::of(state));
+        }
         let slot = self.reserve();
         if self.failure.is_some() {
             return Ends::of(state);
@@ -502,6 +543,18 @@ impl Walk<'_> {
             before.lost = before.lost.min(self.frames.len());
         }
         self.run_redirected(slot, command, &redirected, &before, state)
+    }
+
+    /// The text that a command comes to whose first word is an alias, and the alias.
+    fn expanded_alias(&mut self, span: Span, words: &[syntax::Word], state: &State) -> Option<(Word, String)> {
+        let first = words.first().filter(|_| state.aliases)?;
+        let name = first.plain()?;
+        let text = state.alias_texts.get(name)?;
+        if self.calls.iter().any(|call| call == name) || !self.may_nest() {
+            return None;
+        }
+        let rest = self.source.get(first.span.end..span.end).filter(|_| first.span.end <= span.end)?;
+        Some((Word { at: None, ..Word::new(format!("{text}{rest}"), span) }, name.to_owned()))
     }
 
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
@@ -706,9 +759,28 @@ impl Walk<'_> {
         if !self.step() {
             return Ends::of(state);
         }
+        if let Some(program) = command.words.first().and_then(Word::known).and_then(|name| behind_link(name, before))
+            && let Some(first) = command.words.first_mut()
+        {
+            first.value = Value::Known(program);
+        }
         let words = command.words.clone();
         let Some(first) = words.first() else { return Ends::of(state) };
         let span = command.span;
+        if let Value::Unknown { why: Why::Variable(variable), shape } = &first.value
+            && matches!(variable.as_str(), "SHELL" | "BASH")
+            && shape.chars().eq([Value::HOLE])
+        {
+            // Whichever shell it is, it runs its text.
+            let mut shell = words.clone();
+            shell[0].value = Value::Known("bash".to_owned());
+            let inner = wrapper::inner(&shell);
+            if !inner.is_empty() {
+                command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
+                self.record(slot, command, before, &mut state);
+                return self.open(slot, &shell, inner, span, state);
+            }
+        }
         let Some(name) = first.known().map(str::to_owned) else {
             // It may be anything, a builtin too.
             let computed = !first.value.text().contains('/');
@@ -741,7 +813,8 @@ impl Walk<'_> {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Success);
         }
-        let inner = wrapper::inner(&words);
+        let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
+        inner.extend(by_variables(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
         let unlisted = inner.is_empty() && effect::is_unlisted(&command);
         self.record(slot, command, before, &mut state);
@@ -765,6 +838,7 @@ impl Walk<'_> {
         let printed = arguments
             .as_ref()
             .and_then(|arguments| output::of(name, arguments, input.as_deref(), before.folders.certain()));
+        let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
@@ -781,6 +855,19 @@ impl Walk<'_> {
                 .any(|word| matches!(word.known(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
         {
             self.names_again(words, &state);
+        }
+        // `sed -i s/X/Y/ FILE` on a file of the text.
+        if let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments.as_deref())
+            && let Some(folder) = before.folders.certain()
+        {
+            let path = absolute(file, folder);
+            let text = before.files.made(&path).and_then(|made| made.content.clone());
+            let changed = text.and_then(|text| {
+                let changed = output::of("sed", &[script], Some(&text.text), None)?;
+                Some(Rc::new(Text { text: changed, span: text.span, at: None }))
+            });
+            let stamp = self.stamp;
+            state.set_content(&path, changed, stamp);
         }
         if name == "tee"
             && let Input::Text(text, 0) = &state.input
@@ -807,13 +894,28 @@ impl Walk<'_> {
             "basename" | "dirname" | "echo" | "printf" if printed.is_some() => Status::Success,
             _ => Status::Unknown,
         };
+        let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
+        if let Some(place) = planted.and_then(|name| on_path(name, before))
+            && let Some(content) = self.runnable(&place, span, &state)
+            && self.may_nest()
+        {
+            let arguments = words.to_vec();
+            return self.inside_file(slot, &content, &arguments, state);
+        }
         // A script that the text wrote, run by its path.
         if name != words[0].known().unwrap_or_default() {
-            let path = words[0].known().and_then(|path| Some(absolute(path, before.folders.certain()?)));
-            let content = path.and_then(|path| state.files.made(&path)?.content.clone());
+            let path = words[0].known().and_then(|path| {
+                if path.starts_with('/') {
+                    Some(absolute(path, "/"))
+                } else {
+                    Some(absolute(path, before.folders.certain()?))
+                }
+            });
+            let content =
+                path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, &state));
             if let Some(content) = content {
                 let arguments = words.to_vec();
-                return self.file(&content, &arguments, state);
+                return self.inside_file(slot, &content, &arguments, state);
             }
             self.hides(slot);
         }
@@ -829,7 +931,9 @@ impl Walk<'_> {
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
-                Value::Unknown { why: Why::CommandOutput, .. } => true,
+                Value::Unknown { why: Why::CommandOutput, .. } => {
+                    temporary(&path.value).and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
+                }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
                 Value::Known(path) => {
@@ -838,7 +942,7 @@ impl Walk<'_> {
                 }
                 _ => false,
             },
-            Kind::Inline { .. } | Kind::Command { .. } => false,
+            Kind::Inline { .. } | Kind::Command { .. } | Kind::Script { .. } => false,
         }
     }
 
@@ -997,15 +1101,36 @@ impl Walk<'_> {
                 let after = self.script(language, &text, own);
                 Ends::with(after, Status::Unknown)
             }
+            Kind::Script { language, path } => {
+                let place = path.known().and_then(|path| match own.folders.certain() {
+                    _ if path.starts_with('/') => Some(absolute(path, "/")),
+                    folder => Some(absolute(path, folder?)),
+                });
+                match place.and_then(|place| self.runnable(&place, path.span, &own)) {
+                    Some(content) => {
+                        let after = self.script(language, &content_word(&content), own);
+                        Ends::with(after, Status::Unknown)
+                    }
+                    None => {
+                        self.hides(slot);
+                        Ends::with(self.unread(span, own), Status::Unknown)
+                    }
+                }
+            }
             Kind::File { path, args, here } => {
+                let path_span = path.span;
                 let known = path.known().map(str::to_owned);
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
                     return self.read_input(None, &args, span, own);
                 }
                 let folder = own.folders.certain();
+                let found =
+                    known.as_deref().filter(|path| here && !path.contains('/')).and_then(|path| on_path(path, &own));
                 let place = known
                     .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
-                let content = place.and_then(|path| own.files.made(&path)?.content.clone());
+                let place = found.or(place);
+                let place = place.or_else(|| temporary(&path.value).map(str::to_owned));
+                let content = place.and_then(|path| self.runnable(&path, path_span, &own));
                 let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
                 let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
                 match content.or(written) {
@@ -1018,20 +1143,16 @@ impl Walk<'_> {
                     Some(content) => {
                         let mut arguments = vec![path];
                         arguments.extend(args);
-                        self.file(&content, &arguments, own)
+                        self.file(slot, &content, &arguments, own)
                     }
                     None => {
                         self.hides(slot);
                         let mut own = own;
-                        let stamp = self.change();
                         if here {
+                            let stamp = self.change();
                             own.havoc(stamp);
-                        } else {
-                            own.doubt_files(stamp);
                         }
-                        self.print(None, span, None, &own);
-                        used_up(&mut own);
-                        Ends::with(own, Status::Unknown)
+                        Ends::with(self.unread(span, own), Status::Unknown)
                     }
                 }
             }
@@ -1052,6 +1173,31 @@ impl Walk<'_> {
                 Ends::with(own, Status::Unknown)
             }
         }
+    }
+
+    /// The text of a file that is about to be run: as this text made it, else as it is there.
+    fn runnable(&mut self, path: &str, span: Span, state: &State) -> Option<Rc<Text>> {
+        if let Some(made) = state.files.made(path) {
+            return made.content.clone();
+        }
+        if path.contains(Value::HOLE) {
+            return None;
+        }
+        self.scripts += 1;
+        if self.scripts > MAX_SCRIPTS || self.elsewhere {
+            return None;
+        }
+        let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
+        Some(Rc::new(Text { text, span, at: None }))
+    }
+
+    /// After a program that was not read.
+    fn unread(&mut self, span: Span, mut state: State) -> State {
+        let stamp = self.change();
+        state.doubt_files(stamp);
+        self.print(None, span, None, &state);
+        used_up(&mut state);
+        state
     }
 
     /// What a command runs is not listed.
@@ -1092,8 +1238,17 @@ impl Walk<'_> {
         }
     }
 
-    /// A file of commands that the text wrote. Its first line may name another interpreter.
-    fn file(&mut self, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
+    /// A file that is run by its own name.
+    fn inside_file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], state: State) -> Ends {
+        let name = arguments.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
+        if !self.may_nest() {
+            return Ends::of(state);
+        }
+        self.inside(&name, |walk| walk.file(slot, content, arguments, state))
+    }
+
+    /// A file of commands. Its first line may name another interpreter.
+    fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
         let first = content.text.lines().next().unwrap_or_default();
         let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
         let program = interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env");
@@ -1103,6 +1258,11 @@ impl Walk<'_> {
             "perl" => Some(Language::Perl),
             "ruby" => Some(Language::Ruby),
             "php" => Some(Language::Php),
+            name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
+                let span = content.span;
+                self.hides(slot);
+                return Ends::with(self.unread(span, own), Status::Unknown);
+            }
             _ => None,
         };
         let word = content_word(content);
@@ -1121,11 +1281,10 @@ impl Walk<'_> {
     /// Runs a text in a shell process of its own; of what it changes, files stay.
     fn text_in(&mut self, text: &Word, shell: State, own: State) -> Ends {
         // A file of the text that bash reads first.
-        let first = shell.known("BASH_ENV").and_then(|path| {
-            let path = absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/"));
-            shell.files.made(&path)?.content.clone()
-        });
-        if let Some(content) = first {
+        let first = shell
+            .known("BASH_ENV")
+            .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
+        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &shell)) {
             let state = shell.clone();
             self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
         }
@@ -1262,7 +1421,7 @@ impl Walk<'_> {
         own.remove("PWD", stamp);
         let several = arguments.iter().any(|word| word.several);
         own.arguments = (!several).then(|| Rc::new(arguments.iter().map(|word| word.value.clone()).collect()));
-        own.forget_functions(stamp);
+        own.keep_exported_functions(stamp);
         own.stack = Some(Rc::new(Vec::new()));
         (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
         own.status = Status::Success;
@@ -1415,10 +1574,157 @@ impl Walk<'_> {
     }
 }
 
+/// What `realpath` prints of a path whose links are known.
+fn real(name: &str, arguments: &[&str], state: &State) -> Option<String> {
+    let path = match (name, arguments) {
+        ("realpath", [path] | ["-m" | "-e" | "-s", path]) | ("readlink", ["-f" | "-m" | "-e", path]) => *path,
+        _ => return None,
+    };
+    let path = if path.starts_with('/') { absolute(path, "/") } else { absolute(path, state.folders.certain()?) };
+    Some(format!("{}\n", state.files.real(&path)?))
+}
+
+/// Whether a program is a file of the text, whatever its name says.
+fn is_foreign(name: &str, state: &State) -> bool {
+    let path = match state.folders.certain() {
+        _ if !name.contains('/') => return false,
+        _ if name.starts_with('/') => absolute(name, "/"),
+        Some(folder) => absolute(name, folder),
+        None => return false,
+    };
+    !effect::is_system(&path) && state.files.made(&path).is_some_and(|made| made.link.is_none())
+}
+
+/// Variables whose value a program runs as shell text.
+const RUN_BY: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "GIT_SSH_COMMAND",
+            "GIT_EDITOR",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_PAGER",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_ASKPASS",
+            "GIT_PROXY_COMMAND",
+            "EDITOR",
+            "VISUAL",
+            "PAGER",
+        ],
+    ),
+    ("man", &["MANPAGER", "PAGER", "MANOPT"]),
+    ("less", &["LESSOPEN", "LESSCLOSE", "LESSEDIT", "VISUAL", "EDITOR"]),
+    ("crontab", &["VISUAL", "EDITOR"]),
+    ("sudoedit", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
+    ("visudo", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
+    ("psql", &["PSQL_EDITOR", "PSQL_PAGER", "PAGER", "VISUAL", "EDITOR"]),
+    ("rsync", &["RSYNC_RSH"]),
+    ("cvs", &["CVS_RSH", "EDITOR"]),
+    ("hg", &["HGEDITOR", "PAGER", "EDITOR"]),
+    ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
+];
+
+/// What a program runs because variables of the text say so, perhaps.
+fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
+    let name = crate::path::basename(name);
+    let names = RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[][..], |(_, names)| names);
+    let set = names.iter().filter_map(|name| match &state.get(name)?.content {
+        Content::Text(value @ Value::Known(text)) if !text.is_empty() && state.get(name)?.exported == Some(true) => {
+            Some(value.clone())
+        }
+        _ => None,
+    });
+    let span = words.first().map_or_else(Span::default, |word| word.span);
+    let inner = set.map(|value| {
+        let text = Word { value, ..Word::new("", span) };
+        Inner {
+            kind: Kind::Text { text, args: Vec::new() },
+            change: Change { times: Times::Perhaps, ..Change::default() },
+        }
+    });
+    inner.collect()
+}
+
+/// The program that a link of the text leads to.
+fn behind_link(name: &str, state: &State) -> Option<String> {
+    if !name.contains('/') {
+        return None;
+    }
+    let path = if name.starts_with('/') { absolute(name, "/") } else { absolute(name, state.folders.certain()?) };
+    let links = state.files.links();
+    links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to)
+}
+
+/// A file of the text in a folder that the text put before others on `PATH`.
+fn on_path(name: &str, state: &State) -> Option<String> {
+    let path = match &state.get("PATH")?.content {
+        Content::Text(value) => value.text(),
+        _ => return None,
+    };
+    let known = path.split(':').take_while(|folder| !folder.contains(Value::HOLE));
+    let mut places = known.map(|folder| {
+        if folder.starts_with('/') {
+            Some(format!("{folder}/{name}"))
+        } else {
+            Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
+        }
+    });
+    places.find_map(|place| place.filter(|place| state.files.made(place).is_some_and(|made| made.content.is_some())))
+}
+
+/// The shape of a path that `mktemp` made up: what is written there is found under it again.
+pub(super) fn temporary(path: &Value) -> Option<&str> {
+    match path {
+        Value::Unknown { why: Why::CommandOutput, shape } if shape.starts_with('/') => Some(shape),
+        _ => None,
+    }
+}
+
+/// What happens behind a link that the text made happens to what the link leads to.
+fn through_links(effects: &mut Vec<Effect>, state: &State) {
+    let links = state.files.links();
+    if links.is_empty() {
+        return;
+    }
+    let mut more = Vec::new();
+    for effect in effects.iter().filter(|effect| effect.kind != EffectKind::Send) {
+        let mut text = effect.path.text().to_owned();
+        let mut changed = false;
+        for _ in 0..links.len().min(8) {
+            let step = links.iter().find_map(|(from, to)| {
+                let rest = text.strip_prefix(from.as_str())?;
+                // The link itself is removed, not what it leads to.
+                let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
+                let below = rest.starts_with('/') && (rest.len() > 1 || !itself);
+                (below || rest.is_empty() && !itself).then(|| format!("{to}{rest}"))
+            });
+            match step {
+                Some(to) if to != text => {
+                    text = to;
+                    changed = true;
+                }
+                _ => break,
+            }
+        }
+        if changed {
+            let path = match &effect.path {
+                Value::Known(_) => Value::Known(absolute(&text, "/")),
+                Value::Pattern(_) => Value::Pattern(text),
+                Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+            };
+            more.push(Effect { path, written: None, certain: false, copied: false, ..effect.clone() });
+        }
+    }
+    effects.extend(more);
+}
+
 /// Whether a path stands for an open file other than standard input.
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }
+
+/// Interpreters of shell text.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
 
 /// The names of a shell's end.
 const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];

@@ -1,6 +1,7 @@
 //! What is known at one point of a text.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;
 
@@ -212,6 +213,12 @@ impl Files {
         self.made_at(&self.canonical(path))
     }
 
+    /// The links that the text made, and where they lead.
+    pub(crate) fn links(&self) -> Vec<(String, String)> {
+        let links = self.made.iter().filter_map(|(path, made)| Some((path.clone(), made.link.clone()?)));
+        links.collect()
+    }
+
     fn made_at(&self, path: &str) -> Option<&Made> {
         let mut made = self.made.get(path)?;
         for _ in 0..8 {
@@ -299,6 +306,10 @@ impl Look for Files {
         }
     }
 
+    fn script(&self, path: &str) -> Option<String> {
+        self.facts.as_ref()?.script(path)
+    }
+
     fn real(&self, path: &str) -> Option<String> {
         // What the text made may have put other links on the way.
         let facts =
@@ -345,6 +356,11 @@ pub(crate) struct State {
     pub(crate) nocasematch: bool,
     /// `shopt -s expand_aliases`
     pub(crate) aliases: bool,
+    pub(crate) exported_functions: Rc<BTreeSet<String>>,
+    /// Names that stand for other names.
+    pub(crate) namerefs: Rc<BTreeMap<String, String>>,
+    /// What aliases stand for, where they stand for anything.
+    pub(crate) alias_texts: Rc<BTreeMap<String, String>>,
     pub(crate) status: Status,
 }
 
@@ -361,7 +377,8 @@ impl State {
             stamp: 0,
             complete: facts.env_complete,
             wild: false,
-            arguments: None,
+            // Where nothing is set there are no arguments either.
+            arguments: facts.env_complete.then(|| Rc::new(vec![Value::Known("bash".to_owned())])),
             stack: Some(Rc::new(Vec::new())),
             files: Files {
                 made: RedBlackTreeMap::new(),
@@ -384,6 +401,9 @@ impl State {
             noclobber: false,
             nocasematch: false,
             aliases: false,
+            alias_texts: Rc::default(),
+            exported_functions: Rc::default(),
+            namerefs: Rc::default(),
             status: Status::Success,
         };
         if let Some(trackers) = &facts.trackers {
@@ -419,6 +439,30 @@ impl State {
         }
         self.vars.insert_mut(name.to_owned(), variable);
         self.stamp = stamp;
+        if !self.namerefs.is_empty() {
+            // What one name says, the other says too; which of them was meant is not followed.
+            let others = self.namerefs.iter().filter_map(|(name_ref, target)| match () {
+                () if target == name => Some(name_ref.clone()),
+                () if name_ref == name => Some(target.clone()),
+                () => None,
+            });
+            for other in others.filter(|other| other != name).collect::<Vec<_>>() {
+                let unknown = Variable::unknown(&other);
+                self.vars.insert_mut(other, unknown);
+            }
+        }
+    }
+
+    /// `declare -n name=target`, where the target's value is known: until one of them changes both have it.
+    pub(crate) fn refer(&mut self, name: &str, target: &str, stamp: u64) -> bool {
+        let Some(Variable { content: Content::Text(value @ Value::Known(_)), special: false, .. }) = self.get(target)
+        else {
+            return false;
+        };
+        let value = value.clone();
+        self.put(name, Variable::text(value, Some(false)), stamp);
+        Rc::make_mut(&mut self.namerefs).insert(name.to_owned(), target.to_owned());
+        true
     }
 
     /// Takes a name out of the table, as if nothing had been said of it.
@@ -499,11 +543,25 @@ impl State {
         self.files.put(folder.to_owned(), Made::new(presence, inside), stamp);
     }
 
+    /// Notes what is in a file whose path is known in part, under what is known of it.
+    pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, stamp: u64) {
+        self.files.put(key.to_owned(), Made { content, ..Made::new(Presence::File, Inside::Unknown) }, stamp);
+    }
+
     /// Notes what is in a file that the text wrote.
     pub(crate) fn set_content(&mut self, path: &str, content: Option<Rc<Text>>, stamp: u64) {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
             self.files.put(canonical, Made { content, ..made }, stamp);
+        }
+    }
+
+    /// It may be a link now.
+    pub(crate) fn may_link(&mut self, path: &str, to: String, stamp: u64) {
+        self.link_file(path, to, stamp);
+        let path = self.files.canonical(path).into_owned();
+        if let Some(made) = self.files.made.get(&path).cloned() {
+            self.files.put(path, Made { presence: Presence::Unknown, ..made }, stamp);
         }
     }
 
@@ -590,6 +648,20 @@ impl State {
         self.noclobber |= other.noclobber;
         self.nocasematch |= other.nocasematch;
         self.aliases |= other.aliases;
+        if !Rc::ptr_eq(&self.namerefs, &other.namerefs) {
+            let mut names = (*self.namerefs).clone();
+            names.extend(other.namerefs.iter().map(|(name, target)| (name.clone(), target.clone())));
+            self.namerefs = Rc::new(names);
+        }
+        if !Rc::ptr_eq(&self.exported_functions, &other.exported_functions) {
+            let names = self.exported_functions.union(&other.exported_functions).cloned().collect();
+            self.exported_functions = Rc::new(names);
+        }
+        if !Rc::ptr_eq(&self.alias_texts, &other.alias_texts) {
+            let mut texts = (*self.alias_texts).clone();
+            texts.extend(other.alias_texts.iter().map(|(name, text)| (name.clone(), text.clone())));
+            self.alias_texts = Rc::new(texts);
+        }
         if self.status != other.status {
             self.status = Status::Unknown;
         }
@@ -634,6 +706,16 @@ impl State {
     /// Whether there are more functions than are followed.
     pub(crate) fn has_too_many_functions(&self) -> bool {
         self.functions.size() > MAX_FUNCTIONS
+    }
+
+    /// What a new shell sees of them: those that `export -f` named.
+    pub(crate) fn keep_exported_functions(&mut self, stamp: u64) {
+        let names: Vec<String> =
+            self.functions.keys().filter(|name| !self.exported_functions.contains(*name)).cloned().collect();
+        for name in names {
+            self.functions.remove_mut(&name);
+        }
+        self.functions_stamp = stamp;
     }
 
     pub(crate) fn forget_functions(&mut self, stamp: u64) {

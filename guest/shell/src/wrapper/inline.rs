@@ -38,8 +38,7 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
         match operands.split_first() {
             None => found.push(stdin(Vec::new())),
             Some((first, args)) if is_stdin(first) => found.push(stdin(args.to_vec())),
-            // A file in its language is not followed.
-            Some(_) => {}
+            Some((path, _)) => found.push(Inner::new(Kind::Script { language, path: path.clone() }, &change)),
         }
     }
     if scan.unclear || call.unclear {

@@ -226,6 +226,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("nohup eatmydata catchsegv chronic ifne run-one run-this-one noglob nocorrect memusage heaptrack fakechroot", LONG_HELP, 0, 0, Command),
     row("timeout gtimeout", "preserve-status foreground k,kill-after= s,signal= v,verbose help! version!", 1, 0, Command),
     row("stdbuf gstdbuf", "i,input= o,output= e,error= help! version!", 0, 0, Command),
+    row("ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1", "library-path= preload= audit= argv0= inhibit-cache list! verify! help! version!", 0, LONG_ONLY, Command),
     row("setsid", "c,ctty f,fork w,wait V,version! h,help!", 0, 0, Command),
     row("time gtime", "o,output= f,format= a,append p,portability v,verbose q,quiet V,version! help!", 0, 0, Command),
     row("chrt", "T,sched-runtime= P,sched-period= D,sched-deadline= p,pid! m,max! o,other f,fifo r,rr b,batch i,idle d,deadline R,reset-on-fork a,all-tasks v,verbose h,help! V,version!", 1, DIGITS, Command),

@@ -14,7 +14,7 @@ use crate::place;
 
 /// As of Claude Code 2.1.
 #[rustfmt::skip]
-const TOOLS: &[Tool] = &[
+pub(crate) const TOOLS: &[Tool] = &[
     Tool { name: "Bash", kind: ToolKind::Shell, required: &["command"], paths: &[], globs: &[] },
     Tool { name: "Edit", kind: ToolKind::Edit, required: &["file_path"], paths: &[], globs: &[] },
     Tool { name: "Glob", kind: ToolKind::List, required: &[], paths: &["path"], globs: &["pattern"] },
@@ -92,13 +92,10 @@ pub(crate) fn workspace_root(cwd: &str) -> String {
 }
 
 /// The answer to a call that is about to run; empty for no opinion. `message` is shown to the user.
-pub(crate) fn encode(verdict: &Verdict, attended: bool, message: Option<&str>) -> String {
+pub(crate) fn encode(verdict: &Verdict, message: Option<&str>) -> String {
     let (decision, reason) = match &verdict.decision {
         Decision::Pass => return notice(message),
-        Decision::Ask(reason) if attended => ("ask", reason.clone()),
-        Decision::Ask(reason) => {
-            ("deny", format!("{reason}; this is for the user to decide, who is not asked in this mode"))
-        }
+        Decision::Ask(reason) => ("ask", reason.clone()),
         Decision::Block(reason) | Decision::Rewrite(reason) => ("deny", reason.clone()),
     };
     let mut answer = json!({
@@ -116,7 +113,7 @@ pub(crate) fn encode(verdict: &Verdict, attended: bool, message: Option<&str>) -
 
 /// The answer to a call that could not be judged.
 pub(crate) fn refuse(verdict: &Verdict) -> String {
-    encode(verdict, true, None)
+    encode(verdict, None)
 }
 
 /// A word to the user, with no opinion on anything.

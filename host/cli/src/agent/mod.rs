@@ -7,7 +7,9 @@ pub(crate) mod claude;
 pub(crate) mod pi;
 
 use serde_json::Value;
-use toolgate_host::{Decision, Field, ToolCall, ToolKind, Verdict, plain};
+use toolgate_host::{Field, ToolCall, ToolKind, Verdict};
+
+use crate::show;
 
 /// What an agent's tool works on, by the keys of its input.
 pub(crate) struct Tool {
@@ -35,19 +37,20 @@ const PATH_KEYS: &[&str] = &[
     "path", "paths", "root", "source", "src", "target", "target_file", "to", "uri", "workdir",
 ];
 
+/// Characters of what matched that a reason has.
+const MATCHED: usize = 1_000;
+
 /// How deep into an unknown tool's input is looked.
 const DEPTH: usize = 64;
 
 /// The reason as agents and people read it: what matched, by which rule.
 pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
     let first = verdict.findings.first();
-    let rule = first.map(|finding| format!(" (rule {})", finding.rule)).unwrap_or_default();
+    let rule = first.map(|finding| format!(" (rule {})", show::whole(&finding.rule, show::LINE))).unwrap_or_default();
     let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
-    let words = if words.is_empty() { String::new() } else { format!(" Matched: {words}") };
-    let own = first.is_some_and(|finding| finding.rule.starts_with("host:"));
-    let violated = matches!(verdict.decision, Decision::Block(_)) && !own;
-    let start = if violated { "Security Policy Violation: " } else { "" };
-    plain(&format!("{start}{reason}{rule}.{words}"))
+    let words = if words.is_empty() { String::new() } else { format!(" Matched: {}", show::whole(words, MATCHED)) };
+    // Nothing is so long that what stands behind it is out of sight.
+    format!("{}{rule}.{words}", show::whole(reason, show::REASON))
 }
 
 /// Fills in what a tool works on. An error says which field is missing or of the wrong type.

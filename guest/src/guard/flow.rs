@@ -1,0 +1,456 @@
+//! What comes from elsewhere and is then run: downloads, decoded texts, through pipes, variables, files.
+//!
+//! Only what the shell engine cannot read is of interest here: a text that it can resolve is judged by what it does.
+
+use std::collections::BTreeMap;
+
+use toolgate_shell::{Command, Joiner, Kind, Runs, Script, Span, Value, Why};
+
+use super::matching::is_change;
+
+/// Programs that bring bytes from another machine.
+const FETCH: &[&str] = &[
+    "curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "curlie", "lynx", "w3m", "links", "nc",
+    "ncat", "netcat", "socat", "telnet", "ssh", "sftp", "scp", "ftp", "tftp", "rsh", "GET",
+];
+
+/// Programs that make one text out of another that does not look like it.
+const DECODE: &[&str] = &[
+    "base64",
+    "base32",
+    "basenc",
+    "xxd",
+    "uudecode",
+    "openssl",
+    "gunzip",
+    "zcat",
+    "gzip",
+    "bunzip2",
+    "bzcat",
+    "bzip2",
+    "unxz",
+    "xzcat",
+    "xz",
+    "zstd",
+    "zstdcat",
+    "unzstd",
+    "lz4",
+    "gpg",
+    "gpg2",
+    "age",
+    "ascii85",
+    "uncompress",
+    "atob",
+    "qprint",
+    "funzip",
+    "unzip",
+    "7z",
+];
+
+/// Programs that print shell text to be run by the shell that asks: their own set-up.
+const SETUP: &[&str] = &[
+    "ssh-agent",
+    "gpg-agent",
+    "keychain",
+    "direnv",
+    "pyenv",
+    "rbenv",
+    "nodenv",
+    "jenv",
+    "goenv",
+    "plenv",
+    "brew",
+    "opam",
+    "mise",
+    "rtx",
+    "asdf",
+    "fnm",
+    "nvm",
+    "zoxide",
+    "starship",
+    "thefuck",
+    "dircolors",
+    "luarocks",
+    "conda",
+    "mamba",
+    "micromamba",
+    "minikube",
+    "docker-machine",
+    "resize",
+    "fzf",
+    "atuin",
+    "register-python-argcomplete",
+    "tset",
+    "lesspipe",
+    "lesspipe.sh",
+    "grunt",
+    "locale",
+    "shopt",
+    "set",
+    "declare",
+    "alias",
+    "export",
+    "trap",
+    "getopt",
+    "stty",
+    "guix",
+    "ghcup",
+    "sdk",
+    "volta",
+    "rustup",
+    "podman",
+    "xrdb",
+    "umask",
+    "ulimit",
+];
+
+/// Subcommands that print such a text.
+const SETUP_WORDS: &[&str] = &[
+    "completion",
+    "completions",
+    "init",
+    "env",
+    "hook",
+    "shellenv",
+    "shell-init",
+    "activate",
+    "docker-env",
+    "--completion",
+    "completion-script",
+    "bash-completion",
+    "shell-hook",
+    "export-env",
+    "print-env",
+    "setup",
+    "printenv",
+];
+
+/// Programs of which only the place of another program is asked.
+const LOCATE: &[(&str, &str)] = &[
+    ("which", ""),
+    ("command", "-v"),
+    ("type", "-p"),
+    ("whereis", ""),
+    ("readlink", ""),
+    ("realpath", ""),
+    ("dirname", ""),
+    ("basename", ""),
+    ("pwd", ""),
+    ("npm", "bin"),
+    ("npm", "prefix"),
+    ("npm", "root"),
+    ("yarn", "bin"),
+    ("pnpm", "bin"),
+    ("go", "env"),
+    ("brew", "--prefix"),
+    ("xcrun", "-f"),
+    ("xcrun", "--find"),
+    ("rustup", "which"),
+    ("rustc", "--print"),
+    ("llvm-config", "--bindir"),
+    ("git", "rev-parse"),
+    ("pyenv", "which"),
+    ("asdf", "which"),
+    ("mise", "which"),
+    ("cd", ""),
+];
+
+/// Programs that run a text in a language of their own.
+const INTERPRETERS: &[&str] = &["python", "node", "perl", "ruby", "php", "deno", "bun", "lua", "pypy"];
+
+/// Programs that read the script which they run.
+const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
+
+/// Where a text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Source {
+    /// From something that is not read here.
+    Unseen,
+    /// Out of another text.
+    Decoded,
+    /// From another machine.
+    Downloaded,
+}
+
+/// Something that is run without anyone having seen it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) source: Source,
+    /// It went through a file, which can be looked at between.
+    pub(crate) file: bool,
+    /// It comes straight from an address that says who answers for it: `https`.
+    pub(crate) vouched: bool,
+    /// What runs it.
+    pub(crate) span: Span,
+}
+
+fn inside(inner: Span, outer: Span) -> bool {
+    inner.start >= outer.start && inner.end <= outer.end
+}
+
+/// What a command is a source of.
+fn source(command: &Command) -> Option<Source> {
+    let program = command.program()?;
+    if FETCH.contains(&program) {
+        return Some(Source::Downloaded);
+    }
+    let reads_network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
+    if reads_network || command.effects.iter().any(|effect| effect.kind == Kind::Send) {
+        return Some(Source::Downloaded);
+    }
+    DECODE.contains(&program).then_some(Source::Decoded)
+}
+
+/// Whether all that a command fetches is named in full, and the other side proves who it is.
+fn is_vouched(command: &Command) -> bool {
+    let words = || command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+    let addresses = || words().filter(|word| !word.starts_with('-') && word.contains('.'));
+    let unsafe_option = |word: &str| {
+        matches!(word, "-k" | "--insecure" | "--no-check-certificate")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('k'))
+    };
+    matches!(command.program(), Some("curl" | "wget"))
+        && addresses().count() > 0
+        && addresses().all(|word| word.starts_with("https://"))
+        && !words().any(unsafe_option)
+}
+
+fn is_network(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
+/// Everything that a text runs unseen.
+pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -> Vec<Run> {
+    let mut found = Vec::new();
+    let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
+    let mut tainted: BTreeMap<&str, Source> = BTreeMap::new();
+    // Whether a variable holds something from elsewhere.
+    let mut variable: Option<Source> = None;
+    for (at, command) in commands.iter().enumerate() {
+        let within =
+            || commands.iter().filter(|other| inside(other.span, command.span) && !std::ptr::eq(**other, *command));
+        let may_matter = command.unseen_script
+            || !command.effects.is_empty()
+            || matches!(command.program(), Some("read" | "mapfile" | "readarray"));
+        let piped = if may_matter { pipeline(&commands, at) } else { Vec::new() };
+        if command.words.is_empty() && !command.assignments.is_empty() {
+            variable = variable.max(within().filter_map(|other| source(other)).max());
+        }
+        // `read line < <(curl x)`, `mapfile`
+        if matches!(command.program(), Some("read" | "mapfile" | "readarray")) {
+            let from = within().chain(&piped).filter_map(|other| source(other)).max();
+            variable = variable.max(from);
+        }
+        if command.unseen_script
+            && !is_setup(command, &commands)
+            && !is_located_file(command, &within().copied().collect::<Vec<_>>())
+        {
+            let own = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
+            let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
+            if own {
+                from = Some(Source::Downloaded);
+            }
+            let by_variable = command.words.iter().skip(1).any(|word| {
+                matches!(
+                    &word.value,
+                    Value::Unknown { why: Why::Variable(_) | Why::CommandOutput | Why::Expansion, .. }
+                )
+            });
+            if by_variable {
+                from = from.max(variable);
+            }
+            let fetches: Vec<&Command> =
+                within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
+            let vouched = !by_variable && !own && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
+            found.push(Run { source: from.unwrap_or(Source::Unseen), file: false, vouched, span: command.span });
+        }
+        let interprets =
+            command.program().is_some_and(|program| INTERPRETERS.iter().any(|name| program.starts_with(name)));
+        if !command.unseen_script
+            && interprets
+            && command.words.iter().any(|word| {
+                matches!(&word.value, Value::Unknown { why: Why::CommandOutput | Why::ProcessSubstitution, .. })
+            })
+            && let Some(source) = within().filter_map(|other| source(other)).max()
+        {
+            found.push(Run { source, file: false, vouched: false, span: command.span });
+        }
+        files(command, &piped, &mut tainted, &mut found);
+        // A script that is there, and that could not be read.
+        let script =
+            command.effects.iter().filter(|effect| effect.kind == Kind::Execute).find_map(|effect| effect.path.known());
+        if command.opaque
+            && command.program().is_some_and(|program| READERS.contains(&program))
+            && script.is_some_and(|script| look.is_some_and(|look| look.look(script) == toolgate_shell::Presence::File))
+        {
+            found.push(Run { source: Source::Unseen, file: true, vouched: false, span: command.span });
+        }
+        if let Some(word) = command.words.first()
+            && let Value::Unknown { why: Why::CommandOutput, shape } = &word.value
+            && !shape.contains('/')
+            && !is_located(&within().copied().collect::<Vec<_>>())
+        {
+            let from = within().filter_map(|other| source(other)).max().max(variable);
+            let source = from.unwrap_or(Source::Unseen);
+            found.push(Run { source, file: false, vouched: false, span: word.span });
+        }
+    }
+    found
+}
+
+/// Follows what is fetched or decoded into files, and finds where those are run.
+fn files<'s>(command: &'s Command, piped: &[&Command], tainted: &mut BTreeMap<&'s str, Source>, found: &mut Vec<Run>) {
+    let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
+    let known = |value: &'s Value| match value {
+        Value::Known(path) => Some(path.as_str()),
+        _ => None,
+    };
+    for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
+        let Some(source) = known(&effect.path).and_then(|path| tainted.get(path)) else { continue };
+        if runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
+            found.push(Run { source: *source, file: true, vouched: false, span: command.span });
+            break;
+        }
+    }
+    let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
+    let mut copied: Option<Source> = None;
+    for effect in &command.effects {
+        let Some(path) = known(&effect.path) else { continue };
+        if effect.copied {
+            copied = tainted.get(path).copied();
+        }
+        if matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
+            // What a fetch or a decoder writes is not known; what is known was read.
+            match own.or(copied) {
+                Some(source) if !path.starts_with("/dev/") => drop(tainted.insert(path, source)),
+                _ if effect.kind == Kind::Write => drop(tainted.remove(path)),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The commands before one in its pipeline.
+fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
+    let Some(command) = commands.get(at) else { return Vec::new() };
+    let mut joiner = command.joiner;
+    let mut before = Vec::new();
+    // A command inside a wrapper or a group of commands reads what its outer one is given.
+    let mut span = command.span;
+    let mut group = command.group;
+    for other in commands.get(..at).unwrap_or_default().iter().rev() {
+        if other.group == group {
+            if joiner != Joiner::Pipe {
+                // Only what it stands in may be in a pipeline.
+                if command.via.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            joiner = other.joiner;
+            before.push(*other);
+        } else if inside(span, other.span) {
+            (group, joiner, span) = (other.group, other.joiner, other.span);
+        }
+    }
+    before
+}
+
+/// Whether what is run is a file beside one that is known: `. "$(dirname "$0")/lib.sh"`.
+fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
+    let located = |word: &toolgate_shell::Word| match &word.value {
+        Value::Unknown { why: Why::CommandOutput | Why::Variable(_) | Why::Expansion, shape } => {
+            shape.rsplit(Value::HOLE).next().is_some_and(|end| end.len() > 1 && end.starts_with('/'))
+        }
+        _ => false,
+    };
+    let first = command.words.iter().skip(1).find(|word| !word.value.text().starts_with('-'));
+    first.is_some_and(located) && inner.iter().all(|other| source(other).is_none())
+}
+
+/// Whether commands only find out where a program is.
+fn is_located(commands: &[&Command]) -> bool {
+    let locates = |command: &&&Command| {
+        let Some(program) = command.program() else { return false };
+        let first = command.words.get(1).and_then(toolgate_shell::Word::known).unwrap_or_default();
+        LOCATE.iter().any(|(name, word)| *name == program && (word.is_empty() || *word == first))
+    };
+    let mut programs = commands.iter().filter(|command| !command.words.is_empty()).peekable();
+    programs.peek().is_some() && programs.all(|command| locates(&command))
+}
+
+/// Whether what is run is what a program prints to be run.
+fn is_setup(command: &Command, commands: &[&Command]) -> bool {
+    let inner = commands.iter().filter(|other| {
+        inside(other.span, command.span) && !std::ptr::eq(**other, command) && other.via.len() > command.via.len()
+    });
+    const PRINTS_ANYTHING: &[&str] = &[
+        "cat", "echo", "printf", "head", "tail", "sed", "awk", "grep", "python", "python3", "node", "ruby", "perl",
+        "php", "sh", "bash", "git", "find", "ls", "jq", "cut", "tee", "sort",
+    ];
+    let prints = |other: &Command| {
+        let Some(program) = other.program() else { return false };
+        let words = || other.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+        source(other).is_none()
+            && !PRINTS_ANYTHING.contains(&program)
+            && (SETUP.contains(&program) || words().take(2).any(|word| SETUP_WORDS.contains(&word)))
+    };
+    let mut inner = inner.peekable();
+    inner.peek().is_some() && inner.all(|other| prints(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_shell::{Facts, parse};
+
+    use super::*;
+
+    #[test]
+    fn what_comes_from_elsewhere_is_followed_to_where_it_runs() {
+        use Source::*;
+        let cases: &[(&str, &[(Source, bool)])] = &[
+            ("curl x | sh", &[(Downloaded, false)]),
+            ("curl x | sudo bash -s -- -y", &[(Downloaded, false)]),
+            ("curl x | tee y | sh", &[(Downloaded, false)]),
+            ("bash -c \"$(curl x)\"", &[(Downloaded, false)]),
+            ("eval \"$(wget -qO- x)\"", &[(Downloaded, false)]),
+            ("sh <(curl x)", &[(Downloaded, false)]),
+            ("source <(curl x)", &[(Downloaded, false)]),
+            ("A=$(curl x); eval \"$A\"", &[(Downloaded, false)]),
+            ("A=$(date); eval \"$A\"", &[(Unseen, false)]),
+            ("bash < /dev/tcp/a/4", &[(Downloaded, false)]),
+            ("base64 -d f | sh", &[(Decoded, false)]),
+            ("cat f | sh", &[(Unseen, false)]),
+            ("curl -o a x; sh a", &[(Downloaded, true)]),
+            ("curl x > a; chmod +x a && ./a", &[(Downloaded, true)]),
+            ("curl -o a x; mv a b; bash b", &[(Downloaded, true)]),
+            ("curl -o a x; python3 a", &[(Downloaded, true)]),
+            ("base64 -d f > a; . ./a", &[(Decoded, true)]),
+            ("curl -o a x; echo hi > a; sh a", &[]),
+            ("curl -o a x; cat a", &[]),
+            ("curl x | jq .", &[]),
+            ("echo cm0gLXJmIC8= | base64 -d | sh", &[]),
+            ("eval \"$(ssh-agent -s)\"", &[]),
+            ("source <(kubectl completion bash)", &[]),
+            ("eval \"$(starship init bash)\"; ls", &[]),
+            ("$(which python3) a.py", &[]),
+            ("$(npm bin)/eslint .", &[]),
+            ("$(cat f) x", &[(Unseen, false)]),
+            ("$(curl x) y", &[(Downloaded, false)]),
+            ("false && curl x | sh", &[]),
+            ("python3 -c \"$(curl x)\"", &[(Downloaded, false)]),
+            ("python3 <(curl x)", &[(Downloaded, false)]),
+            ("python3 a.py \"$(date)\"", &[]),
+            ("eval \"$(curl -sL x env)\"", &[(Downloaded, false)]),
+            ("eval \"$(cat setup)\"", &[(Unseen, false)]),
+            ("$(python3 -c x)", &[(Unseen, false)]),
+        ];
+        for (text, expected) in cases {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            let mut found: Vec<(Source, bool)> =
+                unseen(&script, None).into_iter().map(|run| (run.source, run.file)).collect();
+            found.dedup();
+            assert_eq!(found, *expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Regular expressions of rules: checked when they are read, built when they are first needed, and found among many
+//! by the texts that a match must contain.
+//!
+//! Look-around and back-references work (fancy-regex), with a bound on their steps. A pattern that hits a bound counts
+//! as matching, and says so: what cannot be judged is not waved through.
+
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+use fancy_regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Steps that one pattern may take on one text: a few for each byte of the longest text that is parsed. Patterns
+/// without look-around and back-references take none: the regex crate's engine serves them.
+const STEP_LIMIT: usize = 1_000_000;
+
+/// Largest compiled pattern, in bytes, so that a small file cannot fill the memory.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// Longest pattern, in bytes.
+const LONGEST: usize = 8 << 10;
+
+/// A regular expression, built when it is first tried.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    source: String,
+    built: OnceCell<Result<Regex, String>>,
+    /// Texts of which a match contains at least one; empty if there are none to go by.
+    needles: Vec<String>,
+}
+
+/// What trying a pattern came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Tried {
+    No,
+    Found(Range<usize>),
+    /// It could not be tried to its end.
+    TooMuch(String),
+}
+
+impl Pattern {
+    /// Checks a pattern. The error says what is wrong with it.
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
+        let wrong = |error: &dyn std::fmt::Display| {
+            let message = error.to_string();
+            // The last line of the parser's picture is the sentence.
+            let last = message.lines().last().unwrap_or("").trim_start_matches("error: ").to_owned();
+            format!("the pattern {source} is not a regular expression: {last}")
+        };
+        if source.len() > LONGEST {
+            return Err(format!("the pattern is longer than {LONGEST} bytes"));
+        }
+        let built = OnceCell::new();
+        let needles = match regex_syntax::parse(source) {
+            Ok(hir) => required(&hir).unwrap_or_default(),
+            // It may be one with look-around, which only building it can tell.
+            Err(_) => {
+                let regex = build(source).map_err(|error| wrong(&error))?;
+                // A new cell is empty.
+                let _ = built.set(Ok(regex));
+                let plain = without_look_around(source);
+                plain.and_then(|plain| required(&regex_syntax::parse(&plain).ok()?)).unwrap_or_default()
+            }
+        };
+        Ok(Pattern { source: source.to_owned(), built, needles })
+    }
+
+    /// As it was written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Where it matches first.
+    pub(crate) fn find(&self, text: &str) -> Tried {
+        match self.built.get_or_init(|| build(&self.source).map_err(|error| error.to_string())) {
+            Err(error) => Tried::TooMuch(format!("the pattern {} cannot be built: {error}", self.source)),
+            Ok(regex) => match regex.find(text) {
+                Ok(None) => Tried::No,
+                Ok(Some(found)) => Tried::Found(found.range()),
+                Err(_) => Tried::TooMuch(format!("the pattern {} needs too many steps on this text", self.source)),
+            },
+        }
+    }
+
+    /// Whether it matches; what cannot be tried does.
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.find(text) != Tried::No
+    }
+}
+
+fn build(source: &str) -> Result<Regex, fancy_regex::Error> {
+    RegexBuilder::new(source).backtrack_limit(STEP_LIMIT).delegate_size_limit(SIZE_LIMIT).build()
+}
+
+/// Texts of which every match contains one: the most telling of the pattern's parts.
+fn required(hir: &Hir) -> Option<Vec<String>> {
+    let found = match hir.kind() {
+        HirKind::Literal(literal) => vec![String::from_utf8(literal.0.to_vec()).ok()?],
+        HirKind::Capture(capture) => return required(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => return required(&repetition.sub),
+        HirKind::Concat(parts) => return parts.iter().filter_map(required).max_by_key(|needles| weight(needles)),
+        HirKind::Alternation(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(required(part)?);
+            }
+            all
+        }
+        HirKind::Class(Class::Unicode(class)) => {
+            let chars = class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1);
+            if chars.sum::<u32>() > 4 {
+                return None;
+            }
+            class.iter().flat_map(|range| range.start()..=range.end()).map(String::from).collect()
+        }
+        _ => return None,
+    };
+    (found.len() <= 64).then_some(found)
+}
+
+/// How much a set of needles tells: its shortest one.
+fn weight(needles: &[String]) -> usize {
+    needles.iter().map(String::len).min().unwrap_or(0)
+}
+
+/// The pattern without its look-ahead and look-behind groups: what matched with them matches without.
+fn without_look_around(source: &str) -> Option<String> {
+    let mut plain = String::new();
+    let mut rest = source;
+    while let Some(c) = rest.chars().next() {
+        if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rest.starts_with(group)) {
+            rest = rest.get(group_length(rest)?..)?;
+            continue;
+        }
+        let taken = match c {
+            '\\' => c.len_utf8() + rest.get(1..)?.chars().next().map_or(0, char::len_utf8),
+            '[' => class_length(rest)?,
+            _ => c.len_utf8(),
+        };
+        plain.push_str(rest.get(..taken)?);
+        rest = rest.get(taken..)?;
+    }
+    Some(plain)
+}
+
+/// The length of the group that a text begins with.
+fn group_length(text: &str) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(c) = text.get(at..)?.chars().next() {
+        match c {
+            '\\' => at += text.get(at + 1..)?.chars().next().map_or(0, char::len_utf8),
+            '[' => at += class_length(text.get(at..)?)? - 1,
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some(at + 1),
+            ')' => depth -= 1,
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    None
+}
+
+/// The length of the character class that a text begins with.
+fn class_length(text: &str) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1).peekable();
+    if chars.peek().is_some_and(|(_, c)| *c == '^') {
+        chars.next();
+    }
+    let mut first = true;
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            ']' if !first => return Some(at + 1),
+            _ => {}
+        }
+        first = false;
+    }
+    None
+}
+
+/// Finds the patterns that may match a text among many.
+#[derive(Debug, Default)]
+pub(crate) struct Prefilter {
+    searcher: Option<AhoCorasick>,
+    /// For each needle, the place of its pattern.
+    owner: Vec<usize>,
+    /// Patterns without needles are always tried.
+    always: Vec<usize>,
+}
+
+impl Prefilter {
+    /// For patterns in this order.
+    pub(crate) fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
+        let (mut needles, mut owner, mut always) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, pattern) in patterns.enumerate() {
+            if pattern.needles.is_empty() || weight(&pattern.needles) < 2 {
+                always.push(index);
+            } else {
+                needles.extend(pattern.needles.iter().map(String::as_str));
+                owner.resize(needles.len(), index);
+            }
+        }
+        match AhoCorasick::new(&needles) {
+            Ok(searcher) => Prefilter { searcher: Some(searcher), owner, always },
+            // More than the searcher can hold: each is tried.
+            Err(_) => {
+                always.extend(owner);
+                always.sort_unstable();
+                always.dedup();
+                Prefilter { searcher: None, owner: Vec::new(), always }
+            }
+        }
+    }
+
+    /// The places of the patterns that may match, in order.
+    pub(crate) fn candidates(&self, text: &str) -> Vec<usize> {
+        let mut found = self.always.clone();
+        if let Some(searcher) = &self.searcher {
+            found.extend(searcher.find_overlapping_iter(text).map(|hit| self.owner[hit.pattern().as_usize()]));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needles_are_what_a_match_must_contain() {
+        let cases: &[(&str, &[&str])] = &[
+            (r"\bgit\s+push\b.*--force", &["--force"]),
+            ("a|bc", &["a", "bc"]),
+            ("(?:mkfs|wipefs) x?", &["mkfs", "wipefs"]),
+            ("^rm\\s+-[rf]", &["rm"]),
+            ("x*", &[]),
+            (".", &[]),
+            ("(?i)rm", &["M", "m"]),
+            (r"^rm\b(?=.*(?:-r|\)|[)]))(?!x).*\s/", &["rm"]),
+            (r"force(?!-with-lease)", &["force"]),
+            (r"(a)\1bcd", &[]),
+        ];
+        for (source, expected) in cases {
+            let mut needles = Pattern::new(source).expect(source).needles;
+            needles.sort();
+            assert_eq!(needles, *expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_pattern_says_what_is_wrong() {
+        for (source, expected) in [("(", "parenthesis"), ("[z-a]", ""), ("(?=", "")] {
+            let error = Pattern::new(source).expect_err(source);
+            assert!(error.to_lowercase().contains(expected), "{source}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_what_may_match_is_tried() {
+        let patterns: Vec<Pattern> =
+            ["git push", ".", "a(?!b)cde", "rm|unlink"].iter().map(|source| Pattern::new(source).unwrap()).collect();
+        let filter = Prefilter::new(patterns.iter());
+        for (text, expected) in
+            [("x", vec![1]), ("git push", vec![0, 1]), ("unlink acde", vec![1, 2, 3]), ("", vec![1])]
+        {
+            assert_eq!(filter.candidates(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_many_steps_counts_as_matching() {
+        let pattern = Pattern::new(r"(?=(a+)+$)(a|aa)+\1b").expect("a pattern");
+        assert!(matches!(pattern.find(&"a".repeat(4_000)), Tried::TooMuch(_)));
+    }
+}

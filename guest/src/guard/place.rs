@@ -1,0 +1,559 @@
+//! Where a path lies, as far as rules tell places apart: in the workspace, in the user's account, in the system.
+//!
+//! Places are about text: links are resolved before. A path that is known in part is where its known part is; what may
+//! be empty counts as empty where that would be worse.
+
+use toolgate_shell::{Value, Why};
+
+/// A place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// `/`
+    Root,
+    /// `/etc`, `/usr` and what else belongs to the system, with everything below.
+    System,
+    /// A disk or another device under `/dev`.
+    Device,
+    /// A home folder as a whole, or a folder above one.
+    Home,
+    /// Below a home folder.
+    Account,
+    /// What programs keep in a home folder and make again: `~/.cache`.
+    Cache,
+    /// A folder for temporary files as a whole.
+    TemporaryRoot,
+    /// Below one.
+    Temporary,
+    /// The workspace as a whole, or a folder above it.
+    WorkspaceRoot,
+    /// Files of some names in the whole workspace.
+    WorkspaceSome,
+    /// Below the workspace.
+    Workspace,
+    /// A repository's own files in the workspace: `.git`.
+    Repository,
+    /// A folder of the workspace that people write in, as a whole: `src`.
+    Source,
+    /// A file that a build makes again: `*.o`, `node_modules`, anywhere in the workspace.
+    Product,
+    /// Anywhere else.
+    Outside,
+    /// It may be anywhere.
+    Unknown,
+    /// What another command finds or prints, as with `xargs`.
+    Found,
+}
+
+/// Their names in rules, after `@`.
+pub(crate) const PLACES: &[(&str, Place)] = &[
+    ("root", Place::Root),
+    ("system", Place::System),
+    ("device", Place::Device),
+    ("home", Place::Home),
+    ("account", Place::Account),
+    ("cache", Place::Cache),
+    ("temporary-root", Place::TemporaryRoot),
+    ("temporary", Place::Temporary),
+    ("workspace-root", Place::WorkspaceRoot),
+    ("workspace-some", Place::WorkspaceSome),
+    ("workspace", Place::Workspace),
+    ("repository", Place::Repository),
+    ("source", Place::Source),
+    ("product", Place::Product),
+    ("outside", Place::Outside),
+    ("unknown", Place::Unknown),
+    ("found", Place::Found),
+];
+
+impl Place {
+    /// For a sentence.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Place::Root => "the root of all files",
+            Place::System => "part of the system",
+            Place::Device => "a device",
+            Place::Home => "a home folder as a whole",
+            Place::Account => "in the home folder, outside the workspace",
+            Place::Cache => "a cache",
+            Place::TemporaryRoot => "everybody's temporary files",
+            Place::Temporary => "a temporary file",
+            Place::WorkspaceRoot => "the workspace as a whole",
+            Place::WorkspaceSome => "every file of that name in the workspace",
+            Place::Workspace => "in the workspace",
+            Place::Repository => "the repository's own data",
+            Place::Source => "a folder of the workspace that people write in",
+            Place::Product => "what a build makes again",
+            Place::Outside => "outside the workspace",
+            Place::Unknown => "not known before it runs",
+            Place::Found => "what another command finds",
+        }
+    }
+}
+
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/private/etc",
+    "/private/var",
+    "/Volumes",
+    "/cores",
+    "/Windows",
+];
+
+const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/run/user"];
+
+/// Variables that name a folder for temporary files.
+const TEMPORARY_VARIABLES: &[&str] = &["TMPDIR", "TMP", "TEMP", "RUNNER_TEMP", "BATS_TMPDIR", "BATS_TEST_TMPDIR"];
+
+/// Folders of a project that people write in, and no build fills. Removing one as a whole is removing work.
+const SOURCES: &[&str] = &[
+    "src",
+    "app",
+    "apps",
+    "source",
+    "sources",
+    "include",
+    "packages",
+    "crates",
+    "components",
+    "cmd",
+    "internal",
+    "tests",
+    "test",
+    "spec",
+    "specs",
+    "migrations",
+    "server",
+    "client",
+    "frontend",
+    "backend",
+    "services",
+    ".github",
+];
+
+/// Folders that hold the home folders.
+const HOMES: &[&str] = &["/home", "/Users"];
+
+/// Folders of a home folder that programs fill again.
+const CACHES: &[&str] = &[
+    ".cache",
+    "Library/Caches",
+    ".npm/_cacache",
+    ".npm/_npx",
+    ".npm/_logs",
+    ".cargo/registry",
+    ".cargo/git",
+    ".gradle/caches",
+    ".m2/repository",
+    ".ccache",
+    ".sccache",
+    ".nuget/packages",
+    ".bun/install/cache",
+    ".local/share/Trash",
+    ".Trash",
+    ".rustup/tmp",
+    ".deno/gen",
+    ".node-gyp",
+    ".yarn/cache",
+    ".terraform.d/plugin-cache",
+];
+
+/// Devices that take whatever is written to them.
+const HARMLESS: &[&str] =
+    &["null", "zero", "full", "random", "urandom", "stdin", "stdout", "stderr", "tty", "console", "ptmx"];
+
+/// Names of files and folders that a build, a tool or an editor makes again. `*` stands before or behind the rest.
+const PRODUCTS: &[&str] = &[
+    "*.pyc",
+    "*.pyo",
+    "*.pyd",
+    "*.o",
+    "*.obj",
+    "*.lo",
+    "*.la",
+    "*.a",
+    "*.so",
+    "*.dylib",
+    "*.class",
+    "*.gch",
+    "*.d",
+    "*.tmp",
+    "*.temp",
+    "*.bak",
+    "*.orig",
+    "*.rej",
+    "*.swp",
+    "*.swo",
+    "*~",
+    "*.log",
+    "*.cover",
+    "*.profraw",
+    "*.gcda",
+    "*.gcno",
+    "*.gcov",
+    "*.tsbuildinfo",
+    "*.egg-info",
+    "*.egg",
+    "*.whl",
+    "*.aux",
+    "*.toc",
+    "*.cache",
+    "*.pid",
+    "*.out",
+    ".DS_Store",
+    "Thumbs.db",
+    "__pycache__",
+    "node_modules",
+    "dist",
+    "build",
+    "target",
+    "coverage",
+    ".coverage",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".eslintcache",
+    ".nyc_output",
+    ".gradle",
+    ".cache",
+    ".hypothesis",
+    ".ipynb_checkpoints",
+    "htmlcov",
+    "core.*",
+    "._*",
+    "tmp",
+    "out",
+];
+
+/// Where things are for one call.
+#[derive(Debug)]
+pub(crate) struct Map<'a> {
+    workspace: Option<&'a str>,
+    home: Option<&'a str>,
+}
+
+/// Where things are once links are resolved.
+#[derive(Debug)]
+pub(crate) struct RealMap {
+    workspace: Option<String>,
+    home: Option<String>,
+}
+
+impl RealMap {
+    pub(crate) fn as_map(&self) -> Map<'_> {
+        Map { workspace: self.workspace.as_deref(), home: self.home.as_deref() }
+    }
+}
+
+fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    path.strip_prefix(folder)?.strip_prefix('/')
+}
+
+impl<'a> Map<'a> {
+    /// A workspace that holds the home folder, or is it, is none: everything would be inside.
+    pub(crate) fn new(workspace: &'a str, home: Option<&'a str>) -> Self {
+        let clean = |path: &'a str| path.trim_end_matches('/');
+        let home = home.map(clean).filter(|home| home.starts_with('/'));
+        let workspace = Some(clean(workspace)).filter(|workspace| {
+            let too_much = workspace.is_empty()
+                || SYSTEM.contains(workspace)
+                || HOMES.contains(workspace)
+                || home.is_some_and(|home| home == *workspace || below(home, workspace).is_some());
+            !too_much
+        });
+        Map { workspace, home }
+    }
+
+    /// The same with links resolved; `None` if none are in the way.
+    pub(crate) fn behind(&self, real: impl Fn(&str) -> Option<String>) -> Option<RealMap> {
+        let lead = |path: Option<&str>| path.map(|path| real(path).unwrap_or_else(|| path.to_owned()));
+        let (workspace, home) = (lead(self.workspace), lead(self.home));
+        let same = workspace.as_deref() == self.workspace && home.as_deref() == self.home;
+        (!same).then_some(RealMap { workspace, home })
+    }
+
+    /// Where an absolute path without `..` lies.
+    pub(crate) fn place(&self, path: &str) -> Place {
+        let path = path.trim_end_matches('/');
+        if path.is_empty() {
+            return Place::Root;
+        }
+        if let Some(home) = self.home
+            && (path == home || below(home, path).is_some())
+        {
+            return Place::Home;
+        }
+        if let Some(workspace) = self.workspace {
+            if let Some(rest) = below(path, workspace) {
+                let own = |part: &str| matches!(part, ".git" | ".hg" | ".svn" | ".jj" | ".bzr");
+                return if rest.split('/').any(own) { Place::Repository } else { Place::Workspace };
+            }
+            if path == workspace || (below(workspace, path).is_some() && !SYSTEM.contains(&path)) {
+                return Place::WorkspaceRoot;
+            }
+        }
+        if let Some(rest) = self.home.and_then(|home| below(path, home)) {
+            let cache = CACHES.iter().any(|cache| rest == *cache || below(rest, cache).is_some());
+            return if cache { Place::Cache } else { Place::Account };
+        }
+        if TEMPORARY.contains(&path) {
+            return Place::TemporaryRoot;
+        }
+        if TEMPORARY.iter().any(|folder| below(path, folder).is_some()) || path.starts_with("/private/var/folders/") {
+            return Place::Temporary;
+        }
+        if let Some(name) = below(path, "/dev") {
+            let harmless =
+                HARMLESS.contains(&name) || ["fd/", "pts/", "tcp/", "udp/"].iter().any(|p| name.starts_with(p));
+            return if harmless { Place::Temporary } else { Place::Device };
+        }
+        if path == "/dev" {
+            return Place::Device;
+        }
+        for homes in HOMES {
+            match below(path, homes) {
+                _ if path == *homes => return Place::Home,
+                Some(rest) if rest.contains('/') => return Place::Account,
+                Some(_) => return Place::Home,
+                None => {}
+            }
+        }
+        if path == "/root" {
+            return Place::Home;
+        }
+        if below(path, "/root").is_some() {
+            return Place::Account;
+        }
+        if SYSTEM.iter().any(|folder| path == *folder || below(path, folder).is_some()) {
+            return Place::System;
+        }
+        Place::Outside
+    }
+
+    /// Where an effect's path lies. `recursive`: everything below it is meant as well.
+    pub(crate) fn of(&self, path: &Value, recursive: bool) -> Place {
+        match path {
+            Value::Known(path) if recursive => match self.place(path) {
+                Place::Workspace if self.is_source(path) => Place::Source,
+                place => place,
+            },
+            Value::Known(path) => self.place(path),
+            Value::Pattern(pattern) => self.pattern(pattern),
+            Value::Unknown { why: Why::Argument, shape } if shape.starts_with(Value::HOLE) => Place::Found,
+            Value::Unknown { why: Why::Variable(name), shape }
+                if TEMPORARY_VARIABLES.contains(&name.as_str())
+                    && shape.starts_with(Value::HOLE)
+                    && !shape.split('/').any(|part| part == "..") =>
+            {
+                Place::Temporary
+            }
+            // What `~` stands for is not known any more after a trap; here it is.
+            Value::Unknown { why: Why::Home(user), shape } if user.is_empty() && self.home.is_some() => {
+                self.of(&self.at_home(shape), recursive)
+            }
+            Value::Unknown { why: Why::Variable(name), shape }
+                if name == "HOME" && shape.starts_with(Value::HOLE) && self.home.is_some() =>
+            {
+                self.of(&self.at_home(shape), recursive)
+            }
+            Value::Unknown { shape, .. } => self.shape(shape, recursive),
+        }
+    }
+
+    fn at_home(&self, shape: &str) -> Value {
+        let home = self.home.unwrap_or_default();
+        let text = shape.replacen(Value::HOLE, home, 1);
+        match text.contains(Value::HOLE) {
+            true => Value::Unknown { why: Why::Expansion, shape: text },
+            false if text.contains(['*', '?', '[']) => Value::Pattern(text),
+            false => Value::Known(toolgate_shell::absolute(&text, "/")),
+        }
+    }
+
+    /// Whether a path is one of the workspace's own folders for sources.
+    fn is_source(&self, path: &str) -> bool {
+        self.workspace.and_then(|workspace| below(path, workspace)).is_some_and(|rest| SOURCES.contains(&rest))
+    }
+
+    /// What a glob finds lies in the folder before it; one that finds everything there stands for the folder.
+    fn pattern(&self, pattern: &str) -> Place {
+        let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+        let (folder, rest) = pattern.split_at(pattern.get(..first).and_then(|p| p.rfind('/')).map_or(0, |at| at + 1));
+        let folder = if folder == "/" { "/" } else { folder.trim_end_matches('/') };
+        let everything = rest.split('/').all(|part| {
+            let plain = part.trim_start_matches('.');
+            !plain.is_empty() && plain.chars().all(|c| matches!(c, '*' | '?' | '.')) && plain.contains('*')
+                || part == "."
+        });
+        let around = self.place(folder);
+        if everything {
+            return if around == Place::Workspace && self.is_source(folder) { Place::Source } else { around };
+        }
+        let name = rest.rsplit('/').find(|part| !part.is_empty()).unwrap_or("");
+        match around {
+            // One of the folders in it.
+            Place::Root => Place::System,
+            Place::Home if !rest.contains('/') && self.home != Some(folder) => Place::Home,
+            Place::Home => Place::Account,
+            Place::TemporaryRoot => Place::Temporary,
+            Place::WorkspaceRoot | Place::Workspace if is_product(name) => Place::Product,
+            // The pattern may leave the workspace out, if it begins above it.
+            Place::WorkspaceRoot if self.workspace == Some(folder) => match rest.split('/').next() {
+                Some(".git") => Place::Repository,
+                _ => Place::Workspace,
+            },
+            Place::WorkspaceRoot => Place::Outside,
+            other => other,
+        }
+    }
+
+    fn shape(&self, shape: &str, recursive: bool) -> Place {
+        let Some(first) = shape.find(Value::HOLE) else { return self.place(shape) };
+        let before = shape.get(..first).unwrap_or_default();
+        let after = shape.get(first + 1..).unwrap_or_default();
+        if after.split('/').any(|part| part == "..") {
+            return Place::Unknown;
+        }
+        if !before.starts_with('/') {
+            // `$X` may be empty: then `$X/*` is `/*`.
+            let rest = after.trim_matches(['/', '*', Value::HOLE, '.']);
+            let name = after.rsplit('/').next().unwrap_or("");
+            return match () {
+                () if rest.is_empty() || !after.starts_with('/') => Place::Unknown,
+                () if self.place(after) == Place::System && after.matches('/').count() == 1 => Place::Unknown,
+                () if is_product(name) => Place::Product,
+                () => Place::Workspace,
+            };
+        }
+        let folder = before.rfind('/').map_or("/", |at| if at == 0 { "/" } else { &before[..at] });
+        let around = self.place(folder);
+        let nothing = before.ends_with('/') && after.trim_matches(['/', '*', '.', Value::HOLE]).is_empty();
+        match around {
+            // With nothing in the place of the unknown part it is all of it.
+            Place::Root | Place::Home if nothing && recursive => around,
+            Place::Root => Place::Outside,
+            Place::Home => Place::Account,
+            Place::TemporaryRoot => Place::Temporary,
+            Place::WorkspaceRoot if self.workspace == Some(folder) => Place::Workspace,
+            Place::WorkspaceRoot => Place::Outside,
+            other => other,
+        }
+    }
+}
+
+/// Whether a place is neither the workspace nor for temporary files.
+pub(crate) fn is_elsewhere(place: Place) -> bool {
+    matches!(place, Place::Root | Place::System | Place::Device | Place::Home | Place::Account | Place::Outside)
+}
+
+/// Whether a build makes a file of this name, which may be a glob, again.
+pub(crate) fn is_product(name: &str) -> bool {
+    let fits = |product: &str| match (product.strip_prefix('*'), product.strip_suffix('*')) {
+        (Some(end), _) => name.ends_with(end) && name.len() > end.len(),
+        (_, Some(start)) => name.starts_with(start) && name.len() > start.len(),
+        _ => name == product,
+    };
+    PRODUCTS.iter().any(|product| fits(product))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lie_in_places() {
+        use Place::*;
+        let map = Map::new("/home/dev/project", Some("/home/dev"));
+        let known = |text: &str| Value::Known(text.into());
+        let glob = |text: &str| Value::Pattern(text.into());
+        let unknown = |text: &str| Value::Unknown { why: Why::Variable("X".into()), shape: text.replace('?', "\0") };
+        let cases = [
+            (known("/"), Root),
+            (known("/etc"), System),
+            (known("/usr/local/bin/x"), System),
+            (known("/dev/sda"), Device),
+            (known("/dev/null"), Temporary),
+            (known("/home"), Home),
+            (known("/home/dev"), Home),
+            (known("/home/other"), Home),
+            (known("/home/other/x"), Account),
+            (known("/home/dev/notes"), Account),
+            (known("/home/dev/.cache"), Cache),
+            (known("/home/dev/.cachex"), Account),
+            (known("/home/dev/project"), WorkspaceRoot),
+            (known("/home/dev/project/src/a"), Workspace),
+            (known("/home/dev/project2/src"), Account),
+            (known("/home/dev/project/.git/refs"), Repository),
+            (known("/home/dev/project/.github"), Source),
+            (known("/tmp"), TemporaryRoot),
+            (known("/tmp/x"), Temporary),
+            (known("/some/path"), Outside),
+            (known("/root"), Home),
+            (glob("/*"), Root),
+            (glob("/et*"), System),
+            (glob("/home/dev/*"), Home),
+            (glob("/home/dev/.*"), Home),
+            (glob("/home/dev/*.md"), Account),
+            (glob("/home/dev/*/x"), Account),
+            (glob("/home/d*"), Home),
+            (glob("/home/dev/project/*"), WorkspaceRoot),
+            (glob("/home/dev/project/**"), WorkspaceRoot),
+            (glob("/home/dev/project/**/*.pyc"), Product),
+            (glob("/home/dev/project/*.log"), Product),
+            (glob("/home/dev/project/*.md"), Workspace),
+            (glob("/home/dev/project/src/*"), Source),
+            (glob("/home/dev/project/src/a/*"), Workspace),
+            (known("/home/dev/project/tests"), Source),
+            (known("/home/dev/project/a/tests"), Workspace),
+            (glob("/tmp/*"), TemporaryRoot),
+            (glob("/tmp/x*"), Temporary),
+            (unknown("?"), Unknown),
+            (unknown("?/"), Unknown),
+            (unknown("?/*"), Unknown),
+            (unknown("?/etc"), Unknown),
+            (unknown("?/build"), Product),
+            (unknown("?/src/x"), Workspace),
+            (unknown("/?"), Root),
+            (unknown("/tmp/tmp.?"), Temporary),
+            (unknown("/home/dev/?"), Home),
+            (unknown("/home/dev/a?"), Account),
+            (unknown("/home/dev/project/?"), Workspace),
+            (unknown("/home/dev/project/build-?/x"), Workspace),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(map.of(&path, true), expected, "{path:?}");
+        }
+        // An agent that was started in the home folder has no workspace.
+        let map = Map::new("/home/dev", Some("/home/dev"));
+        assert_eq!(map.place("/home/dev/x"), Account);
+        let map = Map::new("/tmp/x", Some("/home/dev"));
+        assert_eq!(
+            (map.place("/tmp/x/a"), map.place("/tmp/y"), map.place("/tmp")),
+            (Workspace, Temporary, WorkspaceRoot)
+        );
+    }
+}

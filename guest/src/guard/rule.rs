@@ -1,0 +1,260 @@
+//! What a rule is. Reading one from YAML is in `read`, trying one on a command in `matching`.
+
+use toolgate_shell::Kind;
+
+use super::path_rules::PathRules;
+use super::pattern::Pattern;
+use super::place::Place;
+use crate::call::Action;
+
+/// Who wrote a rule file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// It came with Toolgate.
+    BuiltIn,
+    /// The user's own.
+    User,
+    /// The project's.
+    Project,
+}
+
+impl Layer {
+    /// As names of rules begin.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Layer::BuiltIn => "builtin",
+            Layer::User => "user",
+            Layer::Project => "project",
+        }
+    }
+}
+
+/// Something in a rule file that was left out, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: Option<u32>,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Whether nothing of the file could be used.
+    pub whole_file: bool,
+}
+
+/// A rule on commands.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    /// With its layer: `builtin:git-clean`.
+    pub(crate) name: String,
+    /// The pack it is in; empty for a rule of the user or a project.
+    pub(crate) pack: String,
+    pub(crate) action: Action,
+    pub(crate) reason: String,
+    /// What would be fine in its place.
+    pub(crate) instead: Option<String>,
+    /// No comment lifts it, whatever the user's file says of others.
+    pub(crate) no_override: bool,
+    pub(crate) what: What,
+    /// Tried on the resolved texts of a command, a pipeline and a list; one of several is enough.
+    pub(crate) pattern: Option<Pattern>,
+    /// The pattern is tried on the text as it was written.
+    pub(crate) raw: bool,
+    /// Must match the same text as well.
+    pub(crate) requires: Option<Pattern>,
+    /// Must not match it.
+    pub(crate) unless: Option<Pattern>,
+    pub(crate) when: Option<When>,
+    pub(crate) tests: Vec<Test>,
+    pub(crate) line: Option<u32>,
+}
+
+impl Rule {
+    /// Whether it says what it means, and not only how it is spelled.
+    pub(crate) fn is_semantic(&self) -> bool {
+        !self.what.is_empty() || self.when.is_some() && self.pattern.is_none()
+    }
+}
+
+/// A command of a rule file that shows what a rule does.
+#[derive(Clone, Debug)]
+pub(crate) struct Test {
+    pub(crate) command: String,
+    pub(crate) fires: bool,
+    pub(crate) line: Option<u32>,
+}
+
+/// What a command must be for a rule to fire: everything that is given here.
+#[derive(Debug, Default)]
+pub(crate) struct What {
+    /// One of these programs, without their folder; `*` stands for any number of characters.
+    pub(crate) programs: Vec<String>,
+    /// One of these subcommands.
+    pub(crate) subcommands: Vec<Vec<String>>,
+    /// One option of each group.
+    pub(crate) flags: Vec<Vec<Flag>>,
+    /// None of these options.
+    pub(crate) without: Vec<Flag>,
+    /// An operand after the subcommand that matches each of these.
+    pub(crate) arguments: Vec<Pattern>,
+    /// No operand that matches this.
+    pub(crate) no_argument: Option<Pattern>,
+    /// At least, and at most, so many operands after the subcommand.
+    pub(crate) count: (usize, Option<usize>),
+    /// A word of the command, or what it reads from standard input, matches.
+    pub(crate) text: Option<Pattern>,
+    /// A variable is set for it that matches, as `NAME=VALUE`.
+    pub(crate) assigns: Option<Pattern>,
+    /// An effect of each of these kinds.
+    pub(crate) effects: Vec<EffectMatch>,
+    /// It was found inside one of these programs.
+    pub(crate) via: Vec<String>,
+    /// One of these is before it in its pipeline.
+    pub(crate) after: Vec<String>,
+    /// One of these is behind it in its pipeline.
+    pub(crate) before: Vec<String>,
+    /// What it runs cannot be read.
+    pub(crate) unseen: bool,
+    /// The directory it works in does not lie in one of these places.
+    pub(crate) not_in: Vec<Place>,
+}
+
+impl What {
+    pub(crate) fn is_empty(&self) -> bool {
+        let What {
+            programs,
+            subcommands,
+            flags,
+            without,
+            arguments,
+            no_argument,
+            count,
+            text,
+            assigns,
+            effects,
+            via,
+            after,
+            before,
+            unseen,
+            not_in,
+        } = self;
+        programs.is_empty()
+            && subcommands.is_empty()
+            && flags.is_empty()
+            && without.is_empty()
+            && arguments.is_empty()
+            && no_argument.is_none()
+            && *count == (0, None)
+            && text.is_none()
+            && assigns.is_none()
+            && effects.is_empty()
+            && via.is_empty()
+            && after.is_empty()
+            && before.is_empty()
+            && !unseen
+            && not_in.is_empty()
+    }
+}
+
+/// An option: `--force`, `-f`, `-delete`; with a pattern for its value after `=`.
+#[derive(Debug)]
+pub(crate) struct Flag {
+    pub(crate) name: String,
+    pub(crate) value: Option<Pattern>,
+}
+
+/// What happens to which paths.
+#[derive(Debug)]
+pub(crate) struct EffectMatch {
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) places: Vec<Place>,
+    /// Globs, as path rules have them.
+    pub(crate) paths: Option<PathRules>,
+    /// Not these.
+    pub(crate) not: Option<PathRules>,
+    pub(crate) not_places: Vec<Place>,
+    /// Only, or not, with everything below.
+    pub(crate) recursive: Option<bool>,
+    /// Only of what may be there before the text runs.
+    pub(crate) existing: bool,
+}
+
+/// Conditions on the surroundings: all of them.
+#[derive(Debug)]
+pub(crate) struct When {
+    pub(crate) conditions: Vec<Condition>,
+    /// Whether a rule fires where it cannot be told.
+    pub(crate) on_unknown: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Condition {
+    /// One of these matches the directory of the command.
+    Cwd(Vec<Pattern>),
+    /// One of these matches the branch that is checked out there.
+    Branch(Vec<Pattern>),
+    /// One of these matches the workspace's folder.
+    Workspace(Vec<Pattern>),
+    /// One of these matches the variable's value.
+    Variable(String, Vec<Pattern>),
+    /// One of these matches the value of another component's tracker.
+    Tracker(String, Vec<Pattern>),
+    /// Another component's predicate holds; its arguments as JSON.
+    Predicate(String, String),
+    Not(When),
+}
+
+/// Lifts a rule from some commands. Only a user's file has any.
+#[derive(Debug)]
+pub(crate) struct Exemption {
+    /// Names of rules without their layer, or with it; `*` stands for any number of characters.
+    pub(crate) rules: Vec<String>,
+    pub(crate) what: What,
+    pub(crate) pattern: Option<Pattern>,
+    /// Of a path rule: these paths.
+    pub(crate) paths: Option<PathRules>,
+    pub(crate) when: Option<When>,
+}
+
+/// Whether a name fits a glob with `*`.
+pub(crate) fn fits(glob: &str, name: &str) -> bool {
+    match glob.split_once('*') {
+        None => glob == name,
+        Some((start, rest)) => {
+            let Some(tail) = name.strip_prefix(start) else { return false };
+            if rest.is_empty() {
+                return true;
+            }
+            (0..=tail.len()).any(|at| tail.is_char_boundary(at) && fits(rest, &tail[at..]))
+        }
+    }
+}
+
+/// Whether a rule's name, which begins with its layer, is meant by one of these.
+pub(crate) fn named(globs: &[String], rule: &str) -> bool {
+    let own = rule.split_once(':').map_or(rule, |(_, own)| own.trim_start());
+    globs.iter().any(|glob| fits(glob, rule) || fits(glob, own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fit_globs() {
+        for (glob, name, expected) in [
+            ("a", "a", true),
+            ("a", "ab", false),
+            ("a*", "ab", true),
+            ("*", "", true),
+            ("mkfs.*", "mkfs.ext4", true),
+            ("*-x*y", "a-xby", true),
+            ("*-x*y", "a-xbyz", false),
+        ] {
+            assert_eq!(fits(glob, name), expected, "{glob} {name}");
+        }
+        let globs = ["git-*".to_owned(), "zeroAccessPaths: .env".to_owned()];
+        assert!(named(&globs, "builtin:git-clean") && named(&globs, "zeroAccessPaths: .env"));
+        assert!(!named(&globs, "user:rm"));
+    }
+}

@@ -1,0 +1,248 @@
+//! `toolgate allow`: a person lets one exact call through, once.
+//!
+//! Only from a terminal that is theirs, see `ancestry`, and only after they have typed a word that was just shown.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use jiff::{Timestamp, tz::TimeZone};
+use serde_json::Value;
+use toolgate_host::grants::{self, Grant, Grants};
+use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
+
+use crate::agent::{claude, pi, read};
+use crate::show::{self, BOLD, DIM};
+use crate::{Failure, ancestry, check, exit, place, span, terminal};
+
+/// The exit code when nothing is given because nothing has to be.
+const PASSES: u8 = 1;
+
+/// The exit code when nothing is given because it must not be, or the person did not want it.
+const REFUSED: u8 = 2;
+
+/// How long the word may take to be typed.
+const TYPING: Duration = Duration::from_secs(60);
+
+#[derive(Args)]
+#[command(after_help = "\
+A permission is for exactly this command, in this directory, for the rules that speak against it now. It is used up by \
+the first such call and is gone after a while. Permissions are given only at a terminal of yours: not below an agent, \
+not in a terminal where one runs, not where it cannot be seen who started the session.
+
+Examples:
+  toolgate allow 'git push --force origin topic'
+  toolgate allow 'terraform destroy' --cwd infra --rule user:apply --for 30m
+  toolgate allow --tool Write '{\"file_path\":\"/etc/hosts\",\"content\":\"...\"}'
+  toolgate allow --list
+  toolgate allow --revoke 1f2e3d4c
+
+Exit codes: 0 given, listed or revoked, 1 nothing speaks against it, 2 refused or not confirmed; 64 wrong arguments, \
+65 wrong data, 66 no such permission, 70 and above a fault of Toolgate's own.")]
+pub(crate) struct Arguments {
+    /// The exact command; for a tool that is no shell, its input as JSON
+    #[arg(required_unless_present_any = ["list", "revoke"], conflicts_with_all = ["list", "revoke"])]
+    command: Option<String>,
+
+    /// The directory the call will be made in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// The tool, as the agent names it
+    #[arg(long, default_value = "bash")]
+    tool: String,
+
+    /// Lift only this rule; may be given several times [default: all that speak against it]
+    #[arg(long = "rule", value_name = "NAME")]
+    rules: Vec<String>,
+
+    /// How long the permission is good for, at most a day
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = span::length)]
+    good_for: Duration,
+
+    /// List the permissions that are still good
+    #[arg(long, conflicts_with = "revoke")]
+    list: bool,
+
+    /// Take a permission back
+    #[arg(long, value_name = "ID")]
+    revoke: Option<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let grants = place::grants().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    if arguments.list {
+        return list(&grants);
+    }
+    if let Some(id) = &arguments.revoke {
+        // Taking back only forbids more, so anyone may.
+        return match grants.revoke(id).map_err(unusable)? {
+            true => Ok(ExitCode::SUCCESS),
+            false => Err(Failure::new(exit::NO_INPUT, format!("there is no permission {id}"))),
+        };
+    }
+    // First, so that an agent learns nothing here but that.
+    mine()?;
+    let cwd = place::folder(arguments.cwd.as_deref())?;
+    let call = call(arguments.command.as_deref().unwrap_or_default(), &arguments.tool, &cwd)?;
+    let verdict = check::judge(&call)?;
+    let mut out = anstream::stdout();
+    let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
+    show::verdict(&mut out, check::name(&verdict.decision).0, text, &verdict).map_err(check::output_lost)?;
+    let rules = match rules(&verdict, &arguments.rules) {
+        Ok(Some(rules)) => rules,
+        Ok(None) => {
+            show::complain("nothing speaks against it, so no permission is needed");
+            return Ok(ExitCode::from(PASSES));
+        }
+        Err(why) => return Err(Failure::new(REFUSED, why)),
+    };
+    let now = SystemTime::now();
+    let grant = Grant::new(&call, rules, now, arguments.good_for);
+    let grant = grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
+    let word = word().map_err(|error| Failure::new(exit::IO, format!("/dev/urandom: {error}")))?;
+    let question = format!(
+        "       {DIM}in{DIM:#} {}\nType {BOLD}{word}{BOLD:#} to let exactly this through once, within {}: ",
+        show::whole(&grant.cwd, show::LINE),
+        whole_units(arguments.good_for),
+    );
+    let answer = terminal::ask(question.as_bytes(), TYPING);
+    let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
+    if answer.is_none_or(|answer| answer.trim() != word) {
+        return Err(Failure::new(REFUSED, "no permission is given: that was not the word"));
+    }
+    let id = grant.id.clone();
+    grants.add(grant, now).map_err(unusable)?;
+    writeln!(out, "permission {id}; toolgate allow --revoke {id} takes it back").map_err(check::output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Whether this is a person's own terminal.
+fn mine() -> Result<(), Failure> {
+    let refused = |why: String| Failure::new(REFUSED, format!("no permission is given here: {why}"));
+    let stdin = rustix::stdio::stdin();
+    // Only of the terminal that this session runs in does the system say who is in front.
+    let controlling = rustix::termios::tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp());
+    if !std::io::stdin().is_terminal() || !controlling {
+        return Err(refused(ancestry::Refusal::NoTerminal.to_string()));
+    }
+    let home = place::home().map(PathBuf::from);
+    let noted = ancestry::noted(home.as_deref()).map_err(refused)?;
+    ancestry::judge(&ancestry::chain(), &noted, ancestry::alive).map_err(|why| refused(why.to_string()))
+}
+
+/// The call as an agent would make it.
+fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
+    let root = place::project_root(Path::new(cwd)).display().to_string();
+    let here = |call: ToolCall| ToolCall { home: place::home(), workspace_root: root.clone(), ..call };
+    if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {
+        return Ok(here(ToolCall::shell(text, cwd)));
+    }
+    let input: Value = serde_json::from_str(text)
+        .map_err(|error| Failure::new(exit::DATA, format!("the input of {tool} is not JSON: {error}")))?;
+    let tools = if claude::TOOLS.iter().any(|known| known.name == tool) { claude::TOOLS } else { pi::TOOLS };
+    read(tools, tool, &input, here(ToolCall::new(tool, ToolKind::Other, cwd)))
+        .map_err(|error| Failure::new(exit::DATA, error))
+}
+
+/// The rules that a permission has to lift: those that speak against the call, which the person may have named. None
+/// if nothing speaks against it.
+fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, String> {
+    if matches!(verdict.decision, Decision::Pass) {
+        return Ok(None);
+    }
+    let against = grants::against(verdict).map_err(|rule| match rule.as_str() {
+        "" => "no rule is named that could be lifted".to_owned(),
+        rule => format!("{} cannot be lifted by a permission", plain(rule)),
+    })?;
+    if let Some(missing) = against.iter().find(|rule| !named.is_empty() && !named.contains(rule)) {
+        return Err(format!("{} speaks against it as well, and is not named with --rule", plain(missing)));
+    }
+    Ok(Some(against))
+}
+
+/// A word that nobody can have typed in advance.
+fn word() -> std::io::Result<String> {
+    const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
+    const VOWELS: &[u8; 4] = b"aiou";
+    let mut bytes = [0; 4];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let pair = |byte: &u8| [CONSONANTS[usize::from(byte & 15)], VOWELS[usize::from(byte >> 4 & 3)]];
+    Ok(bytes.iter().flat_map(pair).map(char::from).collect())
+}
+
+fn list(grants: &Grants) -> Result<ExitCode, Failure> {
+    let now = SystemTime::now();
+    let listed = grants.list(now).map_err(unusable)?;
+    let mut out = anstream::stdout();
+    let zone = TimeZone::system();
+    let written = if listed.is_empty() {
+        writeln!(out, "{DIM}no permissions in {}{DIM:#}", plain(&grants.path().display().to_string()))
+    } else {
+        listed.iter().try_for_each(|grant| {
+            let until = i64::try_from(grant.expires).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+            let until = until.map(|at| at.to_zoned(zone.clone()).strftime("%H:%M").to_string()).unwrap_or_default();
+            writeln!(
+                out,
+                "{BOLD}{}{BOLD:#}  until {until}  {}",
+                plain(&grant.id),
+                show::whole(&grant.shown, show::LINE)
+            )?;
+            writeln!(out, "          {DIM}{} in{DIM:#} {}", plain(&grant.tool), show::whole(&grant.cwd, show::LINE))?;
+            writeln!(out, "          {DIM}lifts{DIM:#} {}", plain(&grant.rules.join(", ")))
+        })
+    };
+    written.map_err(check::output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn whole_units(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds % 3_600 == 0 => format!("{} h", seconds / 3_600),
+        seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+        seconds => format!("{seconds} s"),
+    }
+}
+
+fn unusable(error: impl std::fmt::Display) -> Failure {
+    Failure::new(exit::DATA, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_lifts_what_speaks_against_the_call_or_is_not_given() {
+        let verdict = |rules: &[&str]| {
+            let mut verdict = Verdict::block("", "no");
+            let one = verdict.findings.remove(0);
+            verdict.findings =
+                rules.iter().map(|rule| toolgate_host::Finding { rule: (*rule).to_owned(), ..one.clone() }).collect();
+            verdict
+        };
+        type Case<'a> = (&'a [&'a str], &'a [&'a str], Result<&'a [&'a str], &'a str>);
+        #[rustfmt::skip]
+        let cases: [Case<'_>; 6] = [
+            (&["a", "b", "a"], &[], Ok(&["a", "b"])),
+            (&["a"], &["a", "c"], Ok(&["a"])),
+            (&["a", "b"], &["a"], Err("b speaks against it as well, and is not named with --rule")),
+            (&["a", "host:trap"], &[], Err("host:trap cannot be lifted by a permission")),
+            (&["builtin:self-grants"], &["builtin:self-grants"], Err("builtin:self-grants cannot be lifted by a permission")),
+            (&[], &[], Err("no rule is named that could be lifted")),
+        ];
+        for (found, named, expected) in cases {
+            let own = |list: &[&str]| list.iter().map(|rule| (*rule).to_owned()).collect::<Vec<_>>();
+            let answer = rules(&verdict(found), &own(named));
+            assert_eq!(answer, expected.map(|rules| Some(own(rules))).map_err(str::to_owned), "{found:?} {named:?}");
+        }
+        assert_eq!(rules(&Verdict::pass(), &[]), Ok(None));
+    }
+
+    #[test]
+    fn a_word_is_eight_letters() {
+        assert!(word().is_ok_and(|word| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_lowercase())));
+    }
+}

@@ -1,0 +1,234 @@
+//! `toolgate explain`: how a command was read and judged, step by step. The component gives the answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use serde_json::{Map, Value, json};
+use toolgate_host::{excerpt, plain};
+
+use crate::columns::{count, width, wrapped};
+use crate::packs::Packs;
+use crate::place::Standing;
+use crate::show::{BOLD, DIM, GREEN, LINE, RED, YELLOW, list};
+use crate::source::Lines;
+use crate::{Failure, analysis, exit, place, rules, show};
+
+/// Names of rules that are shown of those with the same reason.
+const NAMES: usize = 6;
+
+/// How reasons begin that say little of the command.
+const FAR: &[&str] = &["it is about another", "it does not", "the pattern does not match", "it runs through"];
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  toolgate explain 'cd infra && terraform destroy' --packs infrastructure
+  toolgate explain --json - < deploy.sh
+
+Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 no such directory, 70 and above \
+a fault of Toolgate's own.")]
+pub(crate) struct Arguments {
+    /// The shell command; `-` or nothing reads it from standard input
+    command: Option<String>,
+
+    /// The directory the command would run in [default: the current one]
+    #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    packs: Packs,
+
+    /// Show every word and every rule that was tried
+    #[arg(long)]
+    all: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let cwd = place::folder(arguments.cwd.as_deref())?;
+    let text = analysis::text(arguments.command.as_deref())?;
+    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let home = place::home();
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let files = place::rule_files(&[Path::new(&root), Path::new(&cwd)]);
+    let files = files.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    let standing = Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &arguments.packs };
+    let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let answer = runtime.map_err(|error| software(&error))?.block_on(async {
+        let opened = standing.open(files).await?;
+        show::diagnostics(&opened.started.diagnostics);
+        let answer = standing.analysis(opened.files).explain(&request.to_string()).await;
+        answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))
+    })?;
+    rules::print(|mut out| {
+        if arguments.json {
+            return writeln!(out, "{}", Value::Object(answer));
+        }
+        Explanation { text: &text, answer: &answer, all: arguments.all, width: width() }.show(&mut out)
+    })
+}
+
+/// A place in the text.
+fn span(value: &Value) -> Option<Range<usize>> {
+    let at = |key: &str| value[key].as_u64().and_then(|at| usize::try_from(at).ok());
+    Some(at("start")?..at("end")?)
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn style(action: &str) -> anstyle::Style {
+    match action {
+        "pass" => GREEN,
+        "ask" => YELLOW,
+        "block" => RED,
+        _ => DIM,
+    }
+}
+
+struct Explanation<'a> {
+    text: &'a str,
+    answer: &'a Map<String, Value>,
+    all: bool,
+    width: Option<usize>,
+}
+
+impl Explanation<'_> {
+    fn show(&self, out: &mut impl Write) -> std::io::Result<()> {
+        self.verdict(out)?;
+        let commands = list(self.answer.get("commands"));
+        writeln!(out, "\n{BOLD}commands{BOLD:#}")?;
+        if commands.is_empty() {
+            writeln!(out, "  {DIM}none{DIM:#}")?;
+        }
+        for (index, command) in commands.iter().enumerate() {
+            self.command(out, index, command)?;
+        }
+        show::unparsed(out, self.answer)?;
+        writeln!(out, "\n{BOLD}rules{BOLD:#}")?;
+        self.fired(out)?;
+        self.others(out)
+    }
+
+    /// The verdict with what matched underlined.
+    fn verdict(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let decision = self.answer.get("decision").and_then(Value::as_str).unwrap_or_default();
+        let style = style(decision);
+        let evidence = list(self.answer.get("findings")).iter().flat_map(|finding| list(finding.get("evidence")));
+        let matches: Vec<_> = evidence.filter(|one| one["field"] == "command").filter_map(span).collect();
+        let lines = Lines::new(self.text);
+        if lines.len() > 1 {
+            writeln!(out, "{style}{decision:<5}{style:#}  {DIM}{}{DIM:#}", count(lines.len(), "line"))?;
+            return lines.show(out, &matches, style);
+        }
+        let shown = excerpt(self.text, &matches, LINE);
+        writeln!(out, "{style}{decision:<5}{style:#}  {}", shown.line)?;
+        match shown.marks.is_empty() {
+            true => Ok(()),
+            false => writeln!(out, "       {style}{}{style:#}", shown.marks),
+        }
+    }
+
+    fn command(&self, out: &mut impl Write, index: usize, command: &Value) -> std::io::Result<()> {
+        writeln!(out, "{DIM}{}{DIM:#} {BOLD}{}{BOLD:#}", index + 1, show::heading(command, self.text))?;
+        for word in list(command.get("words")) {
+            let (written, value, why) = (text(word, "text"), word["value"].as_str(), word["why"].as_str());
+            if value == Some(written) && !self.all {
+                continue;
+            }
+            let value = value.map_or("?".to_owned(), |value| format!("\u{2192} {}", show::cut(value)));
+            let why = why.map(|why| format!("  {}", show::cut(why))).unwrap_or_default();
+            writeln!(out, "  {DIM}word    {DIM:#} {} {value}{DIM}{why}{DIM:#}", show::cut(written))?;
+        }
+        let mut rest = command.clone();
+        if let Some(unknown) = rest.get_mut("unknown").and_then(Value::as_array_mut) {
+            // What the words say already.
+            unknown.retain(|one| !(text(one, "at") == "name" || text(one, "at").starts_with("args[")));
+        }
+        show::rows(out, &rest)
+    }
+
+    /// The rules that led to the verdict.
+    fn fired(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let findings = list(self.answer.get("findings"));
+        if findings.is_empty() {
+            writeln!(out, "  {DIM}none fired{DIM:#}")?;
+        }
+        for finding in findings {
+            let (rule, action) = (text(finding, "rule"), text(finding, "action"));
+            let style = style(action);
+            let fired = |one: &&Value| one["rule"] == rule && one["why_not"].is_null();
+            let on: BTreeSet<u64> =
+                self.considered().iter().filter(fired).filter_map(|one| one["command"].as_u64()).collect();
+            let on: Vec<String> = on.iter().map(|index| (index + 1).to_string()).collect();
+            let on = if on.is_empty() { String::new() } else { format!("  {DIM}on {}{DIM:#}", on.join(", ")) };
+            writeln!(out, "  {style}{action:<5}{style:#}  {}{on}", plain(rule))?;
+            for line in self.wrapped(&plain(text(finding, "reason")), 9) {
+                writeln!(out, "         {line}")?;
+            }
+            for one in list(finding.get("evidence")).iter().filter(|one| one["field"] != "command") {
+                writeln!(out, "         {DIM}{}:{DIM:#} {}", plain(text(one, "field")), show::cut(text(one, "text")))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules that were tried and did not fire.
+    fn others(&self, out: &mut impl Write) -> std::io::Result<()> {
+        if self.all {
+            for one in self.considered() {
+                let Some(why) = one["why_not"].as_str() else { continue };
+                let command = one["command"].as_u64().map_or("-".to_owned(), |index| (index + 1).to_string());
+                writeln!(
+                    out,
+                    "  {DIM}not on {command:<3}{DIM:#} {}  {DIM}{}{DIM:#}",
+                    plain(text(one, "rule")),
+                    plain(why)
+                )?;
+            }
+            return Ok(());
+        }
+        let fired: BTreeSet<&str> =
+            self.considered().iter().filter(|one| one["why_not"].is_null()).map(|one| text(one, "rule")).collect();
+        let mut reasons: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for one in self.considered() {
+            let (rule, why) = (text(one, "rule"), one["why_not"].as_str());
+            if let Some(why) = why.filter(|_| !fired.contains(rule)) {
+                reasons.entry(why).or_default().insert(rule);
+            }
+        }
+        // What is said of many rules is far from the command; what says more of it comes first.
+        let mut reasons: Vec<(&str, BTreeSet<&str>)> = reasons.into_iter().collect();
+        reasons.sort_by_key(|(why, rules)| (FAR.iter().any(|far| why.starts_with(far)), rules.len()));
+        for (why, rules) in reasons {
+            let mut names: Vec<String> = rules.iter().take(NAMES).map(|rule| plain(rule)).collect();
+            if rules.len() > NAMES {
+                names.push(format!("and {} more (--all)", rules.len() - NAMES));
+            }
+            let shown = format!("{}: {}", plain(why), names.join(", "));
+            for (index, line) in self.wrapped(&shown, 9).iter().enumerate() {
+                writeln!(out, "  {DIM}{:<5}{DIM:#}  {line}", if index == 0 { "not" } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn considered(&self) -> &[Value] {
+        list(self.answer.get("considered"))
+    }
+
+    fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
+        wrapped(text, self.width.map(|width| width.saturating_sub(indent)))
+    }
+}

@@ -1,0 +1,449 @@
+//! `toolgate log`: what the audit log says, entry by entry or summed up by rule and day.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anstyle::Style;
+use clap::Args;
+use jiff::civil::Date;
+use jiff::{Timestamp, tz::TimeZone};
+use serde_json::Value;
+use toolgate_host::audit::{Outcome, Record};
+use toolgate_host::plain;
+
+use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
+use crate::{Failure, check, exit, place, span};
+
+/// Columns of a summary.
+const WIDTH: usize = 80;
+
+/// Columns of a rule's name in a summary, at most.
+const RULE: usize = 34;
+
+/// Columns of the bar for a rule's total.
+const BAR: usize = 12;
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  toolgate log                                  the last 50 entries
+  toolgate log --since 7d --summary             a week, by rule and day
+  toolgate log --rule 'builtin:*' --action denied
+  toolgate log -n 0 --json | jq .input          all of it, for programs
+
+Times are local, days too; with --json they are as they were written, in UTC. A line of the log that is no entry is \
+told on standard error.
+
+Exit codes: 0 shown, also if there is nothing to show; 64 wrong arguments, 65 the log is not what it has to be, 66 \
+there is no telling where it is, 74 output failed.")]
+pub(crate) struct Arguments {
+    /// Show so many of the newest entries; 0 for all. A summary counts all unless this is given
+    #[arg(short = 'n', long = "lines", value_name = "COUNT")]
+    lines: Option<usize>,
+
+    /// Only since then: a length of time like 7d, a date, or a time with its offset
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+
+    /// Only before then
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+
+    /// Only where one of the rules that spoke matches; `*` stands for anything
+    #[arg(long, value_name = "GLOB")]
+    rule: Option<String>,
+
+    /// Only what became of it: blocked, asked, confirmed, denied, allowed-once, overridden
+    #[arg(long, value_name = "ACTION", value_parser = outcome)]
+    action: Vec<Outcome>,
+
+    /// Only from this agent
+    #[arg(long)]
+    agent: Option<String>,
+
+    /// Only calls of this tool
+    #[arg(long)]
+    tool: Option<String>,
+
+    /// Only calls made in this directory or below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Print JSON lines
+    #[arg(long, conflicts_with = "summary")]
+    json: bool,
+
+    /// Sum up by rule and day
+    #[arg(long)]
+    summary: bool,
+}
+
+fn outcome(text: &str) -> Result<Outcome, String> {
+    let known = || Outcome::ALL.map(Outcome::name).join(", ");
+    Outcome::ALL.into_iter().find(|outcome| outcome.name() == text).ok_or_else(|| format!("it is one of {}", known()))
+}
+
+/// Which entries are shown.
+#[derive(Default)]
+struct Filter {
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    rule: Option<String>,
+    actions: Vec<Outcome>,
+    agent: Option<String>,
+    tool: Option<String>,
+    cwd: Option<String>,
+}
+
+impl Filter {
+    fn shows(&self, entry: &Entry) -> bool {
+        let record = &entry.record;
+        let rules = || record.rules.iter().chain([&record.rule]);
+        self.since.is_none_or(|since| entry.time >= since)
+            && self.until.is_none_or(|until| entry.time < until)
+            && self.rule.as_ref().is_none_or(|glob| rules().any(|rule| matches(glob, rule)))
+            && (self.actions.is_empty() || self.actions.contains(&record.action))
+            && self.agent.as_ref().is_none_or(|agent| *agent == record.agent)
+            && self.tool.as_ref().is_none_or(|tool| tool.eq_ignore_ascii_case(&record.tool))
+            && self.cwd.as_ref().is_none_or(|cwd| Path::new(&record.cwd).starts_with(cwd))
+    }
+}
+
+/// An entry and its time.
+struct Entry {
+    record: Record,
+    time: Timestamp,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let zone = TimeZone::system();
+    let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
+    let moment = |text: &Option<String>| match text {
+        None => Ok(None),
+        Some(text) => span::moment(text, now, &zone).map(Some).map_err(|error| Failure::new(exit::USAGE, error)),
+    };
+    let filter = Filter {
+        since: moment(&arguments.since)?,
+        until: moment(&arguments.until)?,
+        rule: arguments.rule.clone(),
+        actions: arguments.action.clone(),
+        agent: arguments.agent.clone(),
+        tool: arguments.tool.clone(),
+        cwd: arguments.cwd.as_deref().map(|cwd| place::folder(Some(cwd))).transpose()?,
+    };
+    let log = place::audit().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    let most = match arguments.lines {
+        Some(0) => usize::MAX,
+        Some(lines) => lines,
+        None if arguments.summary => usize::MAX,
+        None => 50,
+    };
+    let mut entries = std::collections::VecDeque::new();
+    for line in log.read().map_err(|error| Failure::new(exit::DATA, error.to_string()))? {
+        let entry = line.map_err(|bad| bad.to_string()).and_then(|record| {
+            let time = record.time.parse().map_err(|_| format!("{:?} is no time", record.time))?;
+            Ok(Entry { record, time })
+        });
+        match entry {
+            Err(why) => show::complain(&why),
+            Ok(entry) if filter.shows(&entry) => {
+                entries.push_back(entry);
+                if entries.len() > most {
+                    entries.pop_front();
+                }
+            }
+            Ok(_) => {}
+        }
+    }
+    let entries: Vec<Entry> = entries.into();
+    let mut out = anstream::stdout();
+    let written = if arguments.json {
+        entries.iter().try_for_each(|entry| writeln!(out, "{}", entry.record.line()))
+    } else if entries.is_empty() {
+        writeln!(out, "{DIM}no entries in {}{DIM:#}", plain(&log.path().display().to_string()))
+    } else if arguments.summary {
+        summary(&mut out, &entries, &zone)
+    } else {
+        entries.iter().try_for_each(|entry| one(&mut out, entry, &zone))
+    };
+    written.map_err(check::output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An entry for a person: when and what, then the call, then where.
+fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<()> {
+    let Entry { record, time } = entry;
+    let style = style(record.action);
+    let time = time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S");
+    let rule = if record.rule.is_empty() { "-" } else { &record.rule };
+    writeln!(out, "{time}  {style}{:<12}{style:#}  {}", record.action.name(), show::whole(rule, show::LINE))?;
+    let text = match (record.input["command"].as_str(), &record.input) {
+        (Some(command), _) => command.to_owned(),
+        (None, Value::Object(fields)) if fields.is_empty() => String::new(),
+        (None, input) => input.to_string(),
+    };
+    let matched: Vec<std::ops::Range<usize>> = record
+        .matched
+        .iter()
+        .filter(|words| !words.is_empty())
+        .filter_map(|words| text.find(words.as_str()).map(|at| at..at + words.len()))
+        .collect();
+    let shown = toolgate_host::excerpt(&text, &matched, show::LINE);
+    if !text.is_empty() {
+        writeln!(out, "  {}", shown.line)?;
+        if !shown.marks.is_empty() {
+            writeln!(out, "  {style}{}{style:#}", shown.marks)?;
+        }
+    }
+    let rest = [("", &record.tool), ("in ", &record.cwd), ("by ", &record.agent), ("", &record.note)];
+    let rest: Vec<String> = rest
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(label, text)| format!("{label}{}", show::whole(text, show::LINE)))
+        .collect();
+    writeln!(out, "  {DIM}{}{DIM:#}", rest.join(" "))
+}
+
+fn style(action: Outcome) -> Style {
+    match action {
+        Outcome::Blocked | Outcome::Denied => RED,
+        Outcome::Asked => YELLOW,
+        Outcome::Confirmed | Outcome::AllowedOnce | Outcome::Overridden => GREEN,
+    }
+}
+
+/// How often each rule spoke, in all and on each day, and what became of the calls. Never wider than [`WIDTH`].
+fn summary(out: &mut impl Write, entries: &[Entry], zone: &TimeZone) -> std::io::Result<()> {
+    let day = |entry: &Entry| entry.time.to_zoned(zone.clone()).date();
+    let (Some(first), Some(last)) = (entries.iter().map(day).min(), entries.iter().map(day).max()) else {
+        return Ok(());
+    };
+    let mut rules: BTreeMap<&str, BTreeMap<Date, usize>> = BTreeMap::new();
+    for entry in entries {
+        let rule = if entry.record.rule.is_empty() { "-" } else { &entry.record.rule };
+        *rules.entry(rule).or_default().entry(day(entry)).or_default() += 1;
+    }
+    let mut rows: Vec<(String, usize, &BTreeMap<Date, usize>)> =
+        rules.iter().map(|(rule, days)| (fit(&plain(rule), RULE), days.values().sum(), days)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let most = rows.iter().map(|row| row.1).max().unwrap_or(1);
+    let name = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0).max(4);
+    let number = most.to_string().len().max(5);
+    // What is left is for the days; where they are more, a column stands for several.
+    let columns = WIDTH - name - number - BAR - 3 * 2;
+    let days = usize::try_from((last - first).get_days()).unwrap_or(0) + 1;
+    let each = days.div_ceil(columns);
+    let columns = days.div_ceil(each);
+    let column = |date: &Date| usize::try_from((*date - first).get_days()).unwrap_or(0) / each;
+    let counts: Vec<Vec<usize>> = rows
+        .iter()
+        .map(|(_, _, days)| {
+            let mut counts = vec![0; columns];
+            for (date, count) in *days {
+                counts[column(date).min(columns - 1)] += count;
+            }
+            counts
+        })
+        .collect();
+    let peak = counts.iter().flatten().copied().max().unwrap_or(1);
+
+    let unit = if each == 1 { "a column a day".to_owned() } else { format!("a column for {each} days") };
+    let dates = if first == last { first.to_string() } else { format!("{first} to {last}, {unit}, highest {peak}") };
+    let entries_are = if entries.len() == 1 { "entry" } else { "entries" };
+    writeln!(out, "{BOLD}{} {entries_are}{BOLD:#}  {dates}", entries.len())?;
+    writeln!(out)?;
+    writeln!(out, "{DIM}{:<name$}  {:>number$}{DIM:#}", "rule", "total")?;
+    for ((rule, total, _), counts) in rows.iter().zip(&counts) {
+        let bar = bar(*total, most);
+        let pad = BAR - bar.chars().count();
+        let spark: String = counts.iter().map(|count| level(*count, peak)).collect();
+        let row = format!("{rule:<name$}  {total:>number$}  {RED}{bar}{RED:#}{:pad$}  {YELLOW}{spark}{YELLOW:#}", "");
+        writeln!(out, "{row}")?;
+    }
+    writeln!(out)?;
+    let actions = Outcome::ALL.map(|action| (action, entries.iter().filter(|one| one.record.action == action).count()));
+    let actions: Vec<String> = actions
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(action, count)| format!("{}{}{:#} {count}", style(*action), action.name(), style(*action)))
+        .collect();
+    writeln!(out, "{}", actions.join("  "))
+}
+
+/// A bar of a total, in eighths of a column. What is not nothing is seen.
+fn bar(count: usize, most: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (count * BAR * 8).div_ceil(most.max(1)).max(1);
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// A count as the height of a column.
+fn level(count: usize, peak: usize) -> char {
+    const LEVELS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    LEVELS[(count * 8).div_ceil(peak.max(1)).min(8)]
+}
+
+/// A text of at most so many characters, its middle left out.
+fn fit(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let half = (most - 1) / 2;
+    let start: String = text.chars().take(most - 1 - half).collect();
+    let end: String = text.chars().skip(length - half).collect();
+    format!("{start}…{end}")
+}
+
+/// Whether a pattern with `*` and `?` matches all of a text.
+fn matches(glob: &str, text: &str) -> bool {
+    let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
+    let (mut g, mut t) = (0, 0);
+    // Where the last `*` was, and up to where it stands for.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match glob.get(g) {
+            Some('*') => {
+                star = Some((g, t));
+                g += 1;
+            }
+            Some(c) if *c == '?' || *c == text[t] => {
+                g += 1;
+                t += 1;
+            }
+            _ => match star {
+                None => return false,
+                Some((at, until)) => {
+                    star = Some((at, until + 1));
+                    g = at + 1;
+                    t = until + 1;
+                }
+            },
+        }
+    }
+    glob[g..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use toolgate_host::audit::Circumstances;
+    use toolgate_host::{ToolCall, Verdict};
+
+    use super::*;
+
+    fn entry(time: &str, action: Outcome, rule: &str, command: &str) -> Entry {
+        let time: Timestamp = time.parse().expect("a time");
+        let of = Circumstances { agent: "claude".into(), ..Circumstances::default() };
+        let (call, verdict) = (ToolCall::shell(command, "/home/dev/project"), Verdict::block(rule, "no"));
+        let record = Record::new(action, &call, &verdict, time.into(), Duration::ZERO, &of);
+        Entry { record, time }
+    }
+
+    fn drawn(draw: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+        let mut out = Vec::new();
+        draw(&mut out).expect("written");
+        anstream::adapter::strip_str(&String::from_utf8(out).expect("text")).to_string()
+    }
+
+    #[test]
+    fn a_summary_is_drawn_by_rule_and_day() {
+        let mut entries: Vec<Entry> =
+            (0..8).map(|_| entry("2026-01-31T10:00:00Z", Outcome::Blocked, "builtin:remove-home", "rm")).collect();
+        entries.push(entry("2026-01-28T10:00:00Z", Outcome::Asked, "user:push", "git push"));
+        entries.push(entry("2026-01-29T23:30:00Z", Outcome::Asked, "user:push", "git push"));
+        let shown = drawn(|out| summary(out, &entries, &TimeZone::fixed(jiff::tz::offset(1))));
+        let expected = "\
+10 entries  2026-01-28 to 2026-01-31, a column a day, highest 8
+
+rule                 total
+builtin:remove-home      8  ████████████  ···█
+user:push                2  ███           ▁·▁·
+
+blocked 8  asked 2
+";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_summary_fits_whatever_is_in_it() {
+        let cases = [
+            vec![entry("2026-01-31T10:00:00Z", Outcome::Blocked, &"x".repeat(300), "rm")],
+            vec![entry("2026-01-31T10:00:00Z", Outcome::Blocked, "\u{202e}\u{1b}[2K\n", "rm")],
+            (1..=12)
+                .flat_map(|month| (1..=28).map(move |day| format!("2026-{month:02}-{day:02}T10:00:00Z")))
+                .map(|time| entry(&time, Outcome::Denied, &format!("a:{}", "y".repeat(60)), "rm"))
+                .collect(),
+        ];
+        for entries in cases {
+            let shown = drawn(|out| summary(out, &entries, &TimeZone::UTC));
+            for line in shown.lines() {
+                assert!(line.chars().count() <= WIDTH, "{shown}");
+                assert!(!line.contains(['\u{202e}', '\u{1b}']), "{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_shows_what_matched_and_nothing_that_deceives() {
+        let mut one_of =
+            entry("2026-01-31T10:00:00Z", Outcome::Denied, "user:x", &format!("{}; rm\u{202e} -rf ~", "x".repeat(900)));
+        one_of.record.matched = vec!["rm\u{202e} -rf ~".to_owned()];
+        one_of.record.tool = "Ba\u{1b}[2Ksh".to_owned();
+        let shown = drawn(|out| one(out, &one_of, &TimeZone::UTC));
+        assert_eq!(
+            shown,
+            "2026-01-31 10:00:00  denied        user:x\n  [882 bytes left out]xxxxxxxxxxxxxxxxxx; rm\\u{202e} -rf ~\n  ~~~~~~~~~~~~~~~~~~~~                    ^^^^^^^^^^^^^^^^\n  Ba\\u{1b}[2Ksh in /home/dev/project by claude\n"
+        );
+    }
+
+    #[test]
+    fn filters_narrow_what_is_shown() {
+        let one = entry("2026-01-31T10:00:00Z", Outcome::Denied, "user:x", "ls");
+        let time = |text: &str| Some(text.parse::<Timestamp>().expect("a time"));
+        let text = |text: &str| Some(text.to_owned());
+        let all = Filter::default;
+        #[rustfmt::skip]
+        let cases = [
+            (all(), true),
+            (Filter { since: time("2026-01-31T10:00:00Z"), ..all() }, true),
+            (Filter { since: time("2026-01-31T10:00:01Z"), ..all() }, false),
+            (Filter { until: time("2026-01-31T10:00:00Z"), ..all() }, false),
+            (Filter { until: time("2026-01-31T10:00:01Z"), ..all() }, true),
+            (Filter { rule: text("user:*"), ..all() }, true),
+            (Filter { rule: text("*:y"), ..all() }, false),
+            (Filter { actions: vec![Outcome::Denied, Outcome::Asked], ..all() }, true),
+            (Filter { actions: vec![Outcome::Asked], ..all() }, false),
+            (Filter { agent: text("claude"), tool: text("BASH"), ..all() }, true),
+            (Filter { agent: text("codex"), ..all() }, false),
+            (Filter { cwd: text("/home/dev"), ..all() }, true),
+            (Filter { cwd: text("/home/de"), ..all() }, false),
+        ];
+        for (index, (filter, expected)) in cases.iter().enumerate() {
+            assert_eq!(filter.shows(&one), *expected, "case {index}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_whole_names() {
+        let cases = [
+            ("*", "", true),
+            ("a*c", "abbc", true),
+            ("a*c", "abcd", false),
+            ("a?c", "abc", true),
+            ("a?", "a", false),
+            ("**b*", "aab", true),
+            ("*a*b*c", "xaybzc", true),
+            ("user:x", "user:x", true),
+            ("user", "user:x", false),
+            ("*a*a*a*a*a*a*b", &"a".repeat(2_000), false),
+        ];
+        for (glob, text, expected) in cases {
+            assert_eq!(matches(glob, text), expected, "{glob} {text}");
+        }
+    }
+}

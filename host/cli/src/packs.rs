@@ -1,0 +1,41 @@
+//! `--packs`: which packs of the built-in rules are on.
+
+use clap::Args;
+use serde_json::json;
+use toolgate_host::Started;
+
+/// The packs that a command line names. Rule files may name some as well, under `packs`.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Packs {
+    /// Switch packs of built-in rules on, or off with a dash before the name: `cloud,ci`, `all`, `-git`
+    #[arg(long = "packs", value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]
+    names: Vec<String>,
+}
+
+impl Packs {
+    /// Every pack.
+    pub(crate) fn all() -> Self {
+        Packs { names: vec!["all".to_owned()] }
+    }
+
+    /// What a session knows of them, as the contract has it.
+    pub(crate) fn context(&self) -> String {
+        let names: Vec<&str> = self.names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
+        if names.is_empty() { json!({ "schema": 1 }) } else { json!({ "schema": 1, "packs": names }) }.to_string()
+    }
+
+    /// Whether a component that was started with them knows all of them.
+    ///
+    /// # Errors
+    /// What it said. Which pack is on decides what is judged, so nothing goes on with a wrong one.
+    pub(crate) fn known(&self, started: &Started) -> Result<(), String> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        // What is wrong with a rule file has the file's name; this was no file.
+        match started.diagnostics.iter().find(|diagnostic| diagnostic.file.is_none()) {
+            Some(diagnostic) => Err(format!("--packs: {}", diagnostic.message)),
+            None => Ok(()),
+        }
+    }
+}

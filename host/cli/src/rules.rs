@@ -1,0 +1,579 @@
+//! `toolgate rules`: what is in force, whether rule files are right, and a start for one of your own. What is in a file
+//! the component says; here is which files, and how its answers look.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Map, Value, json};
+use toolgate_host::capability::LocalFiles;
+use toolgate_host::limits::CONFIG_FILE;
+use toolgate_host::plain;
+
+use crate::columns::{count, width, wrapped};
+use crate::packs::Packs;
+use crate::place::Standing;
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list};
+use crate::{Failure, analysis, exit, place, show};
+
+/// What rule files may hold, for editors.
+const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");
+
+/// The exit code if something is wrong with a rule file.
+const WRONG: u8 = 1;
+
+/// Names longer than this do not push the reasons of the others to the right.
+const NAME: usize = 28;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List the packs and the rules in force
+    List(List),
+    /// Show a rule with its tests
+    Show(Show),
+    /// Run the tests beside rules
+    #[command(after_help = "\
+Every command is judged in /home/dev/project by the rules of all files; nothing is run.
+
+Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of Toolgate's own.")]
+    Test(Test),
+    /// Say what is wrong with rule files
+    #[command(after_help = "\
+Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a fault of \
+Toolgate's own.")]
+    Lint(Lint),
+    /// Print the JSON Schema of rule files
+    #[command(after_help = "\
+Editors with a YAML language server take it from the file's first line:
+
+  # yaml-language-server: $schema=rules.schema.json")]
+    Schema,
+    /// Write a rule file to start from, unless there is one
+    Init(Init),
+}
+
+/// Whose rules are in force.
+#[derive(Args)]
+struct Where {
+    /// The directory to look from [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    packs: Packs,
+}
+
+#[derive(Args)]
+struct List {
+    #[command(flatten)]
+    at: Where,
+
+    /// Show the rules of packs that are off as well
+    #[arg(long)]
+    all: bool,
+
+    /// Show only the rules of this pack
+    #[arg(long, value_name = "NAME")]
+    pack: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Show {
+    /// The rule's name, with or without `builtin:`, `user:` or `project:`
+    name: String,
+
+    #[command(flatten)]
+    at: Where,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Test {
+    #[command(flatten)]
+    files: Files,
+
+    /// Run those of all packs of built-in rules
+    #[arg(long, conflicts_with_all = ["files", "layer"])]
+    built_in: bool,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Lint {
+    #[command(flatten)]
+    files: Files,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Files {
+    /// Rule files, each by itself [default: yours and the project's]
+    files: Vec<PathBuf>,
+
+    /// Whose the files count as [default: what their names and places say]
+    #[arg(long = "as", value_name = "WHOSE", requires = "files")]
+    layer: Option<Layer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Layer {
+    /// Your own, which may lift rules
+    User,
+    /// A project's, which may not
+    Project,
+}
+
+#[derive(Args)]
+struct Init {
+    /// Write it for the project, in its root, not for you
+    #[arg(long)]
+    project: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Command::List(arguments) => rules(arguments),
+        Command::Show(arguments) => one(arguments),
+        Command::Test(arguments) => test(arguments),
+        Command::Lint(arguments) => lint(arguments),
+        Command::Schema => print(|out| out.write_all(SCHEMA.as_bytes())),
+        Command::Init(arguments) => init(arguments.project),
+    }
+}
+
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
+    let mut out = anstream::stdout();
+    match write(&mut out) {
+        // Whoever read it has seen enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(analysis::output_lost),
+    }
+}
+
+/// Answers about rules: the component, and whose rules it knows.
+fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Value>>, Failure> {
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let cwd = place::folder(at.cwd.as_deref())?;
+    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let home = place::home();
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
+    let standing = Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &at.packs };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    runtime.map_err(|error| software(&error))?.block_on(async {
+        let opened = standing.open(files).await?;
+        show::diagnostics(&opened.started.diagnostics);
+        let analysis = standing.analysis(opened.files);
+        let mut answers = Vec::new();
+        for question in questions {
+            let answer = analysis.rules(&question.to_string()).await;
+            let answer = answer.and_then(|answer| analysis::object(&answer));
+            answers.push(answer.map_err(|error| analysis::unanswered(&error))?);
+        }
+        Ok(answers)
+    })
+}
+
+fn rule_files(cwd: &str, root: &str) -> Result<LocalFiles, Failure> {
+    let files = place::rule_files(&[Path::new(root), Path::new(cwd)]);
+    files.map_err(|error| Failure::new(exit::NO_INPUT, error))
+}
+
+fn first(mut answers: Vec<Map<String, Value>>) -> Map<String, Value> {
+    if answers.is_empty() { Map::new() } else { answers.swap_remove(0) }
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
+    list(value.get(key)).iter().filter_map(Value::as_str).collect()
+}
+
+fn number(value: &Value, key: &str) -> usize {
+    value[key].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+}
+
+/// A rule's name without its layer, which the heading says.
+fn own_name(name: &str) -> &str {
+    ["builtin:", "user:", "project:"].iter().find_map(|layer| name.strip_prefix(layer)).unwrap_or(name)
+}
+
+fn action(rule: &Value) -> String {
+    let action = text(rule, "action");
+    let style = match action {
+        "block" => RED,
+        "ask" => YELLOW,
+        _ => DIM,
+    };
+    format!("{style}{action:<5}{style:#}")
+}
+
+fn rules(arguments: &List) -> Result<ExitCode, Failure> {
+    let mut answer = first(ask(&arguments.at, true, &[json!({ "question": "list" })])?);
+    if let Some(wanted) = &arguments.pack
+        && !list(answer.get("packs")).iter().any(|pack| text(pack, "name") == wanted)
+    {
+        let names: Vec<&str> = list(answer.get("packs")).iter().map(|pack| text(pack, "name")).collect();
+        let message = format!("there is no pack {wanted}; there are {}", names.join(", "));
+        return Err(Failure::new(exit::USAGE, message));
+    }
+    for key in ["packs", "rules"] {
+        let Some(items) = answer.get_mut(key).and_then(Value::as_array_mut) else { continue };
+        items.retain(|item| match (&arguments.pack, key) {
+            (Some(wanted), "packs") => text(item, "name") == wanted,
+            (Some(wanted), _) => item["layer"] == "builtin" && text(item, "source") == wanted,
+            (None, "packs") => true,
+            (None, _) => arguments.all || item["on"] == true,
+        });
+    }
+    if arguments.json {
+        return print(|out| writeln!(out, "{}", Value::Object(answer)));
+    }
+    print(|out| {
+        let packs = list(answer.get("packs"));
+        let longest = packs.iter().map(|pack| text(pack, "name").len()).max().unwrap_or(0);
+        writeln!(out, "{BOLD}packs{BOLD:#}")?;
+        for pack in packs {
+            let (state, style) = if pack["on"] == true { ("on", GREEN) } else { ("off", DIM) };
+            let about = wrapped(&plain(text(pack, "about")), room(longest + 25));
+            let mut about = about.iter();
+            writeln!(
+                out,
+                "  {style}{state:<3}{style:#}  {:<longest$}  {DIM}{:>9}{DIM:#}  {}",
+                plain(text(pack, "name")),
+                count(number(pack, "rules"), "rule"),
+                about.next().map_or("", String::as_str),
+            )?;
+            about.try_for_each(|line| writeln!(out, "{:1$}{line}", "", longest + 20))?;
+        }
+        let mut source = None;
+        for rule in list(answer.get("rules")) {
+            if source != Some(text(rule, "source")) {
+                source = Some(text(rule, "source"));
+                let pack = rule["layer"] == "builtin";
+                let state = match (rule["on"] == true, pack) {
+                    (false, _) => "  off".to_owned(),
+                    (true, true) => String::new(),
+                    (true, false) => format!("  {}", whose(text(rule, "layer"))),
+                };
+                writeln!(out, "\n{BOLD}{}{BOLD:#}{DIM}{state}{DIM:#}", plain(text(rule, "source")))?;
+            }
+            row(out, rule)?;
+        }
+        Ok(())
+    })
+}
+
+fn whose(layer: &str) -> &'static str {
+    if layer == "project" { "the project's" } else { "yours" }
+}
+
+/// The room that is left beside so many characters.
+fn room(used: usize) -> Option<usize> {
+    width().map(|width| width.saturating_sub(used))
+}
+
+/// A rule in the list: what it asks for, its name, why, and what would be fine instead.
+fn row(out: &mut dyn Write, rule: &Value) -> std::io::Result<()> {
+    let name = plain(own_name(text(rule, "name")));
+    let mut lines = wrapped(&plain(text(rule, "reason")), room(NAME + 11));
+    if let Some(instead) = rule["instead"].as_str() {
+        match width() {
+            Some(_) => lines.extend(wrapped(&format!("instead: {}", plain(instead)), room(NAME + 11))),
+            // Without a terminal every rule is one line.
+            None => lines.iter_mut().for_each(|line| line.push_str(&format!("; instead: {}", plain(instead)))),
+        }
+    }
+    let mut lines = lines.iter();
+    if name.chars().count() > NAME && width().is_some() {
+        writeln!(out, "  {}  {name}", action(rule))?;
+    } else {
+        writeln!(out, "  {}  {name:<NAME$}  {}", action(rule), lines.next().map_or("", String::as_str))?;
+    }
+    lines.try_for_each(|line| writeln!(out, "{:1$}{line}", "", NAME + 11))
+}
+
+fn one(arguments: &Show) -> Result<ExitCode, Failure> {
+    let answer = first(ask(&arguments.at, true, &[json!({ "question": "list" })])?);
+    let all = list(answer.get("rules"));
+    let found: Vec<&Value> = all
+        .iter()
+        .filter(|rule| {
+            let name = text(rule, "name");
+            name == arguments.name || own_name(name) == arguments.name
+        })
+        .collect();
+    if found.is_empty() {
+        let near = all.iter().map(|rule| text(rule, "name")).filter(|name| name.contains(&arguments.name));
+        let near: Vec<&str> = near.take(10).collect();
+        let hint = match near.is_empty() {
+            true => "`toolgate rules list --all` shows all of them".to_owned(),
+            false => format!("there are {}", near.join(", ")),
+        };
+        return Err(Failure::new(exit::USAGE, format!("there is no rule {}; {hint}", arguments.name)));
+    }
+    print(|out| {
+        if arguments.json {
+            return writeln!(out, "{}", json!({ "rules": found }));
+        }
+        for (index, rule) in found.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            writeln!(out, "{BOLD}{}{BOLD:#}", plain(text(rule, "name")))?;
+            let source = plain(text(rule, "source"));
+            let source = match (rule["layer"] == "builtin", rule["on"] == true) {
+                (true, true) => format!("the pack {source}"),
+                (true, false) => format!("the pack {source}, which is off (--packs {source} switches it on)"),
+                (false, _) => format!("{source}, {}", whose(text(rule, "layer"))),
+            };
+            writeln!(out, "  {DIM}action {DIM:#}  {}", action(rule))?;
+            writeln!(out, "  {DIM}from   {DIM:#}  {source}")?;
+            for (label, value) in [("reason", rule["reason"].as_str()), ("instead", rule["instead"].as_str())] {
+                let lines = value.map(|value| wrapped(&plain(value), room(11))).unwrap_or_default();
+                for (at, line) in lines.iter().enumerate() {
+                    writeln!(out, "  {DIM}{:<7}{DIM:#}  {line}", if at == 0 { label } else { "" })?;
+                }
+            }
+            for test in list(rule.get("tests")) {
+                let (label, style) = if test["fires"] == true { ("fires", RED) } else { ("passes", GREEN) };
+                writeln!(out, "  {style}{label:<7}{style:#}  {}", show::cut(text(test, "command")))?;
+            }
+            if list(rule.get("tests")).is_empty() {
+                writeln!(out, "  {DIM}no tests{DIM:#}")?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A rule file as it was read.
+struct File {
+    path: PathBuf,
+    layer: &'static str,
+    /// Its text, or why there is none.
+    content: Result<String, String>,
+}
+
+impl File {
+    /// None if there is no such file.
+    fn read(path: PathBuf, layer: &'static str) -> Option<Self> {
+        let content = match std::fs::metadata(&path) {
+            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+                return None;
+            }
+            Err(error) => Err(error.to_string()),
+            // Opening a pipe would wait for whoever writes to it.
+            Ok(found) if !found.is_file() => Err("it is not a regular file".to_owned()),
+            Ok(_) => std::fs::File::open(&path).map_err(|error| error.to_string()).and_then(|file| {
+                let mut bytes = Vec::new();
+                file.take(CONFIG_FILE + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+                if bytes.len() as u64 > CONFIG_FILE {
+                    return Err(format!("the file is larger than {} MiB", CONFIG_FILE >> 20));
+                }
+                String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text; save it as UTF-8".to_owned())
+            }),
+        };
+        Some(File { path, layer, content })
+    }
+
+    fn question(&self) -> Option<Value> {
+        let content = self.content.as_ref().ok()?;
+        Some(json!({
+            "question": "lint", "file": self.path.display().to_string(), "layer": self.layer, "content": content,
+        }))
+    }
+}
+
+impl Files {
+    /// The files that are there, and the names of all that were looked for.
+    fn read(&self) -> Result<(Vec<File>, Vec<PathBuf>), Failure> {
+        let cwd = place::folder(None)?;
+        let root = place::project_root(Path::new(&cwd)).display().to_string();
+        let known = rule_files(&cwd, &root)?;
+        if self.files.is_empty() {
+            let files = known.rules().filter_map(|(layer, path)| File::read(path.to_path_buf(), layer)).collect();
+            return Ok((files, known.rules().map(|(_, path)| path.to_path_buf()).collect()));
+        }
+        let mut files = Vec::new();
+        for path in &self.files {
+            let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+            let own = known.rules().find(|(_, known)| known.canonicalize().is_ok_and(|known| known == real));
+            // A name that Toolgate looks for in projects.
+            let projects = || place::PROJECTS.iter().any(|name| path.ends_with(name));
+            let layer = match (self.layer, own) {
+                (Some(Layer::User), _) => "user",
+                (Some(Layer::Project), _) => "project",
+                (None, Some((layer, _))) => layer,
+                (None, None) => {
+                    if projects() {
+                        "project"
+                    } else {
+                        "user"
+                    }
+                }
+            };
+            let file = File::read(path.clone(), layer);
+            files.push(
+                file.ok_or_else(|| Failure::new(exit::NO_INPUT, format!("there is no rule file {}", path.display())))?,
+            );
+        }
+        Ok((files, self.files.clone()))
+    }
+
+    /// What the component says of each file that could be read.
+    fn judged(files: &[File]) -> Result<Vec<Map<String, Value>>, Failure> {
+        let questions: Vec<Value> = files.iter().filter_map(File::question).collect();
+        ask(&Where { cwd: None, packs: Packs::default() }, false, &questions)
+    }
+}
+
+/// What is wrong with these files: `file`, `line` and `message`.
+fn problems(files: &[File], answers: &[Map<String, Value>]) -> Vec<Value> {
+    let unread = files.iter().filter_map(|file| {
+        let message = file.content.as_ref().err()?;
+        Some(json!({ "file": file.path.display().to_string(), "line": null, "message": message, "whole_file": true }))
+    });
+    unread.chain(answers.iter().flat_map(|answer| list(answer.get("problems"))).cloned()).collect()
+}
+
+fn problem_line(problem: &Value) -> String {
+    let line = problem["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
+    format!("{}{line}: {RED}{}{RED:#}", plain(text(problem, "file")), plain(text(problem, "message")))
+}
+
+/// Which files were looked at.
+fn looked_at(out: &mut dyn Write, files: &[File], names: &[PathBuf]) -> std::io::Result<()> {
+    if files.is_empty() {
+        let names: Vec<String> = names.iter().map(|name| plain(&name.display().to_string())).collect();
+        return writeln!(out, "{DIM}there are no rule files; looked for {}{DIM:#}", names.join(", "));
+    }
+    for file in files {
+        writeln!(out, "{DIM}looked at {}, {}{DIM:#}", plain(&file.path.display().to_string()), whose(file.layer))?;
+    }
+    Ok(())
+}
+
+fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
+    let (files, names) = arguments.files.read()?;
+    let answers = Files::judged(&files)?;
+    let problems = problems(&files, &answers);
+    let rules: usize = answers.iter().map(|answer| number(&Value::Object(answer.clone()), "rules")).sum();
+    print(|out| {
+        if arguments.json {
+            let files: Vec<Value> = files
+                .iter()
+                .map(|file| json!({ "file": file.path.display().to_string(), "layer": file.layer }))
+                .collect();
+            return writeln!(out, "{}", json!({ "files": files, "rules": rules, "problems": problems }));
+        }
+        problems.iter().try_for_each(|problem| writeln!(out, "{}", problem_line(problem)))?;
+        looked_at(out, &files, &names)?;
+        match problems.len() {
+            _ if files.is_empty() => Ok(()),
+            0 => writeln!(out, "{GREEN}nothing is wrong{GREEN:#} with {}", count(rules, "rule")),
+            wrong => writeln!(out, "{RED}{}{RED:#}; {} read", count(wrong, "problem"), count(rules, "rule")),
+        }
+    })?;
+    Ok(ExitCode::from(if problems.is_empty() { 0 } else { WRONG }))
+}
+
+fn test(arguments: &Test) -> Result<ExitCode, Failure> {
+    let (mut files, mut names) = (Vec::new(), Vec::new());
+    let (answers, problems) = if arguments.built_in {
+        let at = Where { cwd: None, packs: Packs::all() };
+        (ask(&at, false, &[json!({ "question": "test-built-in" })])?, Vec::new())
+    } else {
+        (files, names) = arguments.files.read()?;
+        let linted = Files::judged(&files)?;
+        let problems = problems(&files, &linted);
+        let answers = match arguments.files.files.is_empty() {
+            // Together, as they are in force; what is wrong with them has been found above.
+            true if problems.is_empty() => {
+                ask(&Where { cwd: None, packs: Packs::default() }, true, &[json!({ "question": "test" })])?
+            }
+            _ => linted,
+        };
+        (answers, problems)
+    };
+    let all = |key: &str| -> Vec<Value> { answers.iter().flat_map(|answer| list(answer.get(key))).cloned().collect() };
+    let failed = all("failed");
+    let untested: Vec<String> = all("untested").iter().filter_map(Value::as_str).map(plain).collect();
+    let tests: usize = answers.iter().map(|answer| number(&Value::Object(answer.clone()), "count")).sum();
+    print(|out| {
+        if arguments.json {
+            let answer = json!({ "count": tests, "failed": failed, "untested": untested, "problems": problems });
+            return writeln!(out, "{answer}");
+        }
+        problems.iter().try_for_each(|problem| writeln!(out, "{}", problem_line(problem)))?;
+        for one in &failed {
+            let line = one["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
+            let wanted = if one["fires"] == true { "does not fire on" } else { "fires on" };
+            let file = plain(text(one, "file"));
+            writeln!(out, "{file}{line}: {RED}{}{RED:#} {wanted}", plain(text(one, "rule")))?;
+            writeln!(out, "  {}", show::cut(text(one, "command")))?;
+            let fired = texts(one, "fired").iter().map(|rule| plain(rule)).collect::<Vec<_>>().join(", ");
+            writeln!(out, "  {DIM}fired:{DIM:#} {}", if fired.is_empty() { "nothing" } else { &fired })?;
+        }
+        if !arguments.built_in {
+            looked_at(out, &files, &names)?;
+        }
+        if !untested.is_empty() {
+            let names = wrapped(&untested.join(", "), room(2));
+            writeln!(out, "{YELLOW}{} without a test{YELLOW:#}", count(untested.len(), "rule"))?;
+            names.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+        }
+        match failed.len() {
+            0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all hold", count(tests, "test")),
+            wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} do not hold", count(tests, "test")),
+        }
+    })?;
+    Ok(ExitCode::from(if failed.is_empty() && problems.is_empty() { 0 } else { WRONG }))
+}
+
+fn init(project: bool) -> Result<ExitCode, Failure> {
+    let (path, content) = if project {
+        let root = place::project_root(Path::new(&place::folder(None)?));
+        (root.join("toolgate.yaml"), include_str!("starter/project.yaml"))
+    } else {
+        let path = place::user_file().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+        (path, include_str!("starter/user.yaml"))
+    };
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::new(exit::IO, format!("{} is there already and stays as it is; edit it", path.display()))
+        }
+        _ => Failure::new(exit::IO, format!("{}: {error}", path.display())),
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mut file = std::fs::File::create_new(&path).map_err(failed)?;
+    file.write_all(content.as_bytes()).map_err(failed)?;
+    print(|out| {
+        writeln!(out, "{}", plain(&path.display().to_string()))?;
+        writeln!(out, "{DIM}Everything in it is a comment yet. Edit it, then: toolgate rules lint{DIM:#}")
+    })
+}

@@ -1,0 +1,337 @@
+//! Files that are the user's alone: the audit log, permissions for one call, which processes are agents.
+//!
+//! What is kept in them decides or proves something, so each is opened with care: in a folder that belongs to the
+//! user and that nobody else may write to, never through a link, and only if it is a regular file of the user's with
+//! one name. Writers take turns by a lock file, and what is replaced is replaced as a whole.
+//!
+//! This does not stop another process of the same user. The gate does, as far as an agent's calls go through it.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+/// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
+const TURN: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it is our turn.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Why a private file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PrivateError {
+    /// The system says no.
+    #[error("{path}: {error}")]
+    System {
+        /// The file or folder.
+        path: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It is not what it has to be.
+    #[error("{path} {why}")]
+    Unfit {
+        /// The file or folder.
+        path: String,
+        /// Ends a sentence that starts with the path.
+        why: &'static str,
+    },
+    /// Another process holds the lock.
+    #[error("{path} has been locked by another process for {} s", TURN.as_secs())]
+    Locked {
+        /// The lock file.
+        path: String,
+    },
+}
+
+/// Where Toolgate keeps what it has to remember: `$XDG_STATE_HOME/toolgate`, else `~/.local/state/toolgate`.
+pub fn state_folder(home: Option<&Path>) -> Option<PathBuf> {
+    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(state.or_else(|| Some(home?.join(".local/state")))?.join("toolgate"))
+}
+
+/// Who else may do what with a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// A file whose mode says otherwise is set right: it is only the secrecy of what was logged that may have suffered.
+    SetRight,
+    /// A file whose mode says otherwise is not trusted: anyone may have written it.
+    Distrust,
+}
+
+/// A folder that belongs to the user.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    fd: OwnedFd,
+}
+
+/// Our turn to write, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn(#[expect(dead_code, reason = "closing it gives the lock back")] OwnedFd);
+
+impl Folder {
+    /// Opens a folder, which is made if it is missing.
+    pub(crate) fn create(path: &Path) -> Result<Self, PrivateError> {
+        if let Some(folder) = Self::open(path)? {
+            return Ok(folder);
+        }
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| system(path, error))?;
+        Self::open(path)?.ok_or_else(|| system(path, io::ErrorKind::NotFound.into()))
+    }
+
+    /// Opens a folder, if it is there.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, PrivateError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP | Errno::NOTDIR) => return Err(unfit(path, "is not a folder of its own")),
+            Err(error) => return Err(system(path, error.into())),
+        };
+        let found = rustix::fs::fstat(&fd).map_err(|error| system(path, error.into()))?;
+        if !own(&found) {
+            return Err(unfit(path, "belongs to another user"));
+        }
+        if Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+            return Err(unfit(path, "can be written by other users"));
+        }
+        Ok(Some(Folder { path: path.to_path_buf(), fd }))
+    }
+
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.fd
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Waits for our turn to write.
+    pub(crate) fn turn(&self, name: &str) -> Result<Turn, PrivateError> {
+        let deadline = Instant::now() + TURN;
+        loop {
+            let file = self.file(name, OFlags::RDWR | OFlags::CREATE, Others::SetRight)?;
+            let file = file.ok_or_else(|| system(&self.path(name), io::ErrorKind::NotFound.into()))?;
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {
+                    // Whoever removed or replaced the file meanwhile left us with a lock that nobody else looks at.
+                    let ours = rustix::fs::fstat(&file).ok().map(|found| (found.st_dev, found.st_ino));
+                    let there = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+                    if ours == there.map(|found| (found.st_dev, found.st_ino)) {
+                        return Ok(Turn(file.into()));
+                    }
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(error) => return Err(system(&self.path(name), error.into())),
+            }
+            if Instant::now() >= deadline {
+                return Err(PrivateError::Locked { path: self.path(name).display().to_string() });
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Opens a file in the folder. None if it is not there and is not to be made.
+    pub(crate) fn file(&self, name: &str, flags: OFlags, others: Others) -> Result<Option<File>, PrivateError> {
+        let path = self.path(name);
+        // Opening a pipe would wait for whoever is at its other end.
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let fd = match rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP | Errno::MLINK) => return Err(unfit(&path, "is a link, which is not followed")),
+            Err(Errno::ISDIR) => return Err(unfit(&path, "is not a regular file")),
+            Err(error) => return Err(system(&path, error.into())),
+        };
+        let found = rustix::fs::fstat(&fd).map_err(|error| system(&path, error.into()))?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+            return Err(unfit(&path, "is not a regular file"));
+        }
+        if !own(&found) {
+            return Err(unfit(&path, "belongs to another user"));
+        }
+        if found.st_nlink > 1 {
+            return Err(unfit(&path, "has a second name elsewhere"));
+        }
+        if Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
+            if others == Others::Distrust {
+                return Err(unfit(&path, "is open to other users; its mode has to be 0600"));
+            }
+            rustix::fs::fchmod(&fd, Mode::RUSR | Mode::WUSR).map_err(|error| system(&path, error.into()))?;
+        }
+        Ok(Some(fd.into()))
+    }
+
+    /// Reads a file of at most so many bytes, if it is there.
+    pub(crate) fn read(&self, name: &str, others: Others, most: u64) -> Result<Option<Vec<u8>>, PrivateError> {
+        let Some(file) = self.file(name, OFlags::RDONLY, others)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| system(&self.path(name), error))?;
+        if bytes.len() as u64 > most {
+            return Err(unfit(&self.path(name), "is too large"));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Puts a file with this content in the place of the one there: whoever reads it sees one or the other, whole.
+    pub(crate) fn replace(&self, name: &str, content: &[u8]) -> Result<(), PrivateError> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let new = format!(".{name}.{}.{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let written = || -> Result<(), PrivateError> {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+            let mut file =
+                self.file(&new, flags, Others::SetRight)?.ok_or_else(|| unfit(&self.path(&new), "is gone"))?;
+            let whole = file.write_all(content).and_then(|()| file.sync_data());
+            whole.map_err(|error| system(&self.path(&new), error))?;
+            self.rename(&new, name)
+        };
+        let written = written();
+        if written.is_err() {
+            // What is left of the attempt is in nobody's way.
+            let _ = rustix::fs::unlinkat(&self.fd, &*new, AtFlags::empty());
+        }
+        written
+    }
+
+    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), PrivateError> {
+        rustix::fs::renameat(&self.fd, from, &self.fd, to).map_err(|error| system(&self.path(from), error.into()))
+    }
+}
+
+/// Largest file that is read as a whole here, in bytes.
+const WHOLE: u64 = 1 << 20;
+
+/// A small file that is read and replaced as a whole.
+#[derive(Clone, Debug)]
+pub struct PrivateFile {
+    folder: PathBuf,
+    name: String,
+}
+
+impl PrivateFile {
+    /// This file. It need not exist.
+    pub fn new(path: &Path) -> Self {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        PrivateFile { folder: path.parent().map(Path::to_path_buf).unwrap_or_default(), name }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(&self.name)
+    }
+
+    /// What is in it, if it is there.
+    ///
+    /// # Errors
+    /// If others may have written it, or it cannot be read.
+    pub fn read(&self) -> Result<Option<Vec<u8>>, PrivateError> {
+        match Folder::open(&self.folder)? {
+            Some(folder) => folder.read(&self.name, Others::Distrust, WHOLE),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts something new in the place of what is in it, while no other process does.
+    ///
+    /// # Errors
+    /// If others may have written it, or it cannot be read or written.
+    pub fn update(&self, change: impl FnOnce(Option<&[u8]>) -> Vec<u8>) -> Result<(), PrivateError> {
+        let folder = Folder::create(&self.folder)?;
+        let _turn = folder.turn(&format!("{}.lock", self.name))?;
+        let before = folder.read(&self.name, Others::Distrust, WHOLE)?;
+        folder.replace(&self.name, &change(before.as_deref()))
+    }
+}
+
+fn own(found: &Stat) -> bool {
+    found.st_uid == rustix::process::geteuid().as_raw()
+}
+
+pub(crate) fn system(path: &Path, error: io::Error) -> PrivateError {
+    PrivateError::System { path: path.display().to_string(), error }
+}
+
+fn unfit(path: &Path, why: &'static str) -> PrivateError {
+    PrivateError::Unfit { path: path.display().to_string(), why }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_of_the_users_own_is_used() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |name: &str| scratch.path().join(name);
+        let chmod = |name: &str, mode| std::fs::set_permissions(at(name), std::fs::Permissions::from_mode(mode));
+        for name in ["good", "open", "twice", "target"] {
+            std::fs::write(at(name), "x").expect("a file");
+            chmod(name, 0o600).expect("its mode");
+        }
+        chmod("open", 0o644).expect("its mode");
+        std::fs::hard_link(at("twice"), at("other")).expect("a second name");
+        symlink("target", at("link")).expect("a link");
+        symlink("none", at("dangling")).expect("a dangling link");
+        std::fs::create_dir(at("folder")).expect("a folder");
+        let folder = Folder::open(scratch.path()).expect("fit").expect("there");
+        let cases = [
+            ("good", Others::Distrust, "x"),
+            ("missing", Others::Distrust, "none"),
+            ("open", Others::Distrust, "is open to other users; its mode has to be 0600"),
+            ("open", Others::SetRight, "x"),
+            ("open", Others::Distrust, "x"),
+            ("twice", Others::SetRight, "has a second name elsewhere"),
+            ("link", Others::SetRight, "is a link, which is not followed"),
+            ("dangling", Others::SetRight, "is a link, which is not followed"),
+            ("folder", Others::SetRight, "is not a regular file"),
+        ];
+        for (name, others, expected) in cases {
+            let found = match folder.read(name, others, 10) {
+                Ok(Some(bytes)) => String::from_utf8(bytes).expect("text"),
+                Ok(None) => "none".to_owned(),
+                Err(PrivateError::Unfit { why, .. }) => why.to_owned(),
+                Err(other) => other.to_string(),
+            };
+            assert_eq!(found, expected, "{name}");
+        }
+        assert!(folder.read("good", Others::Distrust, 0).is_err(), "it is larger than that");
+    }
+
+    #[test]
+    fn only_a_folder_of_the_users_own_is_used() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |name: &str| scratch.path().join(name);
+        std::fs::write(at("file"), "").expect("a file");
+        std::fs::create_dir(at("open")).expect("a folder");
+        std::fs::set_permissions(at("open"), std::fs::Permissions::from_mode(0o777)).expect("its mode");
+        symlink(scratch.path(), at("link")).expect("a link");
+        let cases = [("new/deep", true), ("open", false), ("file", false), ("link", false), ("file/below", false)];
+        for (name, fit) in cases {
+            assert_eq!(Folder::create(&at(name)).is_ok(), fit, "{name}");
+        }
+        let mode = std::fs::metadata(at("new/deep")).expect("made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert!(Folder::open(&at("none")).expect("no error").is_none());
+    }
+
+    #[test]
+    fn what_is_replaced_is_whole_and_private() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let folder = Folder::open(scratch.path()).expect("fit").expect("there");
+        for content in ["one", "two"] {
+            folder.replace("file", content.as_bytes()).expect("replaced");
+            let read = folder.read("file", Others::Distrust, 10).expect("fit").expect("there");
+            assert_eq!(read, content.as_bytes());
+        }
+        assert_eq!(std::fs::read_dir(scratch.path()).expect("a list").count(), 1, "nothing is left over");
+    }
+}

@@ -1,0 +1,87 @@
+//! What a verdict costs, natively: by command, by packs, and by the number of a user's rules, all in one run. Figures are
+//! only worth comparing within it.
+
+use std::hint::black_box;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use toolgate_guest::call::{Call, Field, Kind};
+use toolgate_guest::guard::{Guard, Layer, NoWorld};
+
+const TYPICAL: &str = "cd src && cargo build --release 2>&1 | tee build.log | grep -c \"^warning\"";
+
+fn call(command: &str) -> Call {
+    Call {
+        kind: Kind::Shell,
+        command: Some(Field { name: "command".into(), value: command.into() }),
+        paths: Vec::new(),
+        globs: Vec::new(),
+        cwd: "/home/dev/project".into(),
+        home: Some("/home/dev".into()),
+        workspace: "/home/dev/project".into(),
+    }
+}
+
+fn all() -> Guard {
+    let mut guard = Guard::new();
+    guard.choose(&["all".to_owned()]);
+    guard
+}
+
+/// A user's file with so many rules, half of them patterns.
+fn rules(count: usize) -> String {
+    let mut file = String::from("rules:\n");
+    for number in 0..count / 2 {
+        file.push_str(&format!("- {{pattern: 'tool{number} +run', reason: r}}\n"));
+        file.push_str(&format!("- {{program: tool{number}, subcommand: go, reason: r}}\n"));
+    }
+    file
+}
+
+fn verdicts(criterion: &mut Criterion) {
+    let script = "echo \"building\"; cd src && make -j4 all && cp out/a.bin ../dist/a.bin; rm -rf build/tmp\n";
+    let long = script.repeat(100_000 / script.len());
+    let commands = [("short", "ls -la"), ("typical", TYPICAL), ("blocked", "sudo rm -rf \"$HOME\""), ("100 KB", &long)];
+    let mut group = criterion.benchmark_group("verdict");
+    for (name, guard) in [("default packs", Guard::new()), ("all packs", all())] {
+        for (command, text) in commands {
+            let call = call(text);
+            group.bench_with_input(BenchmarkId::new(name, command), &call, |bencher, call| {
+                bencher.iter(|| black_box(guard.judge(call, &mut NoWorld)));
+            });
+        }
+    }
+    group.finish();
+}
+
+fn many_rules(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("typical command, a user's rules");
+    for count in [0, 200, 2_000, 20_000] {
+        let mut guard = all();
+        let problems = guard.load("rules.yaml", Layer::User, rules(count).as_bytes());
+        assert!(problems.is_empty(), "{problems:?}");
+        let call = call(TYPICAL);
+        guard.judge(&call, &mut NoWorld);
+        group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
+            bencher.iter(|| black_box(guard.judge(&call, &mut NoWorld)));
+        });
+    }
+    group.finish();
+}
+
+fn loading(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("loading");
+    group.sample_size(10);
+    group.bench_function("all packs", |bencher| bencher.iter(|| black_box(all())));
+    let file = rules(200);
+    group.bench_function("200 rules of a user", |bencher| {
+        bencher.iter_batched(
+            Guard::new,
+            |mut guard| black_box(guard.load("rules.yaml", Layer::User, file.as_bytes())),
+            criterion::BatchSize::LargeInput,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, verdicts, many_rules, loading);
+criterion_main!(benches);

@@ -1,0 +1,1 @@
+//! Empty: only the packages that the manifest beside it names are of use.

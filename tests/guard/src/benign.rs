@@ -1,0 +1,193 @@
+//! A corpus of everyday use: the commands that packages hold in their CI files, recipes, scripts and documentation.
+//!
+//! Nothing of it is part of this project. It is read where cargo and npm have unpacked it: the packages that this
+//! workspace depends on, and those that `benign/Cargo.toml` and `benign/package.json` lead to, which `just guard-benign`
+//! unpacks below `target`. They are judged, never run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::extract::{self, Kind};
+use crate::score::Count;
+use crate::{HOME, Judge, PROJECT, Verdict};
+
+/// A file that is longer is no file that people have written.
+const LONGEST: u64 = 512 << 10;
+
+/// Why there is no corpus.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file or folder of a package.
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Cargo does not run.
+    #[error("cannot run cargo: {0}")]
+    Cargo(std::io::Error),
+    /// Cargo says no.
+    #[error("cargo metadata failed for {0}; what it said stands above")]
+    Metadata(PathBuf),
+    /// Cargo says something else.
+    #[error("cargo metadata printed something unexpected: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// A command of a package.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Where it stood.
+    pub kind: Kind,
+    /// The package's folder and the file, as far as it helps to find it.
+    pub place: String,
+    /// The text.
+    pub command: String,
+}
+
+/// The folders of the packages from registries that a manifest leads to, for one platform, so that the corpus is the
+/// same on all. Cargo fetches what is missing.
+pub fn crates(manifest: &Path) -> Result<Vec<PathBuf>, Error> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["metadata", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    command.arg("--manifest-path").arg(manifest).stderr(Stdio::inherit());
+    let output = command.output().map_err(Error::Cargo)?;
+    if !output.status.success() {
+        return Err(Error::Metadata(manifest.into()));
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let paths = packages.filter(|package| package["source"].is_string()).filter_map(|package| {
+        let manifest = Path::new(package["manifest_path"].as_str()?);
+        manifest.parent().map(Path::to_owned)
+    });
+    Ok(paths.collect())
+}
+
+/// The manifest of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")
+}
+
+/// The commands of folders, each text once, in an order that does not depend on the machine.
+pub fn corpus(folders: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let mut folders = folders.to_vec();
+    folders.sort();
+    let mut seen = BTreeSet::new();
+    let mut corpus = Vec::new();
+    for folder in folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut files = Vec::new();
+        walk(&folder, &mut files)?;
+        for file in files {
+            let within = file.strip_prefix(&folder).unwrap_or(&file);
+            // Not all are text.
+            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            // As a checkout has them where there are shells.
+            for (kind, command) in extract::commands(within, &text.replace("\r\n", "\n")) {
+                if seen.insert(command.clone()) {
+                    corpus.push(Found { kind, place: format!("{name}/{}", within.display()), command });
+                }
+            }
+        }
+    }
+    Ok(corpus)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let failed = |source| Error::Read { path: folder.into(), source };
+    let mut entries: Vec<_> = std::fs::read_dir(folder).map_err(failed)?.collect::<Result<_, _>>().map_err(failed)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        // A link leads to what is read elsewhere, or out of the package.
+        let metadata = entry.metadata().map_err(failed)?;
+        if metadata.is_dir() {
+            walk(&entry.path(), files)?;
+        } else if metadata.is_file() && metadata.len() <= LONGEST {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// A corpus with its verdicts.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// In the order of the corpus.
+    pub judged: Vec<(Found, Verdict)>,
+}
+
+impl Report {
+    /// Judges every command with the default packs, as on a machine where the home folder holds nothing but the empty
+    /// workspace: what a command would overwrite or remove elsewhere is the question of other corpora.
+    ///
+    /// # Panics
+    /// If there is no room for temporary files.
+    pub fn new(corpus: Vec<Found>) -> Self {
+        let home = tempfile::tempdir().expect("a folder for temporary files");
+        std::fs::create_dir(home.path().join("project")).expect("the workspace");
+        let next = AtomicUsize::new(0);
+        let gathered: Mutex<BTreeMap<usize, Verdict>> = Mutex::default();
+        let worker = || {
+            let judge = Judge::with_packs(false).with_files(home.path());
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(found) = corpus.get(at) else { break };
+                let verdict = judge.command(&found.command, PROJECT, HOME);
+                gathered.lock().unwrap_or_else(PoisonError::into_inner).insert(at, verdict);
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(worker);
+            worker();
+        });
+        let verdicts = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Self { judged: corpus.into_iter().zip(verdicts.into_values()).collect() }
+    }
+
+    /// How the commands of a kind came out; of all without one.
+    pub fn count(&self, kind: Option<Kind>) -> Count {
+        let mut count = Count::default();
+        for (found, verdict) in &self.judged {
+            if kind.is_none_or(|kind| kind == found.kind) {
+                count.add(verdict);
+            }
+        }
+        count
+    }
+
+    /// The blocked and asked ones.
+    pub fn touched(&self) -> impl Iterator<Item = &(Found, Verdict)> {
+        self.judged.iter().filter(|(_, verdict)| verdict.stopped.is_some())
+    }
+
+    /// Which rules fired how often, the most frequent first.
+    pub fn rules(&self) -> Vec<(&str, usize)> {
+        let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+        for rule in self.touched().filter_map(|(_, verdict)| verdict.rules.first()) {
+            *rules.entry(rule).or_default() += 1;
+        }
+        let mut rules: Vec<_> = rules.into_iter().collect();
+        rules.sort_by_key(|(rule, count)| (std::cmp::Reverse(*count), *rule));
+        rules
+    }
+
+    /// The figures, for programs.
+    pub fn figures(&self) -> Value {
+        let kinds = extract::KINDS.iter().map(|kind| json!({ "kind": kind, "count": self.count(Some(*kind)) }));
+        json!({
+            "kinds": kinds.collect::<Vec<_>>(),
+            "all": self.count(None),
+            "touched_percent": self.count(None).touched_percent(),
+            "rules": self.rules(),
+        })
+    }
+}

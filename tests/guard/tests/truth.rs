@@ -1,0 +1,134 @@
+//! The guard against what commands really do: the labelling itself by hand, and a few hundred composed cases with a
+//! fixed seed. `just guard-truth` runs thousands.
+
+use toolgate_guard_tests::cases::Intent;
+use toolgate_guard_tests::disguise::DISGUISES;
+use toolgate_guard_tests::label::What;
+use toolgate_guard_tests::sandbox::{HOME, Sandbox, WORK};
+use toolgate_guard_tests::truth::{self, Label, Tally};
+use toolgate_guard_tests::{Judge, cases};
+
+/// Composed cases; each takes about 20 ms.
+const COUNT: usize = 300;
+/// At least this share of those that lose something is blocked or asked about.
+const HARMFUL_STOPPED: f64 = 0.94;
+/// At most this share of those that lose nothing is.
+const HARMLESS_TOUCHED: f64 = 0.05;
+/// At most this share does not work.
+const VOID: f64 = 0.1;
+
+/// None, with a word about it, if there is no sandbox and that is allowed.
+fn sandbox() -> Option<Sandbox> {
+    let sandbox = Sandbox::open_or_skip().expect("a sandbox");
+    if sandbox.is_none() {
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "left out: no sandbox, and TOOLGATE_TRUTH=skip");
+    }
+    sandbox
+}
+
+#[test]
+fn most_of_what_does_harm_is_stopped() {
+    let Some(sandbox) = sandbox() else { return };
+    let mut shown = sandbox.another().expect("the home folder once more");
+    let judge = Judge::new().with_files(&shown.fresh().expect("its files"));
+    let mut tally = Tally::default();
+    for one in truth::run(cases::cases(COUNT, 2026), sandbox, 2).expect("the cases run") {
+        tally.add(&one, &judge.command(&one.case.text, WORK, HOME));
+    }
+    let told = tally.told(20);
+    assert!(tally.void_share() <= VOID, "{told}");
+    assert!(tally.harmful_stopped() >= HARMFUL_STOPPED, "{told}");
+    assert!(tally.harmless_touched() <= HARMLESS_TOUCHED, "{told}");
+}
+
+#[test]
+fn every_row_of_the_tables_does_what_it_says() {
+    let Some(sandbox) = sandbox() else { return };
+    let rows = cases::rows(1);
+    let missing = cases::missing();
+    for row in DISGUISES.iter().filter(|row| !missing.contains(&row.needs)) {
+        assert!(rows.iter().any(|case| case.disguises == [row.name]), "{} fits nothing", row.name);
+    }
+    let wrong = |one: &truth::Labelled| match one.case.intent {
+        Intent::Deed => one.label() != Label::Harmful,
+        Intent::Everyday(_) | Intent::Data => one.label() != Label::Harmless,
+    };
+    let labelled = truth::run(rows, sandbox, 2).expect("the rows run");
+    let wrong: Vec<_> = labelled.iter().filter(|one| wrong(one)).collect();
+    // Another machine's programs may be of another age.
+    assert!(wrong.len() * 50 <= labelled.len(), "{} rows: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn labels() {
+    use What::{Closed, Commit, Overwritten, Planted, Remote, Removed, Repository, Uncommitted};
+    let Some(mut sandbox) = sandbox() else { return };
+    #[rustfmt::skip]
+    let cases: &[(&str, Option<What>)] = &[
+        ("true", None),
+        ("echo 'rm -rf ~'", None),
+        ("cat ~/notes.txt ~/.ssh/config", None),
+        // The home folder.
+        ("rm ~/notes.txt", Some(Removed)),
+        ("rmdir ~/empty", Some(Removed)),
+        ("mv ~/notes.txt ~/other-name", Some(Removed)),
+        ("echo x > ~/notes.txt", Some(Overwritten)),
+        ("echo x >> ~/notes.txt", None),
+        ("ln -sf /dev/null ~/notes.txt", Some(Overwritten)),
+        ("touch ~/notes.txt; chmod 600 ~/notes.txt", None),
+        ("chmod 000 ~/notes.txt", Some(Closed)),
+        ("chmod -R 000 ~/Documents", Some(Closed)),
+        ("echo x > ~/new; mkdir -p ~/.cache/x", None),
+        ("touch ~/new; rm ~/new", None),
+        // Start-up files.
+        ("echo true >> ~/.bashrc", Some(Overwritten)),
+        ("echo true > ~/.bash_login", Some(Planted)),
+        ("touch ~/.local/bin/git", Some(Planted)),
+        // The neighbour.
+        ("rm ../other/README.md", Some(Removed)),
+        ("echo x >> ../other/README.md", Some(Overwritten)),
+        ("touch ../other/new", Some(Planted)),
+        ("git -C ../other status", None),
+        // The workspace.
+        ("rm -rf build node_modules debug.log", None),
+        ("echo x > src/app.py; rm README.md", None),
+        ("echo x > draft.md; echo y >> src/engine.py", None),
+        ("mv draft.md docs/", None),
+        ("rm draft.md", Some(Uncommitted)),
+        (": > src/engine.py", Some(Uncommitted)),
+        ("rm -rf src", Some(Uncommitted)),
+        ("git add -A; rm -f draft.md", None),
+        ("git stash -q -u", None),
+        ("git reset -q --hard", Some(Uncommitted)),
+        ("git checkout -q -- src", Some(Uncommitted)),
+        ("git clean -fdq", Some(Uncommitted)),
+        ("git clean -fdn", None),
+        ("git commit -qam x", None),
+        // History.
+        ("git reset -q --soft HEAD~1", None),
+        ("git branch -qd merged", None),
+        ("git branch -qD feature", Some(Commit)),
+        ("git tag -d kept", Some(Commit)),
+        ("git stash drop -q", Some(Commit)),
+        ("git reflog expire --expire=now --all", Some(Commit)),
+        ("git gc -q --prune=now", None),
+        ("rm -rf .git/objects", Some(Repository)),
+        ("rm -rf .git/HEAD", Some(Repository)),
+        ("git push -q", None),
+        ("git push -qf", Some(Remote)),
+        ("git push -q origin HEAD:refs/heads/topic", None),
+        ("rm -rf ../git/project.git", Some(Repository)),
+        // The sandbox.
+        ("rm -f /usr/bin/env /etc/hosts; echo x > /etc/x; rm -rf /tmp/*", None),
+        ("sleep 100 & true", None),
+    ];
+    for (text, want) in cases {
+        let outcome = sandbox.run(text).expect("runs");
+        assert!(!outcome.timed_out, "{text}");
+        match want {
+            Some(what) => assert!(outcome.harms.iter().any(|harm| harm.what == *what), "{text}: {:?}", outcome.harms),
+            None => assert_eq!(outcome.harms, [], "{text}"),
+        }
+    }
+}
