@@ -313,17 +313,19 @@ fn files<'s>(command: &'s Command, piped: &[&Command], tainted: &mut BTreeMap<&'
         }
     }
     let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
-    let mut copied: Option<Source> = None;
+    // What it reads may be in what it writes.
+    let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
+    let copied = reads.filter_map(|effect| tainted.get(known(&effect.path)?).copied()).max();
+    let replaced =
+        |effect: &toolgate_shell::Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
     for effect in &command.effects {
         let Some(path) = known(&effect.path) else { continue };
-        if effect.copied {
-            copied = tainted.get(path).copied();
-        }
         if matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
             // What a fetch or a decoder writes is not known; what is known was read.
             match own.or(copied) {
                 Some(source) if !path.starts_with("/dev/") => drop(tainted.insert(path, source)),
-                _ if effect.kind == Kind::Write => drop(tainted.remove(path)),
+                // A program that edits a file leaves most of it.
+                _ if effect.kind == Kind::Write && replaced(effect) => drop(tainted.remove(path)),
                 _ => {}
             }
         }
@@ -428,6 +430,8 @@ mod tests {
             ("base64 -d f > a; . ./a", &[(Decoded, true)]),
             ("curl -o a x; echo hi > a; sh a", &[]),
             ("curl -o a x; cat a", &[]),
+            ("curl -o a x; sed -i 1d a; sh a", &[(Downloaded, true)]),
+            ("curl -o a x; cat a > b; sh b", &[(Downloaded, true)]),
             ("curl x | jq .", &[]),
             ("echo cm0gLXJmIC8= | base64 -d | sh", &[]),
             ("eval \"$(ssh-agent -s)\"", &[]),

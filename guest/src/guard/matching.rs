@@ -344,11 +344,13 @@ impl<'a> Subject<'a> {
                 !folder.is_empty() && !rules.covering(&Value::Known(folder.to_owned()), self.home).is_empty()
             }
         };
-        if wanted.not_places.contains(&place) || wanted.not.as_ref().is_some_and(surely) {
+        if wanted.not_places.contains(&place) {
             return false;
         }
         let anywhere = wanted.places.is_empty() && wanted.paths.is_none();
-        anywhere || wanted.places.contains(&place) || wanted.paths.as_ref().is_some_and(under)
+        let meant = anywhere || wanted.places.contains(&place) || wanted.paths.as_ref().is_some_and(under);
+        // Last, as it costs most.
+        meant && !wanted.not.as_ref().is_some_and(surely)
     }
 
     /// Whether an earlier command of the text makes this file, or a folder above it.

@@ -4,6 +4,9 @@
 //! else for that name at any depth, so `.env` is also `sub/.env` but never `.environment`. `*` stays within a
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use toolgate_shell::{Look, Presence, Value};
 
@@ -113,7 +116,7 @@ impl PathRule {
     }
 
     /// Whether a glob of the shell may stand for a path under this rule.
-    fn may_cover(&self, glob: &[GlobPart<'_>], home: Option<&str>) -> bool {
+    fn may_cover(&self, glob: &[GlobPart], home: Option<&str>) -> bool {
         let from_root: Vec<&str> = match (self.parts[0].as_str(), home) {
             ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
             _ => self.parts.iter().map(String::as_str).collect(),
@@ -184,7 +187,7 @@ impl PathRules {
             Value::Known(text) => self.add_exact(text, home, &mut found),
             Value::Pattern(text) => {
                 self.add_exact(text, home, &mut found);
-                let parts: Vec<GlobPart<'_>> = parts_of(text).map(GlobPart::new).collect();
+                let parts = glob_parts(text);
                 found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts, home)));
             }
             Value::Unknown { shape, .. } => {
@@ -253,22 +256,40 @@ fn parts_of(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
 }
 
-/// A part of a path with wildcards, compiled once for all rules.
-enum GlobPart<'a> {
-    Text(&'a str),
-    Glob(&'a str, globset::GlobMatcher),
-    /// No glob that we understand: a character class by name, or a range that only the shell takes.
-    Anything(&'a str),
+thread_local! {
+    // One path is put to the rules of every pack and file, one after the other, and compiling it costs most.
+    static LAST: RefCell<Option<(String, Rc<Vec<GlobPart>>)>> = const { RefCell::new(None) };
 }
 
-impl<'a> GlobPart<'a> {
-    fn new(part: &'a str) -> Self {
+/// The parts of a glob.
+fn glob_parts(text: &str) -> Rc<Vec<GlobPart>> {
+    LAST.with_borrow_mut(|last| match last {
+        Some((known, parts)) if known == text => Rc::clone(parts),
+        _ => {
+            let parts = Rc::new(parts_of(text).map(GlobPart::new).collect::<Vec<_>>());
+            *last = Some((text.to_owned(), Rc::clone(&parts)));
+            parts
+        }
+    })
+}
+
+/// A part of a path with wildcards, compiled once for all rules.
+#[derive(Debug)]
+enum GlobPart {
+    Text(String),
+    Glob(String, globset::GlobMatcher),
+    /// No glob that we understand: a character class by name, or a range that only the shell takes.
+    Anything(String),
+}
+
+impl GlobPart {
+    fn new(part: &str) -> Self {
         if !part.contains(['*', '?', '[', '\\']) {
-            return GlobPart::Text(part);
+            return GlobPart::Text(part.to_owned());
         }
         match GlobBuilder::new(part).backslash_escape(true).case_insensitive(true).build() {
-            Ok(glob) if !part.contains("[:") => GlobPart::Glob(part, glob.compile_matcher()),
-            _ => GlobPart::Anything(part),
+            Ok(glob) if !part.contains("[:") => GlobPart::Glob(part.to_owned(), glob.compile_matcher()),
+            _ => GlobPart::Anything(part.to_owned()),
         }
     }
 

@@ -189,6 +189,8 @@ impl Made {
 pub(crate) struct Files {
     made: RedBlackTreeMap<String, Made>,
     facts: Option<Rc<dyn Look>>,
+    /// Whether any of them is a link.
+    linked: bool,
     /// Something that is not followed may have changed any file.
     doubt: bool,
     stamp: u64,
@@ -215,6 +217,10 @@ impl Files {
 
     /// The links that the text made, and where they lead.
     pub(crate) fn links(&self) -> Vec<(String, String)> {
+        // Every command asks, and most texts make none.
+        if !self.linked {
+            return Vec::new();
+        }
         let links = self.made.iter().filter_map(|(path, made)| Some((path.clone(), made.link.clone()?)));
         links.collect()
     }
@@ -240,6 +246,7 @@ impl Files {
             self.made = RedBlackTreeMap::new();
             self.doubt = true;
         }
+        self.linked |= made.link.is_some();
         self.made.insert_mut(path, made);
         self.stamp = stamp;
     }
@@ -382,6 +389,7 @@ impl State {
             stack: Some(Rc::new(Vec::new())),
             files: Files {
                 made: RedBlackTreeMap::new(),
+                linked: false,
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
                 stamp: 0,
