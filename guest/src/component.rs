@@ -73,6 +73,7 @@ impl lifecycle::Guest for Component {
                 workspace: "/home/user/project".into(),
             };
             guard.judge(&warm, &mut crate::guard::NoWorld);
+            guard.forget_tests();
         });
     }
 
@@ -224,7 +225,10 @@ impl analysis::Guest for Component {
     }
 
     fn rules(request: String) -> Result<String, String> {
-        with_guard(|guard| text::rules(&request, guard))
+        with_guard(|guard| {
+            guard.recall_tests();
+            text::rules(&request, guard)
+        })
     }
 }
 

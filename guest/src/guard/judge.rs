@@ -218,7 +218,7 @@ impl<'a> Inquiry<'a> {
         self.findings.push(Finding { rule: rule.to_owned(), action, reason: reason.to_owned(), evidence });
     }
 
-    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Miss>) {
+    fn consider(&mut self, rule: &str, command: Option<usize>, missed: Option<&Miss<'_>>) {
         if let Some(considered) = &mut self.considered {
             let missed = missed.map(Miss::describe);
             considered.push(Considered { rule: rule.to_owned(), command, missed });
@@ -316,11 +316,11 @@ impl<'a> Inquiry<'a> {
 
     fn fires(
         &mut self,
-        rule: &Rule,
+        rule: &'a Rule,
         subject: &Subject<'_>,
         field: &Field,
         world: &mut dyn World,
-    ) -> Result<Vec<Span>, Miss> {
+    ) -> Result<Vec<Span>, Miss<'a>> {
         let mut spans = subject.check(&rule.what)?;
         if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
             let view = View::of(subject.command, &field.value);
@@ -339,7 +339,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Whether the surroundings are those of the rule.
-    fn here(&mut self, rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> Result<(), Miss> {
+    fn here(&mut self, rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> Result<(), Miss<'static>> {
         match &rule.when {
             Some(when) => self.surroundings(subject, world, |surroundings| surroundings.hold(when)),
             None => Ok(()),
@@ -368,7 +368,7 @@ impl<'a> Inquiry<'a> {
         subject: &Subject<'_>,
         source: &str,
         world: &mut dyn World,
-    ) -> Result<(), Miss> {
+    ) -> Result<(), Miss<'static>> {
         if name.starts_with(SELF) {
             return Ok(());
         }
@@ -383,7 +383,7 @@ impl<'a> Inquiry<'a> {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 });
             if holds {
-                return Err(Miss::When("your own file exempts it".into()));
+                return Err(Miss::When("your own file exempts it"));
             }
         }
         Ok(())
@@ -807,7 +807,7 @@ impl<'a> Inquiry<'a> {
         }
         self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
             let Some(paths) = &exemption.paths else { return false };
-            let covers = |path: &Value| matches!(path, Value::Known(_)) && !paths.covering(path, home).is_empty();
+            let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
             covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
         })
     }

@@ -43,48 +43,54 @@ impl World for NoWorld {
 }
 
 /// The first condition of a rule that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Miss {
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Miss<'r> {
     Program,
     Subcommand,
-    Flags(String),
-    Without(String),
-    Arguments(String),
+    Flags(&'r [Flag]),
+    Without(&'r Flag),
+    Arguments(&'r Pattern),
+    /// There are others than these.
+    OtherArguments(&'r Pattern),
     Count,
     Text,
     Assigns,
-    Effects(String),
+    Effects(&'r EffectMatch),
     Via,
     Neighbour(&'static str),
     Unseen,
     Pattern,
     Requires,
     Unless,
-    When(String),
+    When(&'static str),
     Place,
     Never,
 }
 
-impl Miss {
+impl Miss<'_> {
     /// For a person, after "because".
     pub(crate) fn describe(&self) -> String {
         match self {
             Miss::Program => "it is about another program".into(),
             Miss::Subcommand => "it is about another subcommand".into(),
-            Miss::Flags(names) => format!("none of {names} is given"),
-            Miss::Without(name) => format!("{name} is given"),
-            Miss::Arguments(pattern) => format!("no argument matches {pattern}"),
+            Miss::Flags(flags) => {
+                let names: Vec<&str> = flags.iter().map(|flag| flag.name.as_str()).collect();
+                format!("none of {} is given", names.join(", "))
+            }
+            Miss::Without(flag) => format!("{} is given", flag.name),
+            Miss::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
+            Miss::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
             Miss::Count => "it is about another number of arguments".into(),
             Miss::Text => "the words do not hold the text".into(),
             Miss::Assigns => "the variable is not set so".into(),
-            Miss::Effects(what) => what.clone(),
+            Miss::Effects(wanted) => describe(wanted),
             Miss::Via => "it runs through other programs".into(),
             Miss::Neighbour(side) => format!("no such program is {side} it in the pipeline"),
             Miss::Unseen => "what it runs can be read".into(),
             Miss::Pattern => "the pattern does not match".into(),
             Miss::Requires => "what it requires does not match".into(),
             Miss::Unless => "what excepts it matches".into(),
-            Miss::When(what) => what.clone(),
+            Miss::When(what) => (*what).into(),
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
         }
@@ -204,10 +210,15 @@ impl<'a> Subject<'a> {
     }
 
     /// Whether a rule's conditions on the command hold, and the words that make them do.
-    pub(crate) fn check(&self, what: &What) -> Result<Vec<Span>, Miss> {
+    pub(crate) fn check<'r>(&self, what: &'r What) -> Result<Vec<Span>, Miss<'r>> {
         let command = self.command;
         if command.runs == Runs::Never {
             return Err(Miss::Never);
+        }
+        // Most rules on effects end here, so this comes first.
+        let lacks = |wanted: &&EffectMatch| !command.effects.iter().any(|effect| wanted.kinds.contains(&effect.kind));
+        if let Some(wanted) = what.effects.iter().find(lacks) {
+            return Err(Miss::Effects(wanted));
         }
         if !what.not_in.is_empty()
             && let Some(cwd) = &command.cwd
@@ -243,16 +254,16 @@ impl<'a> Subject<'a> {
             }
             for group in &what.flags {
                 let given = group.iter().find_map(|flag| given(found, flag));
-                let at = given.ok_or_else(|| Miss::Flags(list(group)))?;
+                let at = given.ok_or(Miss::Flags(group))?;
                 word(at, &mut spans);
             }
             if let Some(flag) = what.without.iter().find(|flag| given(found, flag).is_some()) {
-                return Err(Miss::Without(flag.name.clone()));
+                return Err(Miss::Without(flag));
             }
             let operands = found.operands.get(from..).unwrap_or_default();
             for pattern in &what.arguments {
                 let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| pattern.matches(text)));
-                let fit = fit.ok_or_else(|| Miss::Arguments(pattern.source().to_owned()))?;
+                let fit = fit.ok_or(Miss::Arguments(pattern))?;
                 word(fit.word, &mut spans);
             }
             if let Some(pattern) = &what.no_argument
@@ -260,7 +271,7 @@ impl<'a> Subject<'a> {
                     .iter()
                     .any(|operand| operand.text.is_some_and(|text| matches!(pattern.find(text), Tried::Found(_))))
             {
-                return Err(Miss::Arguments(format!("nothing but {}", pattern.source())));
+                return Err(Miss::OtherArguments(pattern));
             }
             let (least, most) = what.count;
             if operands.len() < least || most.is_some_and(|most| operands.len() > most) {
@@ -307,7 +318,7 @@ impl<'a> Subject<'a> {
         for wanted in &what.effects {
             let found = self.effects(wanted);
             if found.is_empty() {
-                return Err(Miss::Effects(describe(wanted)));
+                return Err(Miss::Effects(wanted));
             }
             if spans.is_empty() {
                 word(0, &mut spans);
@@ -334,14 +345,14 @@ impl<'a> Subject<'a> {
     }
 
     fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
-        let under = |rules: &super::path_rules::PathRules| !rules.covering(&effect.path, self.home).is_empty();
+        let under = |rules: &super::path_rules::PathRules| rules.cover(&effect.path, self.home);
         // What is excepted is so for certain: a glob only where its folder is.
         let surely = |rules: &super::path_rules::PathRules| match &effect.path {
             Value::Known(_) => under(rules),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
                 let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
                 let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-                !folder.is_empty() && !rules.covering(&Value::Known(folder.to_owned()), self.home).is_empty()
+                !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.home)
             }
         };
         if wanted.not_places.contains(&place) {
@@ -435,10 +446,6 @@ fn given(found: &Invocation<'_>, flag: &Flag) -> Option<usize> {
     fit.map(|given| given.word)
 }
 
-fn list(flags: &[Flag]) -> String {
-    flags.iter().map(|flag| flag.name.as_str()).collect::<Vec<_>>().join(", ")
-}
-
 fn describe(wanted: &EffectMatch) -> String {
     let kinds: Vec<String> = wanted.kinds.iter().map(|kind| format!("{kind:?}").to_lowercase()).collect();
     let places: Vec<&str> = wanted.places.iter().map(|place| place.describe()).collect();
@@ -462,12 +469,12 @@ pub(crate) struct Surroundings<'a, 'w> {
 
 impl Surroundings<'_, '_> {
     /// Whether a rule with these conditions applies here.
-    pub(crate) fn hold(&mut self, when: &When) -> Result<(), Miss> {
+    pub(crate) fn hold(&mut self, when: &When) -> Result<(), Miss<'static>> {
         match self.all(when) {
             Some(true) => Ok(()),
-            Some(false) => Err(Miss::When("the surroundings are others".into())),
+            Some(false) => Err(Miss::When("the surroundings are others")),
             None if when.on_unknown => Ok(()),
-            None => Err(Miss::When("the surroundings cannot be told, and the rule allows that".into())),
+            None => Err(Miss::When("the surroundings cannot be told, and the rule allows that")),
         }
     }
 
@@ -560,7 +567,7 @@ impl Surroundings<'_, '_> {
 }
 
 /// Whether a rule's further patterns hold on a text that its first one matched.
-pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Miss> {
+pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Miss<'static>> {
     if rule.requires.as_ref().is_some_and(|pattern| !pattern.matches(text)) {
         return Err(Miss::Requires);
     }

@@ -12,6 +12,7 @@
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
+//! | `glob` | globs over the segments of paths, read once | which files there are |
 //! | `path_rules` | which path rule a path falls under | what happens to the path |
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
@@ -20,6 +21,7 @@
 mod branch;
 mod check;
 mod flow;
+mod glob;
 mod invocation;
 mod judge;
 mod matching;

@@ -7,9 +7,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use toolgate_shell::{Look, Presence, Value};
 
+use super::glob::{Segment, alternatives, fit, names, segments};
 use super::rule::Layer;
 
 /// What a path rule forbids.
@@ -56,10 +56,18 @@ pub(crate) struct PathRule {
     pub(crate) layer: Layer,
     /// The pack it is in; empty for one of the user or a project.
     pub(crate) pack: String,
-    globs: Vec<globset::Glob>,
-    /// The parts of its path, without a leading `**`.
-    parts: Vec<String>,
-    anchored: bool,
+    /// The segments of its path, without a leading `**`; one list for each text that its braces stand for.
+    alternatives: Vec<Vec<Segment>>,
+    start: Start,
+}
+
+/// Where a path begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Root,
+    /// The home folder, as `~`.
+    Home,
+    Anywhere,
 }
 
 /// Names that a secret's name is part of and that hold none.
@@ -71,17 +79,14 @@ impl PathRule {
         if path.is_empty() {
             return Err("a path rule must not be empty or `/`: it would stop everything".to_owned());
         }
-        let anchored = path.starts_with('/') || path == "~" || path.starts_with("~/");
-        let start = if anchored || path.starts_with("**/") { "" } else { "**/" };
-        let globs = [format!("{start}{path}"), format!("{start}{path}/**")]
-            .iter()
-            .map(|glob| GlobBuilder::new(glob).literal_separator(true).case_insensitive(true).build())
-            .collect::<Result<_, _>>()
-            .map_err(|error| format!("the path {source} is not a glob: {}", error.kind()))?;
-        let parts = path.trim_start_matches("**/").split('/').filter(|part| !part.is_empty());
-        let parts = parts.map(str::to_owned).collect();
+        let (start, rest) = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => (Start::Home, rest),
+            _ if path.starts_with('/') => (Start::Root, path),
+            _ => (Start::Anywhere, path),
+        };
+        let alternatives = alternatives(rest).map_err(|error| format!("the path {source} is not a glob: {error}"))?;
         let (ask, reason, layer, pack) = (false, None, Layer::BuiltIn, String::new());
-        Ok(PathRule { policy, source: source.to_owned(), ask, reason, layer, pack, globs, parts, anchored })
+        Ok(PathRule { policy, source: source.to_owned(), ask, reason, layer, pack, alternatives, start })
     }
 
     /// How findings call it.
@@ -92,16 +97,21 @@ impl PathRule {
         format!("{}: {}", self.policy.key(), self.source)
     }
 
+    fn is_anchored(&self) -> bool {
+        self.start != Start::Anywhere
+    }
+
     /// Whether a glob that may stand for this rule's name does, as far as the file system tells: `*.yml` is
     /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
     pub(crate) fn below(&self, pattern: &str, look: Option<&dyn Look>) -> Option<bool> {
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
         let rest = pattern.get(first..).unwrap_or_default();
         // Only what every name of a kind is, in one folder.
-        if self.anchored || !rest.starts_with("*.") || rest.contains('/') || self.parts.len() != 1 {
+        let [segments] = self.alternatives.as_slice() else { return Some(true) };
+        if self.is_anchored() || !rest.starts_with("*.") || rest.contains('/') || segments.len() != 1 {
             return Some(true);
         }
-        let name = self.parts.first().filter(|name| !name.contains(['*', '?', '[']))?;
+        let Some(Segment::Text(name)) = segments.first() else { return None };
         let folder = pattern.get(..first).unwrap_or_default();
         match look?.look(&format!("{folder}{name}")) {
             Presence::Absent => Some(false),
@@ -115,61 +125,82 @@ impl PathRule {
         self.pack == super::packs::SELF
     }
 
+    /// Whether it covers a path in one of its forms.
+    fn covers(&self, forms: &[Form]) -> bool {
+        let fits = |segments: &Vec<Segment>| match self.start {
+            Start::Anywhere => {
+                forms.iter().any(|form| (0..form.names.len()).any(|from| fit(segments, &form.names[from..])))
+            }
+            start => forms.iter().any(|form| form.start == start && fit(segments, &form.names)),
+        };
+        self.alternatives.iter().any(fits)
+    }
+
     /// Whether a glob of the shell may stand for a path under this rule.
-    fn may_cover(&self, glob: &[GlobPart], home: Option<&str>) -> bool {
-        let from_root: Vec<&str> = match (self.parts[0].as_str(), home) {
-            ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
-            _ => self.parts.iter().map(String::as_str).collect(),
+    fn may_cover(&self, glob: &[Segment], home: Option<&[Segment]>) -> bool {
+        let home = match (self.start, home) {
+            (Start::Home, None) => return false,
+            (Start::Home, Some(home)) => home,
+            _ => &[],
         };
-        let fits = |from: usize| {
-            glob.len() >= from + from_root.len()
-                && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
-                // A name that may be anywhere needs more than a bare `*` to be meant.
-                && (self.anchored || glob[from..].iter().take(from_root.len()).any(GlobPart::says_something))
-        };
-        if self.anchored { fits(0) } else { (0..glob.len()).any(fits) }
+        self.alternatives.iter().any(|segments| {
+            let from_root = || home.iter().chain(segments);
+            let length = home.len() + segments.len();
+            let fits = |from: usize| {
+                glob.len() >= from + length
+                    && from_root().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
+                    // A name that may be anywhere needs more than a bare `*` to be meant.
+                    && (self.is_anchored() || glob[from..].iter().take(length).any(Segment::says_something))
+            };
+            if self.is_anchored() { fits(0) } else { (0..glob.len()).any(fits) }
+        })
     }
 
     /// Whether a path of which only the end is known may be under this rule: a place in the home folder whose name
-    /// is in that end. Those of the system, like `/etc`, are too common as parts of other paths.
-    fn may_end(&self, end: &[&str]) -> bool {
-        match self.parts.split_first() {
-            Some((first, names)) if first == "~" && !names.is_empty() => {
-                let same = |(a, b): (&&str, &String)| a.eq_ignore_ascii_case(b);
-                end.windows(names.len()).any(|window| window.iter().zip(names).all(same))
-            }
-            _ => false,
-        }
+    /// is in that end. Those of the system, like `/etc`, are too common as segments of other paths.
+    fn may_end(&self, end: &[String]) -> bool {
+        self.start == Start::Home
+            && self
+                .alternatives
+                .iter()
+                .any(|segments| !segments.is_empty() && (0..end.len()).any(|from| fit(segments, &end[from..])))
     }
 
     /// Whether this rule's place lies below a path that is removed.
-    fn lies_below(&self, path: &[&str]) -> bool {
-        self.anchored && self.parts.len() > path.len() && self.parts.iter().zip(path).all(|(rule, part)| rule == part)
+    fn lies_below(&self, forms: &[Form]) -> bool {
+        self.is_anchored()
+            && self.alternatives.iter().any(|segments| {
+                forms.iter().filter(|form| form.start == self.start).any(|form| {
+                    segments.len() > form.names.len()
+                        && segments.iter().zip(&form.names).all(|(segment, name)| segment.fits(name))
+                })
+            })
     }
 }
 
-/// All path rules, ready to be asked.
+/// Several path rules, ready to be asked.
 #[derive(Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
-    set: GlobSet,
-    /// For each glob of the set, its rule.
-    owner: Vec<usize>,
+    /// The rules that begin anywhere with a plain name, sorted by it.
+    by_name: Vec<(String, usize)>,
+    /// All others.
+    others: Vec<usize>,
 }
 
 impl PathRules {
-    /// Builds the set, or says that the globs are too large together.
-    pub(crate) fn new(rules: Vec<PathRule>) -> Result<Self, String> {
-        let mut builder = GlobSetBuilder::new();
-        let mut owner = Vec::new();
+    pub(crate) fn new(rules: Vec<PathRule>) -> Self {
+        let (mut by_name, mut others) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
-            for glob in &rule.globs {
-                builder.add(glob.clone());
-                owner.push(index);
+            match (rule.start, rule.alternatives.as_slice()) {
+                (Start::Anywhere, [segments]) if let Some(Segment::Text(name)) = segments.first() => {
+                    by_name.push((name.clone(), index));
+                }
+                _ => others.push(index),
             }
         }
-        let set = builder.build().map_err(|error| format!("the path rules are too large together: {error}"))?;
-        Ok(PathRules { rules, set, owner })
+        by_name.sort_unstable();
+        PathRules { rules, by_name, others }
     }
 
     pub(crate) fn rules(&self) -> &[PathRule] {
@@ -180,37 +211,39 @@ impl PathRules {
         self.rules.len()
     }
 
+    /// Whether a path falls under any of them.
+    pub(crate) fn cover(&self, path: &Value, home: Option<&str>) -> bool {
+        !self.covering(path, home).is_empty()
+    }
+
     /// The rules that a path falls under.
     pub(crate) fn covering(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let asked = Asked::of(path, home);
         let mut found = Vec::new();
-        match path {
-            Value::Known(text) => self.add_exact(text, home, &mut found),
-            Value::Pattern(text) => {
-                self.add_exact(text, home, &mut found);
-                let parts = glob_parts(text);
-                found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&parts, home)));
-            }
-            Value::Unknown { shape, .. } => {
-                // What stands before the first unknown part is a folder above the path; what stands after the
-                // last one is the path's end.
-                if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
-                    self.add_exact(folder, home, &mut found);
-                }
-                if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
-                    let mut named = Vec::new();
-                    self.add_exact(&format!("/{end}"), None, &mut named);
-                    found.extend(named.into_iter().filter(|index| !self.rules[*index].anchored));
-                    let end: Vec<&str> = parts_of(end).collect();
-                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_end(&end)));
-                }
-            }
+        self.add_exact(&asked.exact, &mut found);
+        if let Some(glob) = &asked.glob {
+            let home = asked.home.as_deref();
+            found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(glob, home)));
+        }
+        if !asked.end.is_empty() {
+            let rules = self.rules.iter().enumerate();
+            let end = [Form { start: Start::Root, names: asked.end.clone() }];
+            let may = |rule: &PathRule| {
+                if rule.is_anchored() { rule.may_end(&asked.end) } else { rule.covers(&end) }
+            };
+            found.extend(rules.filter(|(_, rule)| may(rule)).map(|(index, _)| index));
         }
         found.sort_unstable();
         found.dedup();
-        let sample = is_sample(path);
+        let sample = asked.sample;
         let rules = found.into_iter().map(|index| &self.rules[index]);
         rules
-            .filter(|rule| !(sample && matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead) && !rule.anchored))
+            .filter(|rule| {
+                !(sample && matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead) && !rule.is_anchored())
+            })
             .collect()
     }
 
@@ -220,27 +253,46 @@ impl PathRules {
         // Above the home folder everything in it falls, too.
         let inside = format!("{}/", path.trim_end_matches('/'));
         if home.is_some_and(|home| home.starts_with(&inside)) {
-            forms.push("~".to_owned());
+            forms.push(Form { start: Start::Home, names: Vec::new() });
         }
-        let parts: Vec<Vec<&str>> = forms.iter().map(|form| parts_of(form).collect()).collect();
-        self.rules.iter().filter(|rule| parts.iter().any(|path| rule.lies_below(path))).collect()
+        self.rules.iter().filter(|rule| rule.lies_below(&forms)).collect()
     }
 
-    fn add_exact(&self, path: &str, home: Option<&str>, found: &mut Vec<usize>) {
-        for form in forms(path, home) {
-            found.extend(self.set.matches(&form).into_iter().map(|glob| self.owner[glob]));
+    fn add_exact(&self, forms: &[Form], found: &mut Vec<usize>) {
+        if forms.is_empty() {
+            return;
         }
+        let add = |index: &usize, found: &mut Vec<usize>| {
+            if self.rules[*index].covers(forms) {
+                found.push(*index);
+            }
+        };
+        for name in forms.first().into_iter().flat_map(|form| &form.names) {
+            let first = self.by_name.partition_point(|(known, _)| known < name);
+            let same = self.by_name[first..].iter().take_while(|(known, _)| known == name);
+            same.for_each(|(_, index)| add(index, found));
+        }
+        self.others.iter().for_each(|index| add(index, found));
     }
 }
 
-/// The path as it is, and with the home folder as `~`.
-fn forms(path: &str, home: Option<&str>) -> Vec<String> {
-    let mut forms = vec![path.to_owned()];
+/// A path as rules are compared with it.
+#[derive(Debug)]
+struct Form {
+    start: Start,
+    /// In lower case.
+    names: Vec<String>,
+}
+
+/// The path from the root, and from the home folder if it lies there.
+fn forms(path: &str, home: Option<&str>) -> Vec<Form> {
+    let form = |start, path: &str| Form { start, names: names(path).map(str::to_lowercase).collect() };
+    let mut forms = vec![form(Start::Root, path)];
     let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
     if let Some(rest) = home.and_then(|home| path.strip_prefix(home))
         && (rest.is_empty() || rest.starts_with('/'))
     {
-        forms.push(format!("~{rest}"));
+        forms.push(form(Start::Home, rest));
     }
     forms
 }
@@ -252,68 +304,57 @@ fn is_sample(path: &Value) -> bool {
     name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
 }
 
-fn parts_of(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|part| !part.is_empty())
+/// What is asked of path rules about a path.
+#[derive(Debug)]
+struct Asked {
+    /// As it is written, or the folder that is known of it.
+    exact: Vec<Form>,
+    glob: Option<Vec<Segment>>,
+    home: Option<Vec<Segment>>,
+    /// What stands after the last unknown part.
+    end: Vec<String>,
+    sample: bool,
 }
 
 thread_local! {
-    // One path is put to the rules of every pack and file, one after the other, and compiling it costs most.
-    static LAST: RefCell<Option<(String, Rc<Vec<GlobPart>>)>> = const { RefCell::new(None) };
+    // One path is put to the rules of every pack and file, one after the other, and compiling its globs costs most.
+    static LAST: RefCell<Option<(Value, Option<String>, Rc<Asked>)>> = const { RefCell::new(None) };
 }
 
-/// The parts of a glob.
-fn glob_parts(text: &str) -> Rc<Vec<GlobPart>> {
-    LAST.with_borrow_mut(|last| match last {
-        Some((known, parts)) if known == text => Rc::clone(parts),
-        _ => {
-            let parts = Rc::new(parts_of(text).map(GlobPart::new).collect::<Vec<_>>());
-            *last = Some((text.to_owned(), Rc::clone(&parts)));
-            parts
-        }
-    })
-}
-
-/// A part of a path with wildcards, compiled once for all rules.
-#[derive(Debug)]
-enum GlobPart {
-    Text(String),
-    Glob(String, globset::GlobMatcher),
-    /// No glob that we understand: a character class by name, or a range that only the shell takes.
-    Anything(String),
-}
-
-impl GlobPart {
-    fn new(part: &str) -> Self {
-        if !part.contains(['*', '?', '[', '\\']) {
-            return GlobPart::Text(part.to_owned());
-        }
-        match GlobBuilder::new(part).backslash_escape(true).case_insensitive(true).build() {
-            Ok(glob) if !part.contains("[:") => GlobPart::Glob(part.to_owned(), glob.compile_matcher()),
-            _ => GlobPart::Anything(part.to_owned()),
-        }
-    }
-
-    /// Whether the shell could expand it to this name. If the name has wildcards itself, only the same text does:
-    /// both being open would make every `*` a match.
-    fn may_be(&self, name: &str) -> bool {
-        let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
-        if part.eq_ignore_ascii_case(name) {
-            return true;
-        }
-        let hidden = name.starts_with('.') && part.starts_with(['*', '?', '[']);
-        !hidden
-            && !name.contains(['*', '?', '['])
-            && match self {
-                GlobPart::Text(_) => false,
-                GlobPart::Glob(_, matcher) => matcher.is_match(name),
-                GlobPart::Anything(_) => true,
+impl Asked {
+    fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
+        LAST.with_borrow_mut(|last| match last {
+            Some((known, at_home, asked)) if known == path && at_home.as_deref() == home => Rc::clone(asked),
+            _ => {
+                let asked = Rc::new(Asked::new(path, home));
+                *last = Some((path.clone(), home.map(str::to_owned), Rc::clone(&asked)));
+                asked
             }
+        })
     }
 
-    /// Whether it says anything about the name: a letter, or that it is a hidden one.
-    fn says_something(&self) -> bool {
-        let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
-        part.starts_with('.') || part.chars().any(char::is_alphanumeric)
+    fn new(path: &Value, home: Option<&str>) -> Self {
+        let sample = is_sample(path);
+        let mut asked = Asked { exact: Vec::new(), glob: None, home: None, end: Vec::new(), sample };
+        match path {
+            Value::Known(text) => asked.exact = forms(text, home),
+            Value::Pattern(text) => {
+                asked.exact = forms(text, home);
+                asked.glob = Some(segments(text));
+                asked.home = home.map(segments);
+            }
+            Value::Unknown { shape, .. } => {
+                // What stands before the first unknown part is a folder above the path; what stands after the
+                // last one is the path's end.
+                if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
+                    asked.exact = forms(folder, home);
+                }
+                if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
+                    asked.end = names(end).map(str::to_lowercase).collect();
+                }
+            }
+        }
+        asked
     }
 }
 
@@ -366,14 +407,14 @@ mod tests {
             ("/etc/", Value::Unknown { why: Why::Expansion, shape: "\0".into() }, false),
         ];
         for (rule, path, expected) in cases {
-            let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]).unwrap();
+            let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]);
             assert_eq!(!rules.covering(&path, Some("/home/dev")).is_empty(), expected, "{rule} {path:?}");
         }
     }
 
     #[test]
     fn removing_a_folder_removes_what_is_protected_below_it() {
-        let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]).unwrap();
+        let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]);
         for (path, expected) in [("/home/dev", 1), ("/", 1), ("/home", 1), ("/home/dev/.ssh", 0), ("/home/dev/x", 0)] {
             assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
         }

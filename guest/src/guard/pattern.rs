@@ -24,10 +24,10 @@ const LONGEST: usize = 8 << 10;
 /// A regular expression, built when it is first tried.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    source: String,
-    built: OnceCell<Result<Regex, String>>,
+    source: Box<str>,
+    built: OnceCell<Box<Result<Regex, String>>>,
     /// Texts of which a match contains at least one; empty if there are none to go by.
-    needles: Vec<String>,
+    needles: Box<[Box<str>]>,
 }
 
 /// What trying a pattern came to.
@@ -51,19 +51,17 @@ impl Pattern {
         if source.len() > LONGEST {
             return Err(format!("the pattern is longer than {LONGEST} bytes"));
         }
-        let built = OnceCell::new();
         let needles = match regex_syntax::parse(source) {
             Ok(hir) => required(&hir).unwrap_or_default(),
             // It may be one with look-around, which only building it can tell.
             Err(_) => {
-                let regex = build(source).map_err(|error| wrong(&error))?;
-                // A new cell is empty.
-                let _ = built.set(Ok(regex));
+                build(source).map_err(|error| wrong(&error))?;
                 let plain = without_look_around(source);
                 plain.and_then(|plain| required(&regex_syntax::parse(&plain).ok()?)).unwrap_or_default()
             }
         };
-        Ok(Pattern { source: source.to_owned(), built, needles })
+        let needles = needles.into_iter().map(String::into_boxed_str).collect();
+        Ok(Pattern { source: source.into(), built: OnceCell::new(), needles })
     }
 
     /// As it was written.
@@ -73,7 +71,13 @@ impl Pattern {
 
     /// Where it matches first.
     pub(crate) fn find(&self, text: &str) -> Tried {
-        match self.built.get_or_init(|| build(&self.source).map_err(|error| error.to_string())) {
+        // Building costs more than all that most patterns are ever tried on.
+        let needless = || !self.needles.is_empty() && !self.needles.iter().any(|needle| text.contains(&**needle));
+        if self.built.get().is_none() && needless() {
+            return Tried::No;
+        }
+        let built = self.built.get_or_init(|| Box::new(build(&self.source).map_err(|error| error.to_string())));
+        match built.as_ref() {
             Err(error) => Tried::TooMuch(format!("the pattern {} cannot be built: {error}", self.source)),
             Ok(regex) => match regex.find(text) {
                 Ok(None) => Tried::No,
@@ -120,8 +124,8 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
 }
 
 /// How much a set of needles tells: its shortest one.
-fn weight(needles: &[String]) -> usize {
-    needles.iter().map(String::len).min().unwrap_or(0)
+fn weight<T: AsRef<str>>(needles: &[T]) -> usize {
+    needles.iter().map(|needle| needle.as_ref().len()).min().unwrap_or(0)
 }
 
 /// The pattern without its look-ahead and look-behind groups: what matched with them matches without.
@@ -197,7 +201,7 @@ impl Prefilter {
             if pattern.needles.is_empty() || weight(&pattern.needles) < 2 {
                 always.push(index);
             } else {
-                needles.extend(pattern.needles.iter().map(String::as_str));
+                needles.extend(pattern.needles.iter().map(|needle| &**needle));
                 owner.resize(needles.len(), index);
             }
         }
@@ -246,6 +250,7 @@ mod tests {
         for (source, expected) in cases {
             let mut needles = Pattern::new(source).expect(source).needles;
             needles.sort();
+            let needles: Vec<&str> = needles.iter().map(|needle| &**needle).collect();
             assert_eq!(needles, *expected, "{source}");
         }
     }

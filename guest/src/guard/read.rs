@@ -460,7 +460,7 @@ fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<PathRules>), Str
             None => rules.push(PathRule::new(Policy::ZeroAccess, &path)?),
         }
     }
-    let rules = if rules.is_empty() { None } else { Some(PathRules::new(rules)?) };
+    let rules = if rules.is_empty() { None } else { Some(PathRules::new(rules)) };
     Ok((places, rules))
 }
 
@@ -580,7 +580,7 @@ fn exemption(item: Node) -> Result<Exemption, String> {
             "paths" => {
                 let rules = value.value.texts(key)?;
                 let rules = rules.iter().map(|path| PathRule::new(Policy::ZeroAccess, path));
-                found.paths = Some(PathRules::new(rules.collect::<Result<_, _>>()?)?);
+                found.paths = Some(PathRules::new(rules.collect::<Result<_, _>>()?));
             }
             "when" => {
                 found.when = Some(When { on_unknown: false, ..condition_list(value.value, key, 0)? });

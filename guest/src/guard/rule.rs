@@ -120,6 +120,26 @@ pub(crate) struct What {
 }
 
 impl What {
+    /// Gives back the memory that reading it left over: every rule is part of the image that a cold start maps.
+    pub(crate) fn shrink(&mut self) {
+        self.programs.shrink_to_fit();
+        self.subcommands.shrink_to_fit();
+        self.subcommands.iter_mut().for_each(Vec::shrink_to_fit);
+        self.flags.shrink_to_fit();
+        self.flags.iter_mut().for_each(Vec::shrink_to_fit);
+        self.without.shrink_to_fit();
+        self.arguments.shrink_to_fit();
+        self.effects.shrink_to_fit();
+        for list in [&mut self.via, &mut self.after, &mut self.before] {
+            list.shrink_to_fit();
+        }
+        for effect in &mut self.effects {
+            effect.kinds.shrink_to_fit();
+            effect.places.shrink_to_fit();
+            effect.not_places.shrink_to_fit();
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         let What {
             programs,

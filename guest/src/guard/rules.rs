@@ -37,11 +37,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Result<Self, String> {
+    fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Self {
         let mut rules = std::mem::take(&mut file.rules);
         let (mut by_program, mut anywhere, mut patterns) =
             (HashMap::<String, Vec<usize>>::new(), Vec::new(), Vec::new());
+        rules.shrink_to_fit();
         for (index, rule) in rules.iter_mut().enumerate() {
+            rule.what.shrink();
             if is_pack {
                 name.clone_into(&mut rule.pack);
             }
@@ -59,19 +61,19 @@ impl Part {
         for path in &mut paths {
             path.pack = if is_pack { name.to_owned() } else { String::new() };
         }
-        Ok(Part {
+        Part {
             name: name.to_owned(),
             about: std::mem::take(&mut file.about),
             layer,
             is_pack,
             on: true,
             rules,
-            paths: PathRules::new(paths)?,
+            paths: PathRules::new(paths),
             by_program,
             anywhere,
             patterns,
             prefilter: OnceCell::new(),
-        })
+        }
     }
 
     /// The rules that may be about a command of this program, in the order of the file.
@@ -181,6 +183,23 @@ impl Guard {
         guard
     }
 
+    /// Leaves out the tests beside the built-in rules: no verdict needs them, and a cold start is cheaper without.
+    pub fn forget_tests(&mut self) {
+        for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
+            rule.tests = Vec::new();
+        }
+    }
+
+    /// Reads the tests beside the built-in rules again.
+    pub fn recall_tests(&mut self) {
+        let packs = Guard::new().parts.into_iter().filter(|part| part.is_pack);
+        for (part, with_tests) in self.parts.iter_mut().filter(|part| part.is_pack).zip(packs) {
+            for (rule, with_tests) in part.rules.iter_mut().zip(with_tests.rules) {
+                rule.tests = with_tests.tests;
+            }
+        }
+    }
+
     /// Adds the rules of a file and says what of it was left out.
     pub fn load(&mut self, file: &str, layer: Layer, content: &[u8]) -> Vec<Problem> {
         self.add(file, layer, false, read(file, layer, content))
@@ -234,18 +253,11 @@ impl Guard {
         problems.extend(self.choose(&chosen).into_iter().map(problem));
         self.exemptions.append(&mut file.exemptions);
         self.overrides.append(&mut file.overrides);
-        match Part::new(name, layer, is_pack, &mut file) {
-            Ok(part) => {
-                if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
-                    self.trackers.get_or_insert_with(branch::trackers);
-                }
-                self.parts.push(part);
-            }
-            // The earlier rules stay as they are.
-            Err(message) => {
-                problems.push(Problem { file: name.to_owned(), line: None, message, whole_file: true });
-            }
+        let part = Part::new(name, layer, is_pack, &mut file);
+        if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
+            self.trackers.get_or_insert_with(branch::trackers);
         }
+        self.parts.push(part);
         problems
     }
 

@@ -99,10 +99,12 @@ impl Node {
 
     /// One text or a list of them, none of them empty.
     pub(crate) fn texts(self, key: &str) -> Result<Vec<String>, String> {
-        let list = match self {
+        let mut list = match self {
             Node::List(items) => items.into_iter().map(|item| item.value.text(key)).collect::<Result<Vec<_>, _>>()?,
             other => vec![other.text(key)?],
         };
+        // It took over the memory of the nodes, which are much larger.
+        list.shrink_to_fit();
         if list.is_empty() || list.iter().any(String::is_empty) {
             return Err(format!("{key} must not be empty"));
         }

@@ -1,0 +1,233 @@
+//! Globs over the segments of paths, read once and compiled only where reading is not enough: most segments of most rules are
+//! plain names, or names around one `*`. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
+
+use std::cell::OnceCell;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Most texts that the braces of one glob stand for.
+const MOST_ALTERNATIVES: usize = 256;
+
+/// What stands between two slashes.
+#[derive(Clone, Debug)]
+pub(crate) enum Segment {
+    /// A name, in lower case.
+    Text(String),
+    /// One `*`, with what stands before and behind it.
+    Around(String, String),
+    /// Anything else. The cell is filled when it is first needed, with `None` if it is no glob that we understand: a
+    /// character class by name, or a range that only the shell takes.
+    Glob(String, OnceCell<Option<GlobMatcher>>),
+    /// `**`: any number of segments.
+    Deep,
+}
+
+impl Segment {
+    /// Reads a segment. What is wrong with a glob shows only when it is compiled.
+    pub(crate) fn new(text: &str) -> Self {
+        let text = text.to_lowercase();
+        let special = |c: char| matches!(c, '*' | '?' | '[' | '\\');
+        match text.split_once('*') {
+            Some(("", "*")) => Segment::Deep,
+            Some((before, behind)) if !before.contains(special) && !behind.contains(special) => {
+                Segment::Around(before.to_owned(), behind.to_owned())
+            }
+            None if !text.contains(special) => Segment::Text(text),
+            _ => Segment::Glob(text, OnceCell::new()),
+        }
+    }
+
+    /// Whether a name in lower case fits; what cannot be compiled fits everything.
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        match self {
+            Segment::Text(text) => text == name,
+            Segment::Around(before, behind) => {
+                name.len() >= before.len() + behind.len() && name.starts_with(before.as_str()) && name.ends_with(behind)
+            }
+            Segment::Glob(text, compiled) => {
+                let compiled = compiled.get_or_init(|| compile(text).ok().map(|glob| glob.compile_matcher()));
+                compiled.as_ref().is_none_or(|matcher| matcher.is_match(name))
+            }
+            Segment::Deep => true,
+        }
+    }
+
+    /// Whether the shell could expand it to what another segment says. If that is open as well, only the same text does:
+    /// both being open would make every `*` a match.
+    pub(crate) fn may_be(&self, other: &Segment) -> bool {
+        match other {
+            Segment::Text(name) => {
+                // Wildcards leave hidden names out.
+                let open = match self {
+                    Segment::Text(_) => false,
+                    Segment::Around(before, _) => before.is_empty(),
+                    Segment::Glob(text, _) => text.starts_with(['*', '?', '[']),
+                    Segment::Deep => true,
+                };
+                !(open && name.starts_with('.')) && self.fits(name)
+            }
+            other => self.source() == other.source(),
+        }
+    }
+
+    /// Whether it says anything about the name: a letter, or that it is a hidden one.
+    pub(crate) fn says_something(&self) -> bool {
+        let (before, behind) = self.source();
+        before.starts_with('.') || before.chars().chain(behind.chars()).any(char::is_alphanumeric)
+    }
+
+    fn source(&self) -> (&str, &str) {
+        match self {
+            Segment::Text(text) | Segment::Glob(text, _) => (text, ""),
+            Segment::Around(before, behind) => (before, behind),
+            Segment::Deep => ("**", ""),
+        }
+    }
+}
+
+fn compile(text: &str) -> Result<globset::Glob, String> {
+    if text.contains("[:") {
+        return Err("it has a character class by name".to_owned());
+    }
+    let glob = GlobBuilder::new(text).backslash_escape(true).case_insensitive(true).build();
+    glob.map_err(|error| error.kind().to_string())
+}
+
+/// The segments of a path or a glob.
+pub(crate) fn segments(text: &str) -> Vec<Segment> {
+    names(text).map(Segment::new).collect()
+}
+
+/// The names of a path.
+pub(crate) fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
+}
+
+/// Whether segments, from the first one on, fit the beginning of a path whose names are in lower case: what lies below is
+/// meant as well.
+pub(crate) fn fit(segments: &[Segment], names: &[String]) -> bool {
+    match segments.split_first() {
+        None => true,
+        Some((Segment::Deep, rest)) => (0..=names.len()).any(|skipped| fit(rest, &names[skipped..])),
+        Some((first, rest)) => names.split_first().is_some_and(|(name, below)| first.fits(name) && fit(rest, below)),
+    }
+}
+
+/// What the braces of a rule's glob stand for, or what is wrong with the glob.
+pub(crate) fn alternatives(glob: &str) -> Result<Vec<Vec<Segment>>, String> {
+    let mut texts = vec![String::new()];
+    expand(glob, &mut texts)?;
+    let mut all = Vec::with_capacity(texts.len());
+    for text in texts {
+        let mut segments = segments(text.trim_start_matches("**/"));
+        segments.shrink_to_fit();
+        for segment in &segments {
+            if let Segment::Glob(text, _) = segment {
+                compile(text)?;
+            }
+        }
+        if segments.iter().filter(|segment| matches!(segment, Segment::Deep)).count() > 2 {
+            return Err("it has more than two `**`".to_owned());
+        }
+        all.push(segments);
+    }
+    Ok(all)
+}
+
+/// Appends to each text what a glob's braces stand for.
+fn expand(glob: &str, texts: &mut Vec<String>) -> Result<(), String> {
+    let mut rest = glob;
+    loop {
+        let Some(open) = find_bare(rest, &['{'], false) else {
+            texts.iter_mut().for_each(|text| text.push_str(rest));
+            return Ok(());
+        };
+        texts.iter_mut().for_each(|text| text.push_str(&rest[..open]));
+        let mut inside = &rest[open + 1..];
+        let mut all = Vec::new();
+        loop {
+            let end = find_bare(inside, &[',', '}'], true).ok_or("a brace is not closed")?;
+            let mut one = texts.clone();
+            expand(&inside[..end], &mut one)?;
+            all.append(&mut one);
+            if all.len() > MOST_ALTERNATIVES {
+                return Err(format!("its braces stand for more than {MOST_ALTERNATIVES} texts"));
+            }
+            let closes = inside[end..].starts_with('}');
+            inside = &inside[end + 1..];
+            if closes {
+                break;
+            }
+        }
+        *texts = all;
+        rest = inside;
+    }
+}
+
+/// Where one of some characters stands first: not escaped, not in a character class, and in no braces if `flat`.
+fn find_bare(text: &str, wanted: &[char], flat: bool) -> Option<usize> {
+    let (mut depth, mut class) = (0_usize, false);
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            ']' => class = false,
+            _ if class => {}
+            _ if wanted.contains(&c) && depth == 0 => return Some(at),
+            '[' => class = true,
+            '{' if flat => depth += 1,
+            '}' if flat => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_fits_a_path_and_what_is_below() {
+        let cases = [
+            ("a", "a", true),
+            ("a", "a/b", true),
+            ("A/b", "a/B/c", true),
+            ("a/b", "a", false),
+            ("*.pem", "x.PEM", true),
+            ("*.pem", ".pem", true),
+            ("*.pem", "pem", false),
+            ("a*a", "a", false),
+            ("id_*", "id_rsa", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("[ab]c", "bc", true),
+            ("*a*", "xax/y", true),
+            ("a/**/b", "a/b", true),
+            ("a/**/b", "a/x/y/b/c", true),
+            ("a/**/b", "a/x", false),
+            ("a/**", "a/x", true),
+            ("{a,b}/c", "b/c", true),
+            ("{a/b,c}", "a/b", true),
+            ("{a/b,c}", "a", false),
+            ("x{,y}", "xy", true),
+            ("x{a,{b,c}}", "xc", true),
+            (r"a\*", "a*", true),
+            (r"a\*", "ab", false),
+            ("[{]a", "{a", true),
+        ];
+        for (glob, path, expected) in cases {
+            let names: Vec<String> = names(path).map(str::to_lowercase).collect();
+            let all = alternatives(glob).expect(glob);
+            assert_eq!(all.iter().any(|segments| fit(segments, &names)), expected, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_glob_says_what_is_wrong() {
+        let many = "{a,b}".repeat(9);
+        for glob in ["[a", "{a,b", "[z-a]x", &many, "a/**/b/**/c/**/d"] {
+            assert!(alternatives(glob).is_err(), "{glob}");
+        }
+    }
+}
