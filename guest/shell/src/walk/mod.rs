@@ -20,6 +20,7 @@ mod expand;
 mod output;
 mod simple;
 mod state;
+mod table;
 mod test;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
 
+use super::table::Table;
 use crate::facts::{Facts, Look, Presence};
 use crate::path::parent;
 use crate::syntax::Node;
@@ -187,7 +188,7 @@ impl Made {
 /// What the text has made of the files so far.
 #[derive(Clone)]
 pub(crate) struct Files {
-    made: RedBlackTreeMap<String, Made>,
+    made: Table<Made>,
     facts: Option<Rc<dyn Look>>,
     /// Whether any of them is a link.
     linked: bool,
@@ -221,7 +222,7 @@ impl Files {
         if !self.linked {
             return Vec::new();
         }
-        let links = self.made.iter().filter_map(|(path, made)| Some((path.clone(), made.link.clone()?)));
+        let links = self.made.map().iter().filter_map(|(path, made)| Some((path.clone(), made.link.clone()?)));
         links.collect()
     }
 
@@ -242,19 +243,19 @@ impl Files {
     }
 
     fn put(&mut self, path: String, made: Made, stamp: u64) {
-        if self.made.size() > MAX_NAMES {
-            self.made = RedBlackTreeMap::new();
+        if self.made.map().size() > MAX_NAMES {
+            self.made.clear();
             self.doubt = true;
         }
         self.linked |= made.link.is_some();
-        self.made.insert_mut(path, made);
+        self.made.insert(path, made);
         self.stamp = stamp;
     }
 
     fn below(&mut self, folder: &str, presence: Presence, stamp: u64) {
         let prefix = format!("{}/", folder.trim_end_matches('/'));
         let range = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        let names = self.made.range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
+        let names = self.made.map().range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
         let names: Vec<String> = names.cloned().collect();
         for name in names {
             self.put(name, Made::new(presence, Inside::Unknown), stamp);
@@ -266,16 +267,14 @@ impl Files {
         if self.stamp == other.stamp {
             return;
         }
-        let names: Vec<String> = self.made.keys().chain(other.made.keys()).cloned().collect();
-        for name in names {
-            if self.made.get(&name) == other.made.get(&name) {
-                continue;
-            }
+        self.linked |= other.linked;
+        for name in self.made.differences(&other.made) {
             let same = self.look(&name) == other.look(&name) && self.made(&name).is_some();
             let presence = if same { self.look(&name) } else { Presence::Unknown };
-            // A content that may be there is kept: running the file may run it.
+            // A content that may be there is kept: running the file may run it. So is where it may lead.
             let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
-            self.put(name, Made { content, ..Made::new(presence, Inside::Unknown) }, stamp);
+            let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
+            self.put(name, Made { content, link, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }
 }
@@ -319,8 +318,7 @@ impl Look for Files {
 
     fn real(&self, path: &str) -> Option<String> {
         // What the text made may have put other links on the way.
-        let facts =
-            self.facts.as_ref().filter(|_| !self.doubt && self.made.values().all(|made| made.link.is_none()))?;
+        let facts = self.facts.as_ref().filter(|_| !self.doubt && !self.linked)?;
         facts.real(path)
     }
 }
@@ -329,7 +327,7 @@ impl Look for Files {
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) folders: Folders,
-    vars: RedBlackTreeMap<String, Variable>,
+    vars: Table<Variable>,
     stamp: u64,
     /// Names that are in no table are unset.
     pub(crate) complete: bool,
@@ -380,7 +378,7 @@ impl State {
         };
         let mut state = State {
             folders,
-            vars: RedBlackTreeMap::new(),
+            vars: Table::default(),
             stamp: 0,
             complete: facts.env_complete,
             wild: false,
@@ -388,7 +386,7 @@ impl State {
             arguments: facts.env_complete.then(|| Rc::new(vec![Value::Known("bash".to_owned())])),
             stack: Some(Rc::new(Vec::new())),
             files: Files {
-                made: RedBlackTreeMap::new(),
+                made: Table::default(),
                 linked: false,
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
@@ -423,16 +421,16 @@ impl State {
             state.files.put(here, Made::new(Presence::Folder, Inside::Facts), 0);
         }
         if let Some(home) = &facts.home {
-            state.vars.insert_mut("HOME".into(), Variable::text(Value::Known(home.clone()), Some(true)));
+            state.vars.insert("HOME".into(), Variable::text(Value::Known(home.clone()), Some(true)));
         }
         for (name, value) in facts.env.iter().filter(|(name, _)| !matches!(name.as_str(), "PWD" | "_" | "SHLVL")) {
-            state.vars.insert_mut(name.clone(), Variable::text(Value::Known(value.clone()), Some(true)));
+            state.vars.insert(name.clone(), Variable::text(Value::Known(value.clone()), Some(true)));
         }
         state
     }
 
     pub(crate) fn vars(&self) -> &RedBlackTreeMap<String, Variable> {
-        &self.vars
+        self.vars.map()
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Variable> {
@@ -440,12 +438,12 @@ impl State {
     }
 
     pub(crate) fn put(&mut self, name: &str, variable: Variable, stamp: u64) {
-        if self.vars.size() > MAX_NAMES {
-            self.vars = RedBlackTreeMap::new();
+        if self.vars.map().size() > MAX_NAMES {
+            self.vars.clear();
             self.complete = false;
             self.wild = true;
         }
-        self.vars.insert_mut(name.to_owned(), variable);
+        self.vars.insert(name.to_owned(), variable);
         self.stamp = stamp;
         if !self.namerefs.is_empty() {
             // What one name says, the other says too; which of them was meant is not followed.
@@ -456,7 +454,7 @@ impl State {
             });
             for other in others.filter(|other| other != name).collect::<Vec<_>>() {
                 let unknown = Variable::unknown(&other);
-                self.vars.insert_mut(other, unknown);
+                self.vars.insert(other, unknown);
             }
         }
     }
@@ -475,7 +473,7 @@ impl State {
 
     /// Takes a name out of the table, as if nothing had been said of it.
     pub(crate) fn remove(&mut self, name: &str, stamp: u64) {
-        self.vars.remove_mut(name);
+        self.vars.remove(name);
         self.stamp = stamp;
     }
 
@@ -486,7 +484,7 @@ impl State {
 
     /// Any variable may have changed.
     pub(crate) fn forget_all(&mut self, stamp: u64) {
-        let names: Vec<String> = self.vars.keys().cloned().collect();
+        let names: Vec<String> = self.vars.map().keys().cloned().collect();
         names.iter().for_each(|name| self.forget(name, stamp));
         self.complete = false;
         self.arguments = None;
@@ -510,16 +508,16 @@ impl State {
     /// A program that is not followed may have changed any file.
     pub(crate) fn doubt_files(&mut self, stamp: u64) {
         self.files.doubt = true;
-        let unsure: Vec<String> = self.files.made.keys().cloned().collect();
-        for path in unsure {
+        let doubted = |made: &Made| Made { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
+        let sure = |made: &Made| match made.inside {
             // That a program takes away the place itself is not expected.
-            if let Some(made) =
-                self.files.made.get(&path).filter(|made| !matches!(made.inside, Inside::Facts | Inside::Added))
-            {
-                let made = Made { presence: Presence::Unknown, inside: Inside::Unknown, ..made.clone() };
-                self.files.put(path, made, stamp);
-            }
-        }
+            Inside::Facts | Inside::Added => false,
+            Inside::Fresh => true,
+            Inside::Unknown => made.presence != Presence::Unknown,
+        };
+        let made = self.files.made.map().iter().filter(|(_, made)| sure(made));
+        let made: Vec<(String, Made)> = made.map(|(path, made)| (path.clone(), doubted(made))).collect();
+        made.into_iter().for_each(|(path, made)| self.files.put(path, made, stamp));
     }
 
     /// Notes what the text makes of a path. A folder that was not there is fresh.
@@ -602,9 +600,7 @@ impl State {
         self.folders.add(&other.folders, unlikely);
         self.folders.known = known;
         if self.stamp != other.stamp {
-            let differ = |name: &&String| self.vars.get(*name) != other.vars.get(*name);
-            let names: Vec<String> = self.vars.keys().chain(other.vars.keys()).filter(differ).cloned().collect();
-            for name in names {
+            for name in self.vars.differences(&other.vars) {
                 // What a failed `cd` leaves is not what is gone on with.
                 if other.unlikely && !self.unlikely && name == "OLDPWD" {
                     continue;
