@@ -751,12 +751,11 @@ impl<'a> Inquiry<'a> {
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             self.falls_with(&touched, real.as_deref());
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            for part in guard.active() {
-                hit.extend(part.paths.covering(&touched.path, home).into_iter().map(|rule| (rule, None)));
-                if let Some(real) = &real {
-                    let behind = part.paths.covering(&Value::Known(real.clone()), home);
-                    hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
-                }
+            let covering = |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
+            hit.extend(covering(&touched.path).into_iter().map(|rule| (rule, None)));
+            if let Some(real) = &real {
+                let behind = covering(&Value::Known(real.clone()));
+                hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
             }
             // A glob that may stand for many of them is one finding.
             let one_is_enough = !matches!(touched.path, Value::Known(_));
@@ -814,12 +813,14 @@ impl<'a> Inquiry<'a> {
 
     /// What is protected below a path that is removed: one finding, however much it is.
     fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
-        let (Access::Delete | Access::Move, Some(path)) = (touched.access, text(&touched.path)) else { return };
+        if !matches!((touched.access, &touched.path), (Access::Delete | Access::Move, Value::Known(_))) {
+            return;
+        }
         let home = self.call.home.as_deref();
+        let real = real.map(|real| Value::Known(real.to_owned()));
         let mut below = Vec::new();
-        for part in self.guard.active() {
-            below.extend(part.paths.below(&path, home));
-            below.extend(real.map(|real| part.paths.below(real, home)).unwrap_or_default());
+        for path in std::iter::once(&touched.path).chain(&real) {
+            below.extend(self.guard.active().flat_map(|part| part.paths.below(path, home)));
         }
         let Some(first) = below.first() else { return };
         let name = first.name();

@@ -248,14 +248,12 @@ impl PathRules {
     }
 
     /// The rules whose place lies below a path, so that they fall with it.
-    pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
-        let mut forms = forms(path, home);
-        // Above the home folder everything in it falls, too.
-        let inside = format!("{}/", path.trim_end_matches('/'));
-        if home.is_some_and(|home| home.starts_with(&inside)) {
-            forms.push(Form { start: Start::Home, names: Vec::new() });
+    pub(crate) fn below(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
+        if self.rules.is_empty() {
+            return Vec::new();
         }
-        self.rules.iter().filter(|rule| rule.lies_below(&forms)).collect()
+        let asked = Asked::of(path, home);
+        self.rules.iter().filter(|rule| rule.lies_below(&asked.above)).collect()
     }
 
     fn add_exact(&self, forms: &[Form], found: &mut Vec<usize>) {
@@ -277,7 +275,7 @@ impl PathRules {
 }
 
 /// A path as rules are compared with it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Form {
     start: Start,
     /// In lower case.
@@ -309,6 +307,8 @@ fn is_sample(path: &Value) -> bool {
 struct Asked {
     /// As it is written, or the folder that is known of it.
     exact: Vec<Form>,
+    /// What falls with a path that is known: above the home folder everything in it does, too.
+    above: Vec<Form>,
     glob: Option<Vec<Segment>>,
     home: Option<Vec<Segment>>,
     /// What stands after the last unknown part.
@@ -335,9 +335,16 @@ impl Asked {
 
     fn new(path: &Value, home: Option<&str>) -> Self {
         let sample = is_sample(path);
-        let mut asked = Asked { exact: Vec::new(), glob: None, home: None, end: Vec::new(), sample };
+        let mut asked = Asked { exact: Vec::new(), above: Vec::new(), glob: None, home: None, end: Vec::new(), sample };
         match path {
-            Value::Known(text) => asked.exact = forms(text, home),
+            Value::Known(text) => {
+                asked.exact = forms(text, home);
+                asked.above.clone_from(&asked.exact);
+                let inside = format!("{}/", text.trim_end_matches('/'));
+                if home.is_some_and(|home| home.starts_with(&inside)) {
+                    asked.above.push(Form { start: Start::Home, names: Vec::new() });
+                }
+            }
             Value::Pattern(text) => {
                 asked.exact = forms(text, home);
                 asked.glob = Some(segments(text));
@@ -416,7 +423,7 @@ mod tests {
     fn removing_a_folder_removes_what_is_protected_below_it() {
         let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]);
         for (path, expected) in [("/home/dev", 1), ("/", 1), ("/home", 1), ("/home/dev/.ssh", 0), ("/home/dev/x", 0)] {
-            assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
+            assert_eq!(rules.below(&known(path), Some("/home/dev")).len(), expected, "{path}");
         }
     }
 }
