@@ -5,6 +5,7 @@
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use toolgate_shell::{Look, Presence, Value};
@@ -316,20 +317,25 @@ struct Asked {
     sample: bool,
 }
 
+/// How many readings of paths are kept: a command has few, and each is put to the rules of every pack and file.
+const KEPT: usize = 8;
+
 thread_local! {
-    // One path is put to the rules of every pack and file, one after the other, and compiling its globs costs most.
-    static LAST: RefCell<Option<(Value, Option<String>, Rc<Asked>)>> = const { RefCell::new(None) };
+    // Reading a path, and above all compiling its globs, costs more than comparing it.
+    static READ: RefCell<VecDeque<(Value, Option<String>, Rc<Asked>)>> = const { RefCell::new(VecDeque::new()) };
 }
 
 impl Asked {
     fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
-        LAST.with_borrow_mut(|last| match last {
-            Some((known, at_home, asked)) if known == path && at_home.as_deref() == home => Rc::clone(asked),
-            _ => {
-                let asked = Rc::new(Asked::new(path, home));
-                *last = Some((path.clone(), home.map(str::to_owned), Rc::clone(&asked)));
-                asked
+        READ.with_borrow_mut(|read| {
+            let same = read.iter().find(|(known, at_home, _)| known == path && at_home.as_deref() == home);
+            if let Some((_, _, asked)) = same {
+                return Rc::clone(asked);
             }
+            let asked = Rc::new(Asked::new(path, home));
+            read.truncate(KEPT - 1);
+            read.push_front((path.clone(), home.map(str::to_owned), Rc::clone(&asked)));
+            asked
         })
     }
 

@@ -136,7 +136,7 @@ impl Walk<'_> {
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
-        let left = self.frames.get_mut(frame).and_then(|frame| frame.left.take());
+        let left = self.left(frame);
         let mut end = match left {
             Some(left) => end.merge(left, self.change()),
             None => end,
@@ -153,7 +153,7 @@ impl Walk<'_> {
                     });
                 });
             });
-            let left = self.frames.get_mut(frame).and_then(|frame| frame.left.take());
+            let left = self.left(frame);
             end = self.either(Some(after), left).unwrap_or(end);
         }
         self.frames.truncate(frame);
@@ -185,18 +185,33 @@ impl Walk<'_> {
         }
     }
 
+    /// What holds whichever of the states that left for the end of a frame came to pass.
+    fn left(&mut self, frame: usize) -> Option<State> {
+        let left = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.left));
+        self.one_of(left.unwrap_or_default())
+    }
+
+    /// What holds whichever of several states came to pass. Neighbours are merged first, as they have most in common.
+    fn one_of(&mut self, mut states: Vec<State>) -> Option<State> {
+        while states.len() > 1 {
+            let mut all = std::mem::take(&mut states).into_iter();
+            while let Some(state) = all.next() {
+                states.push(match all.next() {
+                    Some(other) => state.merge(other, self.change()),
+                    None => state,
+                });
+            }
+        }
+        states.pop()
+    }
+
     /// Control leaves for the end of a frame.
     pub(super) fn leave(&mut self, state: &mut State, frame: usize, perhaps: bool) {
         if state.never {
             return;
         }
-        let saved = state.clone();
-        let stamp = self.change();
         if let Some(frame) = self.frames.get_mut(frame) {
-            frame.left = Some(match frame.left.take() {
-                Some(left) => left.merge(saved, stamp),
-                None => saved,
-            });
+            frame.left.push(state.clone());
         }
         state.lost = state.lost.min(exit_of(frame));
         state.never = !perhaps;
@@ -221,13 +236,8 @@ impl Walk<'_> {
         if !again {
             return self.leave(state, frame, false);
         }
-        let saved = state.clone();
-        let stamp = self.change();
         if let Some(frame) = self.frames.get_mut(frame) {
-            frame.again = Some(match frame.again.take() {
-                Some(earlier) => earlier.merge(saved, stamp),
-                None => saved,
-            });
+            frame.again.push(state.clone());
         }
         state.lost = state.lost.min(exit_of(frame) + 1);
         state.never = true;
@@ -536,7 +546,8 @@ impl Walk<'_> {
 
     /// Joins what `continue` has skipped.
     fn resume(&mut self, frame: usize, state: &mut State) {
-        let again = self.frames.get_mut(frame).and_then(|frame| frame.again.take());
+        let again = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.again));
+        let again = self.one_of(again.unwrap_or_default());
         if let Some(again) = again {
             let stamp = self.change();
             *state = state.clone().merge(again, stamp);
@@ -611,7 +622,7 @@ impl Walk<'_> {
     }
 
     fn finish_loop(&mut self, frame: usize, before: usize, out: Option<State>) -> State {
-        let left = self.frames.get_mut(frame).and_then(|frame| frame.left.take());
+        let left = self.left(frame);
         self.frames.truncate(frame);
         let mut state = match self.either(out, left) {
             Some(state) => state,
@@ -871,7 +882,7 @@ impl Walk<'_> {
         self.calls.push(name.to_owned());
         let ends = self.doubting(!sure, |walk| walk.inside(name, |walk| walk.node(&function.body, state)));
         self.calls.pop();
-        let left = self.frames.get_mut(frame).and_then(|frame| frame.left.take());
+        let left = self.left(frame);
         let (success, mut failure) = ends.split();
         let mut success = success;
         if let Some(left) = left {

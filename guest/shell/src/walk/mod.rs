@@ -294,10 +294,10 @@ fn scanned(text: &str, facts: &Facts) -> Vec<Command> {
 #[derive(Default)]
 struct Frame {
     kind: FrameKind,
-    /// The states that left for the end of this frame.
-    left: Option<State>,
+    /// The states that left for the end of this frame, in the order of the text.
+    left: Vec<State>,
     /// Of a loop: those that go on with its next round.
-    again: Option<State>,
+    again: Vec<State>,
     /// Of a function: variables as they were before it made them its own.
     locals: Vec<(String, Option<Variable>)>,
     /// Of a shell: what it runs when it ends.
