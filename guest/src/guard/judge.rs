@@ -751,7 +751,8 @@ impl<'a> Inquiry<'a> {
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             self.falls_with(&touched, real.as_deref());
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            let covering = |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
+            let covering =
+                |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
             hit.extend(covering(&touched.path).into_iter().map(|rule| (rule, None)));
             if let Some(real) = &real {
                 let behind = covering(&Value::Known(real.clone()));

@@ -37,7 +37,7 @@ impl View {
     /// One command.
     pub(crate) fn of(command: &Command, source: &str) -> Self {
         let mut view = View::default();
-        view.command(command, source, false);
+        view.command(command, &command.data(), source, false);
         view
     }
 
@@ -76,7 +76,7 @@ impl View {
         }
     }
 
-    fn command(&mut self, command: &Command, source: &str, assignments: bool) {
+    fn command(&mut self, command: &Command, data: &[bool], source: &str, assignments: bool) {
         let mut first = true;
         let mut blank = |view: &mut View| {
             if !std::mem::take(&mut first) {
@@ -89,9 +89,9 @@ impl View {
             self.text.push('=');
             self.word(word, source);
         }
-        for (word, data) in command.words.iter().zip(command.data()) {
+        for (word, data) in command.words.iter().zip(data) {
             blank(self);
-            if data {
+            if *data {
                 // Kept as a word, so that a pattern can still count them.
                 self.text.push_str("''");
             } else {
@@ -114,10 +114,19 @@ impl View {
 /// Every text of a script that patterns are tried on, without repetition. What never runs is in none of them.
 pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     let mut views = Vec::new();
-    let running = || script.commands.iter().enumerate().filter(|(_, command)| command.runs != Runs::Never);
-    for (index, command) in running() {
+    // A command is in its own view, its pipeline's and its list's; what of it is data is found out once.
+    let data: Vec<Vec<bool>> = script.commands.iter().map(Command::data).collect();
+    let running = || {
+        let all = script.commands.iter().zip(&data).enumerate();
+        all.filter(|(_, (command, _))| command.runs != Runs::Never).map(|(index, (command, data))| Running {
+            index,
+            command,
+            data,
+        })
+    };
+    for Running { index, command, data } in running() {
         let mut view = View { command: Some(index), single: true, ..View::default() };
-        view.command(command, source, true);
+        view.command(command, data, source, true);
         views.push(view);
         // `A=1 git push`: patterns begin with the program.
         if !command.assignments.is_empty() && !command.words.is_empty() {
@@ -127,17 +136,10 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     if script.unparsed.is_some() {
         return views;
     }
-    let mut groups: Vec<Vec<(usize, &Command)>> = Vec::new();
-    let mut sorted: Vec<(usize, &Command)> = running().collect();
-    sorted.sort_by_key(|(_, command)| command.group);
-    for command in sorted {
-        match groups.last_mut() {
-            Some(group) if group[0].1.group == command.1.group => group.push(command),
-            _ => groups.push(vec![command]),
-        }
-    }
-    for group in groups.iter().filter(|group| group.len() > 1) {
-        let pipelines: Vec<&[(usize, &Command)]> = group.chunk_by(|_, (_, next)| next.joiner == Joiner::Pipe).collect();
+    let mut sorted: Vec<Running<'_>> = running().collect();
+    sorted.sort_by_key(|one| one.command.group);
+    for group in sorted.chunk_by(|a, b| a.command.group == b.command.group).filter(|group| group.len() > 1) {
+        let pipelines: Vec<&[Running<'_>]> = group.chunk_by(|_, next| next.command.joiner == Joiner::Pipe).collect();
         for pipeline in pipelines.iter().filter(|pipeline| pipeline.len() > 1) {
             views.push(joined(pipeline, source));
         }
@@ -148,13 +150,21 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     views
 }
 
-fn joined(commands: &[(usize, &Command)], source: &str) -> View {
-    let mut view = View { command: commands.first().map(|(index, _)| *index), ..View::default() };
-    for (index, (_, command)) in commands.iter().enumerate() {
-        if index > 0 {
-            view.text.push_str(command.joiner.text());
+/// A command that may run.
+struct Running<'a> {
+    index: usize,
+    command: &'a Command,
+    /// Of each word.
+    data: &'a [bool],
+}
+
+fn joined(commands: &[Running<'_>], source: &str) -> View {
+    let mut view = View { command: commands.first().map(|one| one.index), ..View::default() };
+    for (at, one) in commands.iter().enumerate() {
+        if at > 0 {
+            view.text.push_str(one.command.joiner.text());
         }
-        view.command(command, source, true);
+        view.command(one.command, one.data, source, true);
     }
     view
 }

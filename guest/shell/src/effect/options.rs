@@ -214,6 +214,10 @@ fn first_name(names: &'static str) -> &'static str {
 }
 
 fn exact(options: &'static str, wanted: &str) -> Option<Known> {
+    // Most are in no row.
+    if !options.contains(wanted) {
+        return None;
+    }
     options
         .split_ascii_whitespace()
         .filter(|token| !token.starts_with('-'))
@@ -238,7 +242,7 @@ fn letter(options: &'static str, wanted: char) -> Option<Known> {
 
 /// A long name, or the only one that begins so.
 fn long(options: &'static str, wanted: &str) -> Option<Known> {
-    if wanted.len() < 2 {
+    if wanted.len() < 2 || !options.contains(wanted) {
         return None;
     }
     if let Some(found) = exact(options, wanted) {

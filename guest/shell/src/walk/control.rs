@@ -136,7 +136,9 @@ impl Walk<'_> {
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
-        let left = self.left(frame);
+        // Nothing comes after the text as a whole, unless it has said so.
+        let last = frame == 0 && self.frames.first().is_some_and(|frame| frame.trap.is_none());
+        let left = if last { None } else { self.left(frame) };
         let mut end = match left {
             Some(left) => end.merge(left, self.change()),
             None => end,

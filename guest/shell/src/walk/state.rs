@@ -255,7 +255,8 @@ impl Files {
     fn below(&mut self, folder: &str, presence: Presence, stamp: u64) {
         let prefix = format!("{}/", folder.trim_end_matches('/'));
         let range = (Bound::Included(prefix.as_str()), Bound::Unbounded);
-        let names = self.made.map().range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
+        let names =
+            self.made.map().range::<str, _>(range).map(|(name, _)| name).take_while(|name| name.starts_with(&prefix));
         let names: Vec<String> = names.cloned().collect();
         for name in names {
             self.put(name, Made::new(presence, Inside::Unknown), stamp);
