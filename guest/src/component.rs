@@ -80,9 +80,6 @@ impl lifecycle::Guest for Component {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         let mut diagnostics = Vec::new();
-        if let Err(message) = with_guard(|guard| choose_packs(guard, &session.context)) {
-            diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
-        }
         let found = files::read_config("rules");
         // Rules that are merely slow are in force: no verdict without them.
         let slow = |error: &Error| matches!(error, Error::Timeout);
@@ -130,6 +127,10 @@ impl lifecycle::Guest for Component {
                     ),
                 }),
             }
+            // After the files, as whoever starts this knows best.
+            if let Err(message) = set_up(guard, &session) {
+                diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
+            }
             guard.rules()
         });
         if session.role == "gate" {
@@ -171,12 +172,15 @@ fn active(rules: usize) -> String {
     format!("\u{1f6e1}\u{fe0f} Damage-Control Active: {rules} Rules")
 }
 
-/// Switches packs on or off as the session's context says: `packs`, a list of names.
-fn choose_packs(guard: &mut Guard, context: &str) -> Result<(), String> {
-    let context: serde_json::Value = serde_json::from_str(context).unwrap_or_default();
-    let Some(names) = context.get("packs").and_then(serde_json::Value::as_array) else { return Ok(()) };
-    let names: Vec<String> = names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let wrong = guard.choose(&names);
+/// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.
+fn set_up(guard: &mut Guard, session: &lifecycle::Session) -> Result<(), String> {
+    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let texts = |key: &str| -> Vec<String> {
+        let list = context.get(key).and_then(serde_json::Value::as_array);
+        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    guard.keep(&texts("own"), session.home.as_deref());
+    let wrong = guard.choose(&texts("packs"));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 

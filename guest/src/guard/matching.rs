@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
 
 use super::invocation::{Grammars, Invocation};
+use super::path_rules::PathRules;
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
@@ -87,6 +88,33 @@ impl Miss {
             Miss::When(what) => what.clone(),
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
+        }
+    }
+}
+
+/// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A rule fires if they hold.
+    Rule,
+    /// A rule is lifted if they hold.
+    Exemption,
+}
+
+impl Purpose {
+    /// Whether a pattern that has to match does.
+    fn fits(self, pattern: &Pattern, text: &str) -> bool {
+        match self {
+            Purpose::Rule => pattern.matches(text),
+            Purpose::Exemption => matches!(pattern.find(text), Tried::Found(_)),
+        }
+    }
+
+    /// Whether a pattern that must not match does.
+    fn excludes(self, pattern: &Pattern, text: &str) -> bool {
+        match self {
+            Purpose::Rule => Purpose::Exemption.fits(pattern, text),
+            Purpose::Exemption => Purpose::Rule.fits(pattern, text),
         }
     }
 }
@@ -203,8 +231,8 @@ impl<'a> Subject<'a> {
         (before, after)
     }
 
-    /// Whether a rule's conditions on the command hold, and the words that make them do.
-    pub(crate) fn check(&self, what: &What) -> Result<Vec<Span>, Miss> {
+    /// Whether conditions on the command hold, and the words that make them do.
+    pub(crate) fn check(&self, what: &What, purpose: Purpose) -> Result<Vec<Span>, Miss> {
         let command = self.command;
         if command.runs == Runs::Never {
             return Err(Miss::Never);
@@ -242,23 +270,22 @@ impl<'a> Subject<'a> {
                 found.operands[..from].iter().for_each(|operand| word(operand.word, &mut spans));
             }
             for group in &what.flags {
-                let given = group.iter().find_map(|flag| given(found, flag));
+                let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
                 let at = given.ok_or_else(|| Miss::Flags(list(group)))?;
                 word(at, &mut spans);
             }
-            if let Some(flag) = what.without.iter().find(|flag| given(found, flag).is_some()) {
+            let excluded = |flag: &&Flag| given(found, flag, |p, text| purpose.excludes(p, text)).is_some();
+            if let Some(flag) = what.without.iter().find(excluded) {
                 return Err(Miss::Without(flag.name.clone()));
             }
             let operands = found.operands.get(from..).unwrap_or_default();
             for pattern in &what.arguments {
-                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| pattern.matches(text)));
+                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
                 let fit = fit.ok_or_else(|| Miss::Arguments(pattern.source().to_owned()))?;
                 word(fit.word, &mut spans);
             }
             if let Some(pattern) = &what.no_argument
-                && operands
-                    .iter()
-                    .any(|operand| operand.text.is_some_and(|text| matches!(pattern.find(text), Tried::Found(_))))
+                && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
             {
                 return Err(Miss::Arguments(format!("nothing but {}", pattern.source())));
             }
@@ -287,26 +314,26 @@ impl<'a> Subject<'a> {
         }
         if let Some(pattern) = &what.assigns {
             let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
-            let fit = own.filter(|(name, value)| pattern.matches(&format!("{name}={value}"))).count();
+            let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
             let inherited = || {
                 let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?)));
-                all.any(|(name, value)| pattern.matches(&format!("{name}={value}")))
+                all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
             };
             if fit == 0 && (command.words.is_empty() || !inherited()) {
                 return Err(Miss::Assigns);
             }
         }
         if let Some(pattern) = &what.text {
-            let at = command.words.iter().skip(1).position(|word| pattern.matches(word.value.text()));
+            let at = command.words.iter().skip(1).position(|word| purpose.fits(pattern, word.value.text()));
             match at {
                 Some(at) => word(at + 1, &mut spans),
-                None if command.input().is_some_and(|input| pattern.matches(input)) => {}
+                None if command.input().is_some_and(|input| purpose.fits(pattern, input)) => {}
                 None => return Err(Miss::Text),
             }
         }
         for wanted in &what.effects {
             let found = self.effects(wanted);
-            if found.is_empty() {
+            if found.is_empty() || purpose == Purpose::Exemption && !self.is_all(wanted) {
                 return Err(Miss::Effects(describe(wanted)));
             }
             if spans.is_empty() {
@@ -333,24 +360,44 @@ impl<'a> Subject<'a> {
         fit.map(|(effect, place)| (effect, *place)).collect()
     }
 
-    fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
-        let under = |rules: &super::path_rules::PathRules| !rules.covering(&effect.path, self.home).is_empty();
-        // What is excepted is so for certain: a glob only where its folder is.
-        let surely = |rules: &super::path_rules::PathRules| match &effect.path {
-            Value::Known(_) => under(rules),
+    /// Whether nothing but what an exemption is about happens: whatever the command changes, and every effect of those
+    /// kinds, is for certain where the exemption says.
+    fn is_all(&self, wanted: &EffectMatch) -> bool {
+        let mut effects = self.command.effects.iter().zip(self.places());
+        effects.all(|(effect, place)| {
+            let meant = is_change(effect.kind) || wanted.kinds.contains(&effect.kind);
+            let there = wanted.places.is_empty() && wanted.paths.is_none()
+                || wanted.places.contains(place)
+                || wanted.paths.as_ref().is_some_and(|rules| self.surely(rules, effect));
+            !meant || there && self.lies(wanted, effect, *place)
+        })
+    }
+
+    fn under(&self, rules: &PathRules, effect: &Effect) -> bool {
+        !rules.covering(&effect.path, self.home).is_empty()
+    }
+
+    /// Whether an effect is under one of these for certain: a glob only where its folder is.
+    fn surely(&self, rules: &PathRules, effect: &Effect) -> bool {
+        match &effect.path {
+            Value::Known(_) => self.under(rules, effect),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
                 let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
                 let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
                 !folder.is_empty() && !rules.covering(&Value::Known(folder.to_owned()), self.home).is_empty()
             }
-        };
+        }
+    }
+
+    fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
         if wanted.not_places.contains(&place) {
             return false;
         }
         let anywhere = wanted.places.is_empty() && wanted.paths.is_none();
+        let under = |rules: &PathRules| self.under(rules, effect);
         let meant = anywhere || wanted.places.contains(&place) || wanted.paths.as_ref().is_some_and(under);
-        // Last, as it costs most.
-        meant && !wanted.not.as_ref().is_some_and(surely)
+        // Last, as it costs most. What is excepted is so for certain.
+        meant && !wanted.not.as_ref().is_some_and(|rules| self.surely(rules, effect))
     }
 
     /// Whether an earlier command of the text makes this file, or a folder above it.
@@ -408,7 +455,7 @@ fn wide(effect: &Effect) -> bool {
 }
 
 /// The globs by which a search picks files by name. `None` if it is no search.
-fn filter_names(command: &Command) -> Option<Vec<&str>> {
+pub(crate) fn filter_names(command: &Command) -> Option<Vec<&str>> {
     if command.program() != Some("find") {
         return None;
     }
@@ -427,10 +474,11 @@ fn filter_names(command: &Command) -> Option<Vec<&str>> {
     Some(names)
 }
 
-fn given(found: &Invocation<'_>, flag: &Flag) -> Option<usize> {
+/// The word in which an option is given, with a value that fits.
+fn given(found: &Invocation<'_>, flag: &Flag, fits: impl Fn(&Pattern, &str) -> bool) -> Option<usize> {
     let fit = found.options.iter().find(|given| {
         found.is(given, &flag.name)
-            && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| value.matches(text)))
+            && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| fits(value, text)))
     });
     fit.map(|given| given.word)
 }

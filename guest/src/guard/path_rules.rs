@@ -94,11 +94,14 @@ impl PathRule {
 
     /// Whether a glob that may stand for this rule's name does, as far as the file system tells: `*.yml` is
     /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
-    pub(crate) fn below(&self, pattern: &str, look: Option<&dyn Look>) -> Option<bool> {
+    pub(crate) fn is_meant(&self, pattern: &str, home: Option<&str>, look: Option<&dyn Look>) -> Option<bool> {
+        if self.anchored {
+            return Some(self.may_be_there(home, look));
+        }
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
         let rest = pattern.get(first..).unwrap_or_default();
         // Only what every name of a kind is, in one folder.
-        if self.anchored || !rest.starts_with("*.") || rest.contains('/') || self.parts.len() != 1 {
+        if !rest.starts_with("*.") || rest.contains('/') || self.parts.len() != 1 {
             return Some(true);
         }
         let name = self.parts.first().filter(|name| !name.contains(['*', '?', '[']))?;
@@ -110,6 +113,28 @@ impl PathRule {
         }
     }
 
+    /// Whether something may be at the place that this rule stands for.
+    fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+        let place = format!("/{}", self.from_root(home).join("/"));
+        let known = self.anchored && !place.contains(['*', '?', '[', '{', '~']);
+        !known || look.is_none_or(|look| look.look(&place) != Presence::Absent)
+    }
+
+    /// Whether whoever reads a folder above its place reads what it keeps. Of the system's own files only the modes of
+    /// files say that.
+    pub(crate) fn is_for_reading(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+        let users = self.layer != Layer::BuiltIn || matches!(self.parts[0].as_str(), "~" | "home" | "Users" | "root");
+        users && self.may_be_there(home, look)
+    }
+
+    /// The parts of its path, with the home folder for `~`.
+    fn from_root<'r>(&'r self, home: Option<&'r str>) -> Vec<&'r str> {
+        match (self.parts[0].as_str(), home) {
+            ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
+            _ => self.parts.iter().map(String::as_str).collect(),
+        }
+    }
+
     /// Whether nobody lifts it, as what it covers is the gate's own.
     pub(crate) fn keeps_the_gate(&self) -> bool {
         self.pack == super::packs::SELF
@@ -117,10 +142,7 @@ impl PathRule {
 
     /// Whether a glob of the shell may stand for a path under this rule.
     fn may_cover(&self, glob: &[GlobPart], home: Option<&str>) -> bool {
-        let from_root: Vec<&str> = match (self.parts[0].as_str(), home) {
-            ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
-            _ => self.parts.iter().map(String::as_str).collect(),
-        };
+        let from_root = self.from_root(home);
         let fits = |from: usize| {
             glob.len() >= from + from_root.len()
                 && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
@@ -142,9 +164,10 @@ impl PathRule {
         }
     }
 
-    /// Whether this rule's place lies below a path that is removed.
-    fn lies_below(&self, path: &[&str]) -> bool {
-        self.anchored && self.parts.len() > path.len() && self.parts.iter().zip(path).all(|(rule, part)| rule == part)
+    /// Whether this rule's place lies below a path, which may be a glob.
+    fn lies_below(&self, path: &[GlobPart], home: Option<&str>) -> bool {
+        let place = self.from_root(home);
+        self.anchored && place.len() > path.len() && place.iter().zip(path).all(|(rule, part)| part.may_be(rule))
     }
 }
 
@@ -214,16 +237,31 @@ impl PathRules {
             .collect()
     }
 
-    /// The rules whose place lies below a path, so that they fall with it.
+    /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
+    /// is known in part there are none.
     pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
-        let mut forms = forms(path, home);
-        // Above the home folder everything in it falls, too.
-        let inside = format!("{}/", path.trim_end_matches('/'));
-        if home.is_some_and(|home| home.starts_with(&inside)) {
-            forms.push("~".to_owned());
+        if path.contains(Value::HOLE) {
+            return Vec::new();
         }
-        let parts: Vec<Vec<&str>> = forms.iter().map(|form| parts_of(form).collect()).collect();
-        self.rules.iter().filter(|rule| parts.iter().any(|path| rule.lies_below(path))).collect()
+        let parts = glob_parts(path);
+        self.rules.iter().filter(|rule| rule.lies_below(&parts, home)).collect()
+    }
+
+    /// The rules on files of a name, which may be a glob, somewhere below a path.
+    pub(crate) fn named_below(&self, path: &str, name: &str, home: Option<&str>) -> Vec<&PathRule> {
+        let own = GlobPart::new(name);
+        let mut found: Vec<&PathRule> = match own {
+            GlobPart::Text(_) => self.covering(&Value::Known(format!("/{name}")), None),
+            _ if own.says_something() => self.rules.iter().collect(),
+            _ => Vec::new(),
+        };
+        found.retain(|rule| {
+            !rule.anchored && (matches!(own, GlobPart::Text(_)) || rule.parts.len() == 1 && own.may_be(&rule.parts[0]))
+        });
+        found.extend(
+            self.below(path, home).into_iter().filter(|rule| rule.parts.last().is_some_and(|last| own.may_be(last))),
+        );
+        found
     }
 
     fn add_exact(&self, path: &str, home: Option<&str>, found: &mut Vec<usize>) {
@@ -374,8 +412,42 @@ mod tests {
     #[test]
     fn removing_a_folder_removes_what_is_protected_below_it() {
         let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]).unwrap();
-        for (path, expected) in [("/home/dev", 1), ("/", 1), ("/home", 1), ("/home/dev/.ssh", 0), ("/home/dev/x", 0)] {
+        let cases = [
+            ("/home/dev", 1),
+            ("/", 1),
+            ("/home", 1),
+            ("/home/d*", 1),
+            ("/home/dev/.ssh", 0),
+            ("/home/dev/x", 0),
+            ("\0/x", 0),
+        ];
+        for (path, expected) in cases {
             assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_search_by_name_finds_what_is_protected_by_name() {
+        let rules = [".env", ".env.*", "id_rsa", "~/.config/gh/hosts.yml", "~/.ssh/", "*.kdbx"];
+        let rules = rules.map(|path| PathRule::new(Policy::ZeroAccess, path).unwrap());
+        let rules = PathRules::new(rules.into()).unwrap();
+        let cases: &[(&str, &str, &[&str])] = &[
+            ("/p", ".env", &[".env"]),
+            ("/p", ".env.local", &[".env.*"]),
+            ("/p", ".env.example", &[]),
+            ("/p", ".env*", &[".env"]),
+            ("/p", "id_*", &["id_rsa"]),
+            ("/p", "*", &[]),
+            ("/p", "*.kdbx", &["*.kdbx"]),
+            ("/p", "a.kdbx", &["*.kdbx"]),
+            ("/p", "hosts.yml", &[]),
+            ("/home/dev", "hosts.*", &["~/.config/gh/hosts.yml"]),
+            ("/home/dev", "*.log", &[]),
+        ];
+        for (path, name, expected) in cases {
+            let found = rules.named_below(path, name, Some("/home/dev"));
+            let found: Vec<&str> = found.into_iter().map(|rule| rule.source.as_str()).collect();
+            assert_eq!(found, *expected, "{path} {name}");
         }
     }
 }

@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use toolgate_shell::Trackers;
+use toolgate_shell::{Trackers, Value};
 
 use super::branch;
 use super::invocation::Grammars;
 use super::packs::{self, PROGRAMS};
-use super::path_rules::PathRules;
+use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
 use super::rule::{Condition, Exemption, Layer, Problem, Rule, When};
@@ -56,8 +56,8 @@ impl Part {
             }
         }
         let mut paths = std::mem::take(&mut file.paths);
-        for path in &mut paths {
-            path.pack = if is_pack { name.to_owned() } else { String::new() };
+        for path in paths.iter_mut().filter(|_| is_pack) {
+            name.clone_into(&mut path.pack);
         }
         Ok(Part {
             name: name.to_owned(),
@@ -184,6 +184,27 @@ impl Guard {
     /// Adds the rules of a file and says what of it was left out.
     pub fn load(&mut self, file: &str, layer: Layer, content: &[u8]) -> Vec<Problem> {
         self.add(file, layer, false, read(file, layer, content))
+    }
+
+    /// Keeps places of the gate's own files that the pack `self` does not name, as a user may have them elsewhere.
+    pub fn keep(&mut self, places: &[String], home: Option<&str>) {
+        let mut file = RuleFile::default();
+        for place in places.iter().filter(|place| place.starts_with('/')) {
+            let path = Value::Known(place.clone());
+            let own = |part: &&Part| part.is_pack && part.name == packs::SELF;
+            if self.parts.iter().find(own).is_some_and(|part| !part.paths.covering(&path, home).is_empty()) {
+                continue;
+            }
+            // The root of all files is none of them.
+            let Ok(mut rule) = PathRule::new(Policy::ReadOnly, &globset::escape(place)) else { continue };
+            packs::SELF.clone_into(&mut rule.pack);
+            file.paths.push(rule);
+        }
+        if let Some(part) =
+            Part::new(packs::SELF, Layer::BuiltIn, false, &mut file).ok().filter(|part| part.paths.len() > 0)
+        {
+            self.parts.push(part);
+        }
     }
 
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.
