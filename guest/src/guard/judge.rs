@@ -212,6 +212,7 @@ impl<'a> Inquiry<'a> {
                 self.endless(subject.command, field);
             }
         }
+        self.endless_loop(script, field);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field);
         self.reads_found(&subjects, field);

@@ -355,7 +355,8 @@ impl<'a> Subject<'a> {
         let fit = command.effects.iter().zip(places).filter(|(effect, place)| {
             let kind = wanted.kinds.contains(&effect.kind) && !is_implied(self.command, effect);
             let depth = wanted.recursive.is_none_or(|recursive| recursive == wide(effect));
-            kind && depth && self.lies(wanted, effect, **place) && !(wanted.existing && self.is_new(effect))
+            let named = !wanted.exact || matches!(effect.path, Value::Known(_));
+            kind && depth && named && self.lies(wanted, effect, **place) && !(wanted.existing && self.is_new(effect))
         });
         fit.map(|(effect, place)| (effect, *place)).collect()
     }

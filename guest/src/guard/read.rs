@@ -81,7 +81,7 @@ pub const RULE_KEYS: &[&str] = &[
 ];
 
 /// The keys of what happens to paths.
-pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing"];
+pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact"];
 
 /// The keys of conditions on the surroundings.
 pub const WHEN_KEYS: &[&str] = &["cwd", "branch", "workspace", "env", "trackers", "predicates", "not", "on-unknown"];
@@ -473,6 +473,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
         not_places: Vec::new(),
         recursive: None,
         existing: false,
+        exact: false,
     };
     for (key, value) in value.map("effects")? {
         let value = value.value;
@@ -490,6 +491,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
             "not" => (found.not_places, found.not) = places(value, &key)?,
             "recursive" => found.recursive = Some(value.flag(&key)?),
             "existing" => found.existing = value.flag(&key)?,
+            "exact" => found.exact = value.flag(&key)?,
             other => return Err(unknown_key("effects", other, EFFECT_KEYS)),
         }
     }

@@ -177,6 +177,8 @@ pub(crate) struct EffectMatch {
     pub(crate) recursive: Option<bool>,
     /// Only of what may be there before the text runs.
     pub(crate) existing: bool,
+    /// Only of paths that are named in full.
+    pub(crate) exact: bool,
 }
 
 /// Conditions on the surroundings: all of them.

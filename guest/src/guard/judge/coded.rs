@@ -1,5 +1,7 @@
 //! The rules that no key of a rule file can say: what a text runs unseen, what a search finds, what cannot be judged.
 
+use std::collections::BTreeMap;
+
 use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
 use super::{Inquiry, evidence};
@@ -7,6 +9,9 @@ use crate::call::{Action, Field};
 use crate::guard::flow::{self, Source};
 use crate::guard::matching::Subject;
 use crate::guard::place::{Place, is_elsewhere};
+
+/// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.
+const ENDLESS: usize = 200;
 
 impl<'a> Inquiry<'a> {
     /// Files that a search outside the workspace finds, and that something unnamed is done to.
@@ -107,6 +112,31 @@ impl<'a> Inquiry<'a> {
         if found.opaque && found.runs == Runs::Certainly && found.via.iter().any(|via| via == program) {
             let reason = "starts itself without end";
             self.finding("builtin:fork-bomb", Action::Block, reason, vec![evidence(field, found.span)]);
+        }
+    }
+
+    /// A loop that never ends, and in each round starts something beside itself and waits for nothing.
+    pub(super) fn endless_loop(&mut self, script: &Script, field: &Field) {
+        // What waits for nothing.
+        const QUICK: &[&str] = &["true", ":", "[", "test", "echo", "printf", "let"];
+        let mut rounds: BTreeMap<(usize, usize), (usize, &Command)> = BTreeMap::new();
+        for found in script.commands.iter().filter(|found| found.runs == Runs::Certainly && found.via.is_empty()) {
+            rounds.entry((found.span.start, found.span.end)).or_insert((0, found)).0 += 1;
+        }
+        rounds.retain(|_, (count, _)| *count >= ENDLESS);
+        let beside = |found: &Command| {
+            let after = field.value.get(found.span.end..).unwrap_or_default();
+            let after = after.trim_start_matches([' ', '\t', '\n', ';', ')', '}']);
+            after.starts_with('&') && !after.starts_with("&&")
+        };
+        let (started, waited): (Vec<&Command>, Vec<&Command>) =
+            rounds.values().map(|(_, found)| *found).partition(|found| beside(found));
+        let quick = |found: &&Command| found.program().is_some_and(|program| QUICK.contains(&program));
+        if let Some(first) = started.first()
+            && waited.iter().all(quick)
+        {
+            let reason = "starts itself without end";
+            self.finding("builtin:fork-bomb", Action::Block, reason, vec![evidence(field, first.span)]);
         }
     }
 
