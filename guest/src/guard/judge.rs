@@ -20,6 +20,7 @@ use std::rc::Rc;
 
 use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse};
 
+pub(crate) use self::coded::Coded;
 use self::paths::Touched;
 use super::matching::{Miss, Subject, World};
 use super::overrides;
@@ -33,9 +34,6 @@ const LONGEST_EVIDENCE: usize = 400;
 
 /// Words in a reason that name what it is about.
 const NAMED_WORDS: usize = 3;
-
-/// Rules that no comment and no exemption lifts begin so: they keep the gate itself.
-const SELF: &str = "builtin:self-";
 
 /// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
 /// not to be, and no condition on what is there decides that a command never runs.
@@ -131,12 +129,7 @@ impl Guard {
                 inquiry.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
             }
-            (None, Kind::Shell) => inquiry.finding(
-                "builtin:no-command",
-                Action::Block,
-                "the call runs a shell, and its command could not be read",
-                Vec::new(),
-            ),
+            (None, Kind::Shell) => inquiry.coded(Coded::NoCommand, "", Vec::new()),
             (None, _) => {}
         }
         if let (Some(first), Some(command)) = (&script, &call.command)
@@ -206,18 +199,19 @@ impl<'a> Inquiry<'a> {
             for part in self.guard.active() {
                 self.rules(part, subject, field, world);
             }
-            self.effects(subject, script, field);
+            self.effects(subject, script, field, world);
             if script.unparsed.is_none() {
-                self.forced(subject.command, field);
-                self.endless(subject.command, field);
+                self.forced(subject, field, world);
+                self.endless(subject, field, world);
             }
         }
-        self.endless_loop(script, field);
+        self.endless_loop(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
-        self.found_elsewhere(&subjects, field);
+        self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);
-        self.runs(script, field, look);
+        self.runs(script, &subjects, field, world, look);
         self.uncertain(script, field);
+        self.consider_code();
     }
 
     /// Judges the text once more as it is if variables that nothing sets are empty. What only comes of that asks, and only
@@ -262,10 +256,6 @@ impl<'a> Inquiry<'a> {
         self.findings.iter().any(|finding| finding.rule == rule)
     }
 
-    fn is_on(&self, pack: &str) -> bool {
-        self.guard.active().any(|part| part.is_pack && part.name == pack)
-    }
-
     /// A comment lifts what the user's own file lets it lift.
     fn overridden(&mut self) {
         let guard = self.guard;
@@ -276,7 +266,7 @@ impl<'a> Inquiry<'a> {
             let own = finding.rule.split_once(':').map_or("", |(_, own)| own);
             let rule = guard.active().flat_map(|part| &part.rules).find(|rule| rule.name == finding.rule);
             // Rules on paths, the gate's own files and failures to judge have no rule here.
-            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.name.starts_with(SELF)) else { continue };
+            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.keeps_the_gate()) else { continue };
             if !named(&guard.overrides, &rule.name) {
                 continue;
             }

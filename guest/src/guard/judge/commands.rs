@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use toolgate_shell::{Script, Span, Value};
 
-use super::{Inquiry, NAMED_WORDS, SELF, evidence};
+use super::{Inquiry, NAMED_WORDS, evidence};
 use crate::call::{Evidence, Field};
 use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
 use crate::guard::pattern::Tried;
@@ -50,7 +50,7 @@ impl<'a> Inquiry<'a> {
             confirmed(rule, &view.text)?;
         }
         self.here(rule, subject, world)?;
-        self.not_exempt(&rule.name, subject, &field.value, world)?;
+        self.not_exempt(rule, subject, &field.value, world)?;
         Ok(spans)
     }
 
@@ -78,18 +78,18 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Whether no exemption of the user's lifts the rule from this command.
-    fn not_exempt(
+    pub(super) fn not_exempt(
         &mut self,
-        name: &str,
+        rule: &Rule,
         subject: &Subject<'_>,
         source: &str,
         world: &mut dyn World,
     ) -> Result<(), Miss> {
-        if name.starts_with(SELF) {
+        if rule.keeps_the_gate() {
             return Ok(());
         }
         let guard = self.guard;
-        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, name)) {
+        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
             let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
                 && exemption.pattern.as_ref().is_none_or(|pattern| {
                     matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
@@ -137,7 +137,7 @@ impl<'a> Inquiry<'a> {
                 let command = view.command.unwrap_or(0);
                 let held = confirmed(rule, &view.text).and_then(|()| match subjects.get(command) {
                     Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
-                        true => self.not_exempt(&rule.name, subject, source, world),
+                        true => self.not_exempt(rule, subject, source, world),
                         // An exemption is for one command, and not for those beside it.
                         false => Ok(()),
                     }),
@@ -168,7 +168,7 @@ impl<'a> Inquiry<'a> {
 }
 
 /// A rule's reason, what it is about here, and what would be fine.
-fn reason(rule: &Rule, about: &str) -> String {
+pub(super) fn reason(rule: &Rule, about: &str) -> String {
     let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
     match &rule.instead {
         Some(instead) => format!("{}{about}; instead: {instead}", rule.reason),

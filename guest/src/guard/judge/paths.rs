@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use toolgate_shell::{Kind as Deed, Look, Script, Value, Why, absolute};
 
 use super::reads::Below;
-use super::{Inquiry, evidence, text, tilde};
+use super::{Coded, Inquiry, evidence, text, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::guard::matching::{Subject, World, is_implied};
 use crate::guard::path_rules::{PathRule, Policy};
@@ -67,7 +67,7 @@ impl Touched {
 
 impl<'a> Inquiry<'a> {
     /// What a command touches.
-    pub(super) fn effects(&mut self, subject: &Subject<'_>, script: &Script, command: &Field) {
+    pub(super) fn effects(&mut self, subject: &Subject<'_>, script: &Script, command: &Field, world: &mut dyn World) {
         let found = subject.command;
         if script.unparsed.is_some() {
             // Without structure any token may be the target of anything.
@@ -106,10 +106,9 @@ impl<'a> Inquiry<'a> {
                 continue;
             }
             // It is given more of them when it runs.
-            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete && self.is_on("files")
-            {
-                let reason = "removes what another command names; instead: let it print them first, and look";
-                self.finding("builtin:remove-piped", Action::Ask, reason, vec![evidence(command, effect.span)]);
+            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete {
+                let evidence = vec![evidence(command, effect.span)];
+                self.coded_on(Coded::RemovePiped, subject, &command.value, world, evidence);
             }
             // A program that is not known may do anything to its operands.
             let program = found.words.first().filter(|word| word.known().is_none());
@@ -123,8 +122,7 @@ impl<'a> Inquiry<'a> {
                 })
             };
             if unknown && is_elsewhere(self.map.of(&effect.path, true)) && !compiles() {
-                let reason = "a program that is not known before it runs works on what is outside the workspace";
-                self.finding("builtin:unknown-program", Action::Ask, reason, vec![evidence.clone()]);
+                self.coded_on(Coded::UnknownProgram, subject, &command.value, world, vec![evidence.clone()]);
             }
             let possible =
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
@@ -141,8 +139,7 @@ impl<'a> Inquiry<'a> {
         let resolved = match world.resolve(&known) {
             Ok(resolved) => resolved,
             Err(why) => {
-                let reason = format!("where the paths lead could not be found out: {why}");
-                self.finding("builtin:links", Action::Block, &reason, Vec::new());
+                self.coded(Coded::Links, &why, Vec::new());
                 return;
             }
         };
