@@ -1,6 +1,6 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
-//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged and
-//! what is expected.
+//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
+//! file tool writes, and what is expected.
 
 use std::rc::Rc;
 
@@ -96,6 +96,7 @@ fn call(case: &Value) -> Call {
         command: field("command"),
         paths: field("path").into_iter().collect(),
         globs: field("glob").into_iter().collect(),
+        contents: field("content").into_iter().collect(),
         cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
         home: Some("/home/dev".into()),
         workspace: WORKSPACE.into(),

@@ -141,6 +141,9 @@ impl Guard {
             let second = parse(&command.value, &facts);
             inquiry.unset(command, first, &second, world, look.as_deref());
         }
+        if script.is_none() {
+            inquiry.comments = call.contents.iter().map(|field| field.value.clone()).collect();
+        }
         inquiry.fields();
         if script.is_none() {
             inquiry.tool(world, look.as_deref());

@@ -1,5 +1,6 @@
 //! Whether a rule fires on a command, and if not, which of its conditions did not hold.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use super::path_rules::PathRules;
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use crate::call::Field;
 
 /// What others know of the surroundings.
 pub trait World {
@@ -53,6 +55,7 @@ pub(crate) enum Miss {
     Arguments(String),
     Count,
     Text,
+    Content,
     Assigns,
     Effects(String),
     Via,
@@ -78,6 +81,7 @@ impl Miss {
             Miss::Arguments(pattern) => format!("no argument matches {pattern}"),
             Miss::Count => "it is about another number of arguments".into(),
             Miss::Text => "the words do not hold the text".into(),
+            Miss::Content => "what it writes does not match, or is not known".into(),
             Miss::Assigns => "the variable is not set so".into(),
             Miss::Effects(what) => what.clone(),
             Miss::Via => "it runs through other programs".into(),
@@ -130,6 +134,8 @@ pub(crate) struct Subject<'a> {
     map: &'a Map<'a>,
     home: Option<&'a str>,
     look: Option<&'a dyn Look>,
+    /// What a file tool writes.
+    contents: &'a [Field],
     invocation: OnceCell<Option<Invocation<'a>>>,
     placed: OnceCell<Vec<Place>>,
     real_map: &'a OnceCell<Option<RealMap>>,
@@ -147,7 +153,27 @@ impl<'a> Subject<'a> {
     ) -> Self {
         let command = &script.commands[index];
         let (invocation, placed) = (OnceCell::new(), OnceCell::new());
-        Subject { command, index, script, grammars, map, home, look, invocation, placed, real_map }
+        Subject { command, index, script, grammars, map, home, look, contents: &[], invocation, placed, real_map }
+    }
+
+    /// The same for a file tool that writes these texts.
+    pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
+        Subject { contents, ..self }
+    }
+
+    /// The texts that go into files, as far as they are known.
+    fn contents(&self) -> Vec<Cow<'a, str>> {
+        let command = self.command;
+        let mut found: Vec<Cow<'_, str>> = self.contents.iter().map(|field| field.value.as_str().into()).collect();
+        let writes = |effect: &Effect| matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create);
+        if command.effects.iter().any(writes) {
+            found.extend(command.input().map(Cow::Borrowed));
+            if matches!(command.program(), Some("echo" | "printf")) {
+                let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
+                found.push(words.join(" ").into());
+            }
+        }
+        found
     }
 
     pub(crate) fn invocation(&self) -> Option<&Invocation<'a>> {
@@ -332,6 +358,11 @@ impl<'a> Subject<'a> {
                 None if command.input().is_some_and(|input| purpose.fits(pattern, input)) => {}
                 None => return Err(Miss::Text),
             }
+        }
+        if let Some(pattern) = &what.content
+            && !self.contents().iter().any(|text| purpose.fits(pattern, text))
+        {
+            return Err(Miss::Content);
         }
         for wanted in &what.effects {
             let found = self.effects(wanted);

@@ -115,6 +115,8 @@ pub(crate) struct What {
     pub(crate) count: (usize, Option<usize>),
     /// A word of the command, or what it reads from standard input, matches.
     pub(crate) text: Option<Pattern>,
+    /// What is written to a file matches.
+    pub(crate) content: Option<Pattern>,
     /// A variable is set for it that matches, as `NAME=VALUE`.
     pub(crate) assigns: Option<Pattern>,
     /// An effect of each of these kinds.
@@ -142,6 +144,7 @@ impl What {
             no_argument,
             count,
             text,
+            content,
             assigns,
             effects,
             via,
@@ -158,6 +161,7 @@ impl What {
             && no_argument.is_none()
             && *count == (0, None)
             && text.is_none()
+            && content.is_none()
             && assigns.is_none()
             && effects.is_empty()
             && via.is_empty()

@@ -272,6 +272,12 @@ impl Guard {
         problems
     }
 
+    /// Whether what file tools write decides anything.
+    pub fn reads_contents(&self) -> bool {
+        let rules = self.active().flat_map(|part| &part.rules);
+        !self.overrides.is_empty() || rules.into_iter().any(|rule| rule.what.content.is_some())
+    }
+
     pub(crate) fn active(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.on)
     }

@@ -20,7 +20,8 @@ impl<'a> Inquiry<'a> {
             match self.fires(rule, subject, field, world) {
                 Ok(spans) => {
                     self.consider(&rule.name, Some(subject.index), None);
-                    let evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
+                    let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
+                    evidence.extend(self.written(rule));
                     let places = places(rule, subject);
                     let reason = reason(rule, &places);
                     self.finding(&rule.name, rule.action, &reason, evidence);
@@ -28,6 +29,16 @@ impl<'a> Inquiry<'a> {
                 Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
             }
         }
+    }
+
+    /// Where what a file tool writes matches.
+    fn written(&self, rule: &'a Rule) -> impl Iterator<Item = Evidence> {
+        let fields =
+            rule.what.content.iter().flat_map(|pattern| self.call.contents.iter().map(move |text| (pattern, text)));
+        fields.filter_map(|(pattern, text)| match pattern.find(&text.value) {
+            Tried::Found(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
+            _ => None,
+        })
     }
 
     fn fires(

@@ -78,6 +78,7 @@ impl<'a> Inquiry<'a> {
             let script = Script { commands: vec![command], ..Script::default() };
             let home = call.home.as_deref();
             let subject = Subject::new(&script, 0, &self.guard.grammars, self.map, home, look, self.real_map);
+            let subject = subject.writing(&call.contents);
             for part in self.guard.active() {
                 self.rules(part, &subject, field, world);
             }
