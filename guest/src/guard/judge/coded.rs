@@ -12,6 +12,10 @@ use crate::guard::matching::{Miss, Subject, World};
 use crate::guard::place::{Place, is_elsewhere};
 use crate::guard::rule::Rule;
 
+/// Programs whose output names files.
+const SEARCHES: &[&str] =
+    &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
+
 /// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.
 const ENDLESS: usize = 200;
 
@@ -115,23 +119,7 @@ impl<'a> Inquiry<'a> {
     /// Files that a search outside the workspace finds, and that something unnamed is done to.
     pub(super) fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
         let searches = |subject: &&Subject<'_>| {
-            let lists = matches!(
-                subject.command.program(),
-                Some(
-                    "find"
-                        | "fd"
-                        | "fdfind"
-                        | "ls"
-                        | "locate"
-                        | "plocate"
-                        | "tree"
-                        | "grep"
-                        | "rg"
-                        | "du"
-                        | "printf"
-                        | "echo"
-                )
-            );
+            let lists = subject.command.program().is_some_and(|program| SEARCHES.contains(&program));
             let places = subject.command.effects.iter().zip(subject.places());
             let words = || subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
             let printed = matches!(subject.command.program(), Some("printf" | "echo"));
@@ -158,9 +146,8 @@ impl<'a> Inquiry<'a> {
                 }
             }
         }
-        if let Some((subject, _)) = hit.first() {
-            let mut evidence: Vec<Evidence> = hit.iter().map(|(_, span)| evidence(field, *span)).collect();
-            evidence.push(super::evidence(field, search));
+        for (subject, span) in hit {
+            let evidence = vec![evidence(field, span), evidence(field, search)];
             self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
         }
     }
@@ -186,14 +173,17 @@ impl<'a> Inquiry<'a> {
                 (Source::Unseen, _) => Coded::UnseenScript,
             };
             let evidence = vec![evidence(field, run.span)];
-            // The command that runs it, and not one around that.
+            // The command that runs it, and not one around that. In a computed text all have the same place.
             let around = |subject: &&Subject<'_>| {
                 subject.command.span.start <= run.span.start && subject.command.span.end >= run.span.end
             };
-            let length = |subject: &&Subject<'_>| subject.command.span.end - subject.command.span.start;
-            match subjects.iter().filter(around).min_by_key(length) {
-                Some(subject) => self.coded_on(coded, subject, &field.value, world, evidence),
-                None => self.coded(coded, "", evidence),
+            let length = |subject: &Subject<'_>| subject.command.span.end - subject.command.span.start;
+            let Some(least) = subjects.iter().filter(around).map(length).min() else {
+                self.coded(coded, "", evidence);
+                continue;
+            };
+            for subject in subjects.iter().filter(around).filter(|subject| length(subject) == least) {
+                self.coded_on(coded, subject, &field.value, world, evidence.clone());
             }
         }
     }
@@ -230,11 +220,12 @@ impl<'a> Inquiry<'a> {
         let (started, waited): (Vec<&Subject<'_>>, Vec<&Subject<'_>>) =
             rounds.values().map(|(_, subject)| *subject).partition(|subject| beside(subject));
         let quick = |subject: &&Subject<'_>| subject.command.program().is_some_and(|program| QUICK.contains(&program));
-        if let Some(first) = started.first()
-            && waited.iter().all(quick)
-        {
-            let evidence = vec![evidence(field, first.command.span)];
-            self.coded_on(Coded::ForkBomb, first, &field.value, world, evidence);
+        if !waited.iter().all(quick) {
+            return;
+        }
+        for subject in started {
+            let evidence = vec![evidence(field, subject.command.span)];
+            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
         }
     }
 
