@@ -126,7 +126,7 @@ impl<'a> Inquiry<'a> {
             }
             let possible =
                 unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
-            let below = (effect.kind == Deed::Read && effect.recursive).then(|| Below::of(subject)).flatten();
+            let below = Below::of(subject, effect);
             let (path, written) = (effect.path.clone(), effect.written.clone());
             self.touched.push(Touched { access, path, written, evidence, possible, below });
         }

@@ -4,7 +4,7 @@
 //! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
 //! searching or packing one of those is everyday work. It counts where a search picks files by that name.
 
-use toolgate_shell::{Command, Kind as Deed, Look, Runs, Span, Value, Word};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Span, Value, Word};
 
 use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
@@ -65,6 +65,45 @@ const LISTS: &[&str] = &[
     "restorecon",
 ];
 
+/// Programs that pack, copy or show whole folders and of which the shell engine only knows the operands; with whether
+/// that is to another machine.
+const COPIES: &[(&str, bool)] = &[
+    ("pax", false),
+    ("restic", false),
+    ("borg", false),
+    ("duplicity", false),
+    ("rdiff-backup", false),
+    ("mksquashfs", false),
+    ("genisoimage", false),
+    ("mkisofs", false),
+    ("xorriso", false),
+    ("unison", true),
+    ("rclone", true),
+    ("aws", true),
+    ("gsutil", true),
+    ("gcloud", true),
+    ("s3cmd", true),
+    ("s5cmd", true),
+    ("azcopy", true),
+    ("b2", true),
+    ("mc", true),
+    ("lftp", true),
+    ("ncftpput", true),
+];
+
+/// Programs that read the files whose names they get from standard input, and the options that make others do so.
+const LISTED: &[(&str, &[&str])] = &[
+    ("cpio", &[]),
+    ("pax", &[]),
+    ("tar", &["-T", "--files-from"]),
+    ("bsdtar", &["-T", "--files-from"]),
+    ("zip", &["-@"]),
+    ("rsync", &["--files-from"]),
+    ("7z", &["-i@"]),
+    ("wc", &["--files0-from"]),
+    ("sort", &["--files0-from"]),
+];
+
 /// Programs that leave out names that begin with a dot, unless they are told otherwise.
 const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 
@@ -78,9 +117,16 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// What a command reads with its folders; `None` if nothing that it gives away.
-    pub(super) fn of(subject: &Subject<'_>) -> Option<Self> {
+    /// What a command reads with a folder; `None` if nothing that it gives away.
+    pub(super) fn of(subject: &Subject<'_>, effect: &Effect) -> Option<Self> {
         let program = subject.command.program()?;
+        if effect.kind == Deed::Mention {
+            let (_, leaves) = COPIES.iter().find(|(name, _)| *name == program)?;
+            return Some(Below { names: Vec::new(), leaves: *leaves });
+        }
+        if effect.kind != Deed::Read || !effect.recursive {
+            return None;
+        }
         if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
             return None;
         }
@@ -127,12 +173,13 @@ impl Inquiry<'_> {
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
         let reads = |subject: &&Subject<'_>| {
             let mut effects = subject.command.effects.iter().zip(subject.places());
-            subject.command.program().is_some_and(|program| !LISTS.contains(&program))
-                && effects.any(|(effect, place)| {
-                    let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
-                    let found = matches!(place, Place::Found | Place::Unknown) && unnamed;
-                    matches!(effect.kind, Deed::Read | Deed::Send) && found
-                })
+            takes_list(subject)
+                || subject.command.program().is_some_and(|program| !LISTS.contains(&program))
+                    && effects.any(|(effect, place)| {
+                        let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
+                        let found = matches!(place, Place::Found | Place::Unknown) && unnamed;
+                        matches!(effect.kind, Deed::Read | Deed::Send) && found
+                    })
         };
         let readers: Vec<&Subject<'_>> = running().filter(reads).collect();
         if readers.is_empty() {
@@ -192,6 +239,14 @@ impl Inquiry<'_> {
         let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
         self.finding(&first.name(), action, &reason, vec![touched.evidence.clone()]);
     }
+}
+
+/// Whether a command reads the files that the one before it in its pipeline names.
+fn takes_list(subject: &Subject<'_>) -> bool {
+    let program = subject.command.program();
+    let Some((_, options)) = LISTED.iter().find(|(name, _)| Some(*name) == program) else { return false };
+    let given = |option: &&str| subject.command.words.iter().any(|word| word.value.text().starts_with(*option));
+    (options.is_empty() || options.iter().any(given)) && !subject.pipeline().0.is_empty()
 }
 
 /// The globs by which a search picks the files that it prints; none for all of them. `None` if it is no search.
