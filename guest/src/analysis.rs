@@ -175,6 +175,7 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
         command: Some(Field { name: "command".into(), value: request.command }),
         paths: Vec::new(),
         globs: Vec::new(),
+        contents: Vec::new(),
         workspace: if request.workspace_root.is_empty() { request.cwd.clone() } else { request.workspace_root },
         cwd: request.cwd,
     };

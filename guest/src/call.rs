@@ -40,12 +40,44 @@ pub struct Call {
     pub paths: Vec<Field>,
     /// The file name patterns it works on.
     pub globs: Vec<Field>,
+    /// The texts that a file tool writes.
+    pub contents: Vec<Field>,
     /// Where relative paths start.
     pub cwd: String,
     /// What `~` stands for.
     pub home: Option<String>,
     /// The folder that the agent was started for.
     pub workspace: String,
+}
+
+/// The texts that a tool writes, out of its own input, a JSON text: every text there but those that name files or say what
+/// is replaced. An input that is no JSON is one text.
+pub fn contents(input: &str) -> Vec<Field> {
+    /// Keys of texts that are not written.
+    const OTHERS: &[&str] =
+        &["path", "file", "filename", "glob", "cwd", "description", "explanation", "mode", "type", "id"];
+    fn gather(value: &serde_json::Value, name: &str, found: &mut Vec<Field>) {
+        let other = |key: &str| {
+            let key = key.to_ascii_lowercase();
+            key.starts_with("old") || key.ends_with("path") || OTHERS.contains(&key.as_str())
+        };
+        match value {
+            serde_json::Value::String(text) => found.push(Field { name: name.to_owned(), value: text.clone() }),
+            serde_json::Value::Array(items) => items.iter().for_each(|item| gather(item, name, found)),
+            serde_json::Value::Object(entries) => {
+                for (key, value) in entries.iter().filter(|(key, _)| !other(key)) {
+                    gather(value, &if name.is_empty() { key.clone() } else { format!("{name}.{key}") }, found);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    match serde_json::from_str(input) {
+        Ok(value) => gather(&value, "", &mut found),
+        Err(_) => found.push(Field { name: "input".to_owned(), value: input.to_owned() }),
+    }
+    found
 }
 
 /// What a finding asks for; the later one weighs more.
@@ -96,5 +128,31 @@ impl Verdict {
     /// What the weightiest finding asks for.
     pub fn action(&self) -> Option<Action> {
         self.findings.first().map(|finding| finding.action)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_every_text_but_names_and_what_was_there() {
+        let cases: &[(&str, &[(&str, &str)])] = &[
+            (r#"{"file_path": "a", "content": "x"}"#, &[("content", "x")]),
+            (r#"{"path": "a", "old_string": "x", "new_string": "y", "replace_all": true}"#, &[("new_string", "y")]),
+            (
+                r#"{"filePath": "a", "edits": [{"oldText": "x", "newText": "y"}, {"new": "z"}]}"#,
+                &[("edits.newText", "y"), ("edits.new", "z")],
+            ),
+            (r#"{"patch": "*** Update File: a\n+x"}"#, &[("patch", "*** Update File: a\n+x")]),
+            ("no JSON", &[("input", "no JSON")]),
+            ("{}", &[]),
+        ];
+        for (input, expected) in cases {
+            let found = contents(input);
+            let found: Vec<(&str, &str)> =
+                found.iter().map(|field| (field.name.as_str(), field.value.as_str())).collect();
+            assert_eq!(found, *expected, "{input}");
+        }
     }
 }

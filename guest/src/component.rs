@@ -1,12 +1,13 @@
 //! The component: the contract's types on one side, the guard and the analysis on the other.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use toolgate_shell::Look;
 
 use crate::facts::{Answers, Found, Remembered};
 use crate::guard::{Guard, Layer, World};
+use crate::notice::{StatusLine, active};
 use crate::{analysis as text, call};
 
 mod bindings {
@@ -37,19 +38,12 @@ use bindings::toolgate::plugin::{clock, extensions, files, git, log, ui};
 /// The key of the status line.
 const STATUS: &str = "damage-control";
 
-/// For how long the last violation stays in the status line, in milliseconds.
-const VIOLATION: u64 = 30_000;
-
-/// How much of a violation's reason the status line shows, in characters.
-const SHORT: usize = 60;
-
 struct Component;
 
 thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
     static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
-    // When the last violation was shown, by the host's monotonic clock.
-    static SHOWN: Cell<Option<u64>> = const { Cell::new(None) };
+    static SHOWN: RefCell<StatusLine> = RefCell::default();
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -68,6 +62,7 @@ impl lifecycle::Guest for Component {
                 }),
                 paths: Vec::new(),
                 globs: Vec::new(),
+                contents: Vec::new(),
                 cwd: "/".into(),
                 home: Some("/home/user".into()),
                 workspace: "/home/user/project".into(),
@@ -81,9 +76,6 @@ impl lifecycle::Guest for Component {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         let mut diagnostics = Vec::new();
-        if let Err(message) = with_guard(|guard| choose_packs(guard, &session.context)) {
-            diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
-        }
         let found = files::read_config("rules");
         // Rules that are merely slow are in force: no verdict without them.
         let slow = |error: &Error| matches!(error, Error::Timeout);
@@ -131,6 +123,10 @@ impl lifecycle::Guest for Component {
                     ),
                 }),
             }
+            // After the files, as whoever starts this knows best.
+            if let Err(message) = set_up(guard, &session) {
+                diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
+            }
             guard.rules()
         });
         if session.role == "gate" {
@@ -145,16 +141,20 @@ impl lifecycle::Guest for Component {
 
 impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
+        let kind = match call.kind {
+            ToolKind::Shell => call::Kind::Shell,
+            ToolKind::Read => call::Kind::Read,
+            ToolKind::Write | ToolKind::Edit => call::Kind::Write,
+            ToolKind::Search => call::Kind::Search,
+            ToolKind::List => call::Kind::List,
+            ToolKind::Fetch => call::Kind::Fetch,
+            ToolKind::Other => call::Kind::Other,
+        };
+        // Reading the input takes time in proportion to it.
+        let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
         let call = call::Call {
-            kind: match call.kind {
-                ToolKind::Shell => call::Kind::Shell,
-                ToolKind::Read => call::Kind::Read,
-                ToolKind::Write | ToolKind::Edit => call::Kind::Write,
-                ToolKind::Search => call::Kind::Search,
-                ToolKind::List => call::Kind::List,
-                ToolKind::Fetch => call::Kind::Fetch,
-                ToolKind::Other => call::Kind::Other,
-            },
+            kind,
+            contents: if writes { call::contents(&call.input) } else { Vec::new() },
             command: call.command.map(field),
             paths: call.paths.into_iter().map(field).collect(),
             globs: call.globs.into_iter().map(field).collect(),
@@ -168,42 +168,27 @@ impl tool_gate::Guest for Component {
     }
 }
 
-fn active(rules: usize) -> String {
-    format!("\u{1f6e1}\u{fe0f} Damage-Control Active: {rules} Rules")
-}
-
-/// Switches packs on or off as the session's context says: `packs`, a list of names.
-fn choose_packs(guard: &mut Guard, context: &str) -> Result<(), String> {
-    let context: serde_json::Value = serde_json::from_str(context).unwrap_or_default();
-    let Some(names) = context.get("packs").and_then(serde_json::Value::as_array) else { return Ok(()) };
-    let names: Vec<String> = names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let wrong = guard.choose(&names);
+/// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.
+fn set_up(guard: &mut Guard, session: &lifecycle::Session) -> Result<(), String> {
+    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let texts = |key: &str| -> Vec<String> {
+        let list = context.get(key).and_then(serde_json::Value::as_array);
+        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    };
+    guard.keep(&texts("own"), session.home.as_deref());
+    let wrong = guard.choose(&texts("packs"));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
 /// Shows a violation, and the rules again once it is old. What cannot be shown changes no verdict.
 fn show(verdict: &call::Verdict) {
-    let stopped = verdict.findings.first().filter(|finding| finding.action != call::Action::Note);
-    match stopped {
-        Some(finding) => {
-            let mut short: String = finding.reason.chars().take(SHORT).collect();
-            if short.len() < finding.reason.len() {
-                short.push('…');
-            }
-            let _ = ui::set_status(STATUS, Some(&format!("\u{26a0}\u{fe0f} Last Violation: {short}")));
-            let asks = finding.action == call::Action::Ask;
-            let deed = if asks { "asks because of" } else { "blocked because of" };
-            let level = if asks { Level::Warning } else { Level::Error };
-            let _ = ui::notify(&format!("Damage-Control: {deed} {}: {}", finding.rule, finding.reason), level);
-            SHOWN.set(clock::monotonic().ok());
-        }
-        None => {
-            let Some(shown) = SHOWN.get() else { return };
-            if clock::monotonic().is_ok_and(|now| now.saturating_sub(shown) >= VIOLATION) {
-                let _ = ui::set_status(STATUS, Some(&active(with_guard(|guard| guard.rules()))));
-                SHOWN.set(None);
-            }
-        }
+    let rules = || with_guard(|guard| guard.rules());
+    let change = SHOWN.with_borrow_mut(|line| line.after(verdict, || clock::monotonic().ok(), rules));
+    if let Some(status) = change.status {
+        let _ = ui::set_status(STATUS, Some(&status));
+    }
+    if let Some(notice) = change.notice {
+        let _ = ui::notify(&notice, if change.blocks { Level::Error } else { Level::Warning });
     }
 }
 

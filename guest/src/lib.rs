@@ -7,12 +7,14 @@
 //! - [`guard`]: damage control: rules and paths to a verdict
 //! - [`analysis`]: what a shell text does, as JSON
 //! - [`facts`]: what is known of paths, from what the host answers
+//! - [`notice`]: what a person sees of it without asking
 //! - `component`: the only file that knows the contract's generated types; not in native builds
 
 pub mod analysis;
 pub mod call;
 pub mod facts;
 pub mod guard;
+pub mod notice;
 
 #[cfg(target_family = "wasm")]
 mod component;

@@ -16,6 +16,7 @@ const WHAT: &[&str] = &[
     "min-arguments",
     "max-arguments",
     "text",
+    "content",
     "assigns",
     "effects",
     "via",

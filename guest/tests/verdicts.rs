@@ -21,6 +21,7 @@ fn call(case: &Value) -> Call {
         command: field("command"),
         paths: field("path").into_iter().collect(),
         globs: field("glob").into_iter().collect(),
+        contents: Vec::new(),
         cwd: text("cwd").unwrap_or_else(|| "/home/dev/project".into()),
         home: Some("/home/dev".into()),
         workspace: "/home/dev/project".into(),

@@ -89,6 +89,7 @@ pub fn native_call(call: &ToolCall) -> Call {
         command: call.command.as_ref().map(field),
         paths: call.paths.iter().map(field).collect(),
         globs: call.globs.iter().map(field).collect(),
+        contents: Vec::new(),
         cwd: call.cwd.clone(),
         home: call.home.clone(),
         workspace: call.workspace_root.clone(),

@@ -31,6 +31,12 @@ pub trait Look {
         None
     }
 
+    /// Whether what is there now is there when the text runs. If not, no condition on it comes out one way for certain;
+    /// effects still go by it.
+    fn lasts(&self) -> bool {
+        true
+    }
+
     /// The text of the file at this path, which is about to be run as a script: `None` if it is none, is too long or
     /// may not be read.
     fn script(&self, _path: &str) -> Option<String> {

@@ -54,6 +54,7 @@ impl Guard {
                         command: Some(Field { name: "command".into(), value: test.command.clone() }),
                         paths: Vec::new(),
                         globs: Vec::new(),
+                        contents: Vec::new(),
                         cwd: WORKSPACE.into(),
                         home: Some(HOME.into()),
                         workspace: WORKSPACE.into(),

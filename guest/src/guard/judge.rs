@@ -1,19 +1,32 @@
 //! From a call to a verdict.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `commands` | the rules of packs and files on commands |
+//! | `coded` | the rules that no key of a rule file can say |
+//! | `paths` | the path rules |
+//! | `reads` | what is read along with a folder |
+//! | `tools` | the fields of file tools |
+
+mod coded;
+mod commands;
+mod paths;
+mod reads;
+mod tools;
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
+use std::rc::Rc;
 
-use toolgate_shell::{Command, Effect, Facts, Kind as Deed, Runs, Script, Span, Value, Why, absolute, parse};
+use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse};
 
-use super::flow::{self, Source};
-use super::matching::{Miss, Subject, Surroundings, World, confirmed, is_implied};
+pub(crate) use self::coded::Coded;
+use self::paths::Touched;
+use super::matching::{Miss, Subject, World};
 use super::overrides;
-use super::path_rules::{PathRule, Policy};
-use super::pattern::Tried;
-use super::place::{Map, Place, RealMap, is_elsewhere};
-use super::rule::{Layer, Rule, named};
-use super::rules::{Guard, Part};
-use super::view::{View, views};
+use super::place::{Map, RealMap};
+use super::rule::named;
+use super::rules::Guard;
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
@@ -22,19 +35,20 @@ const LONGEST_EVIDENCE: usize = 400;
 /// Words in a reason that name what it is about.
 const NAMED_WORDS: usize = 3;
 
-/// Rules that no comment and no exemption lifts begin so: they keep the gate itself.
-const SELF: &str = "builtin:self-";
+/// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
+/// not to be, and no condition on what is there decides that a command never runs.
+struct Passing(Rc<dyn Look>);
 
-/// What the shell engine is told of the files. That something is not there now does not keep it from being there when
-/// the text runs, so that no command is taken for one that never runs because of it.
-struct Lasting(std::rc::Rc<dyn toolgate_shell::Look>);
-
-impl toolgate_shell::Look for Lasting {
-    fn look(&self, path: &str) -> toolgate_shell::Presence {
+impl Look for Passing {
+    fn look(&self, path: &str) -> Presence {
         match self.0.look(path) {
-            toolgate_shell::Presence::Absent => toolgate_shell::Presence::Unknown,
+            Presence::Absent => Presence::Unknown,
             there => there,
         }
+    }
+
+    fn lasts(&self) -> bool {
+        false
     }
 
     fn real(&self, path: &str) -> Option<String> {
@@ -82,17 +96,17 @@ impl Guard {
     fn inquire(&self, call: &Call, world: &mut dyn World, explains: bool) -> Explanation {
         // Facts that do not know the place itself speak of another machine.
         let here = absolute("", &call.cwd);
-        let look = world.look().filter(|look| look.look(&here) == toolgate_shell::Presence::Folder);
+        let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
         let trackers: Vec<String> = self.trackers.iter().map(|_| super::branch::TRACKER.to_owned()).collect();
         let mut facts = Facts::new(&call.cwd);
         if let Some(home) = &call.home {
             facts = facts.home(home);
         }
         if let Some(look) = &look {
-            facts = facts.files(std::rc::Rc::new(Lasting(std::rc::Rc::clone(look))));
+            facts = facts.files(Rc::new(Passing(Rc::clone(look))));
         }
         if let Some(trackers) = &self.trackers {
-            facts = facts.trackers(std::rc::Rc::clone(trackers));
+            facts = facts.trackers(Rc::clone(trackers));
         }
         let map = Map::new(&call.workspace, call.home.as_deref());
         let real_map = OnceCell::new();
@@ -115,12 +129,7 @@ impl Guard {
                 inquiry.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
             }
-            (None, Kind::Shell) => inquiry.finding(
-                "builtin:no-command",
-                Action::Block,
-                "the call runs a shell, and its command could not be read",
-                Vec::new(),
-            ),
+            (None, Kind::Shell) => inquiry.coded(Coded::NoCommand, "", Vec::new()),
             (None, _) => {}
         }
         if let (Some(first), Some(command)) = (&script, &call.command)
@@ -132,6 +141,9 @@ impl Guard {
             let second = parse(&command.value, &facts);
             inquiry.unset(command, first, &second, world, look.as_deref());
         }
+        if script.is_none() {
+            inquiry.comments = call.contents.iter().map(|field| field.value.clone()).collect();
+        }
         inquiry.fields();
         if script.is_none() {
             inquiry.tool(world, look.as_deref());
@@ -139,53 +151,6 @@ impl Guard {
         inquiry.paths(world, look.as_deref());
         let considered = inquiry.considered.take().unwrap_or_default();
         Explanation { verdict: inquiry.verdict(), script, considered }
-    }
-}
-
-/// What a rule on paths tells apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// It is named, and what happens to it is not known.
-    Mention,
-    /// Its content is read.
-    Read,
-    /// It is made, or its content, mode or owner is changed.
-    Write,
-    /// It gets another name and is gone from here.
-    Move,
-    /// It is removed, with everything below it.
-    Delete,
-}
-
-impl Access {
-    /// None for what does not happen to a path here.
-    fn of(deed: Deed) -> Option<Self> {
-        match deed {
-            Deed::Mention | Deed::Execute => Some(Access::Mention),
-            Deed::Read => Some(Access::Read),
-            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
-            Deed::Move => Some(Access::Move),
-            Deed::Delete => Some(Access::Delete),
-            Deed::Send => None,
-        }
-    }
-}
-
-/// A path that the call touches.
-struct Touched {
-    access: Access,
-    path: Value,
-    /// With `..` still in it, if it has any.
-    written: Option<String>,
-    evidence: Evidence,
-    /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
-    possible: bool,
-}
-
-impl Touched {
-    /// What the file system is asked about.
-    fn asked(&self) -> Option<String> {
-        self.written.clone().or_else(|| text(&self.path)).filter(|_| text(&self.path).is_some())
     }
 }
 
@@ -225,13 +190,7 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn command(
-        &mut self,
-        field: &'a Field,
-        script: &Script,
-        world: &mut dyn World,
-        look: Option<&dyn toolgate_shell::Look>,
-    ) {
+    fn command(&mut self, field: &'a Field, script: &Script, world: &mut dyn World, look: Option<&dyn Look>) {
         let source = field.value.as_str();
         let comments = script.comments.iter().filter_map(|span| source.get(span.start..span.end));
         self.comments = comments.map(str::to_owned).collect();
@@ -243,16 +202,19 @@ impl<'a> Inquiry<'a> {
             for part in self.guard.active() {
                 self.rules(part, subject, field, world);
             }
-            self.effects(subject.command, subject.index, script, field);
+            self.effects(subject, script, field, world);
             if script.unparsed.is_none() {
-                self.forced(subject.command, field);
-                self.endless(subject.command, field);
+                self.forced(subject, field, world);
+                self.endless(subject, field, world);
             }
         }
+        self.endless_loop(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
-        self.found_elsewhere(&subjects, field);
-        self.runs(script, field, look);
+        self.found_elsewhere(&subjects, field, world);
+        self.reads_found(&subjects, field);
+        self.runs(script, &subjects, field, world, look);
         self.uncertain(script, field);
+        self.consider_code();
     }
 
     /// Judges the text once more as it is if variables that nothing sets are empty. What only comes of that asks, and only
@@ -263,7 +225,7 @@ impl<'a> Inquiry<'a> {
         first: &Script,
         second: &Script,
         world: &mut dyn World,
-        look: Option<&dyn toolgate_shell::Look>,
+        look: Option<&dyn Look>,
     ) {
         let unknown: Vec<Span> = first
             .commands
@@ -297,543 +259,6 @@ impl<'a> Inquiry<'a> {
         self.findings.iter().any(|finding| finding.rule == rule)
     }
 
-    /// The rules of one pack or file that say what they mean, on one command.
-    fn rules(&mut self, part: &'a Part, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
-        let program = subject.invocation().map(|found| found.program);
-        for rule in part.about(program) {
-            match self.fires(rule, subject, field, world) {
-                Ok(spans) => {
-                    self.consider(&rule.name, Some(subject.index), None);
-                    let evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
-                    let places = places(rule, subject);
-                    let reason = reason(rule, &places);
-                    self.finding(&rule.name, rule.action, &reason, evidence);
-                }
-                Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
-            }
-        }
-    }
-
-    fn fires(
-        &mut self,
-        rule: &'a Rule,
-        subject: &Subject<'_>,
-        field: &Field,
-        world: &mut dyn World,
-    ) -> Result<Vec<Span>, Miss<'a>> {
-        let mut spans = subject.check(&rule.what)?;
-        if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
-            let view = View::of(subject.command, &field.value);
-            if let Some(pattern) = &rule.pattern {
-                match pattern.find(&view.text) {
-                    Tried::No => return Err(Miss::Pattern),
-                    Tried::Found(range) => spans.push(view.source(&range)),
-                    Tried::TooMuch(_) => spans.push(subject.command.span),
-                }
-            }
-            confirmed(rule, &view.text)?;
-        }
-        self.here(rule, subject, world)?;
-        self.not_exempt(&rule.name, subject, &field.value, world)?;
-        Ok(spans)
-    }
-
-    /// Whether the surroundings are those of the rule.
-    fn here(&mut self, rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> Result<(), Miss<'static>> {
-        match &rule.when {
-            Some(when) => self.surroundings(subject, world, |surroundings| surroundings.hold(when)),
-            None => Ok(()),
-        }
-    }
-
-    fn surroundings<T>(
-        &mut self,
-        subject: &Subject<'_>,
-        world: &mut dyn World,
-        ask: impl FnOnce(&mut Surroundings<'_, '_>) -> T,
-    ) -> T {
-        ask(&mut Surroundings {
-            command: subject.command,
-            workspace: &self.call.workspace,
-            world,
-            branches: &mut self.branches,
-            trackers: &self.trackers,
-        })
-    }
-
-    /// Whether no exemption of the user's lifts the rule from this command.
-    fn not_exempt(
-        &mut self,
-        name: &str,
-        subject: &Subject<'_>,
-        source: &str,
-        world: &mut dyn World,
-    ) -> Result<(), Miss<'static>> {
-        if name.starts_with(SELF) {
-            return Ok(());
-        }
-        let guard = self.guard;
-        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, name)) {
-            let own = subject.check(&exemption.what).is_ok()
-                && exemption.pattern.as_ref().is_none_or(|pattern| {
-                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
-                });
-            let holds = own
-                && exemption.when.as_ref().is_none_or(|when| {
-                    self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
-                });
-            if holds {
-                return Err(Miss::When("your own file exempts it"));
-            }
-        }
-        Ok(())
-    }
-
-    /// The rules that are patterns, on the texts of commands, pipelines and lists.
-    fn patterns(&mut self, script: &Script, subjects: &[Subject<'_>], field: &'a Field, world: &mut dyn World) {
-        let guard = self.guard;
-        let parts: Vec<&Part> = guard.active().filter(|part| part.pattern_rules().next().is_some()).collect();
-        if parts.is_empty() {
-            return;
-        }
-        let source = field.value.as_str();
-        let mut texts = views(script, source);
-        texts.push(View::raw(source));
-        let last = texts.len() - 1;
-        let mut fired: HashSet<&str> = HashSet::new();
-        for (at, view) in texts.iter().enumerate() {
-            for rule in parts.iter().flat_map(|part| part.patterns(&view.text)) {
-                if rule.raw != (at == last) && !(at == last && script.unparsed.is_some()) {
-                    continue;
-                }
-                let Some(pattern) = &rule.pattern else { continue };
-                let (found, why) = match pattern.find(&view.text) {
-                    Tried::No => continue,
-                    Tried::Found(range) => (view.source(&range), None),
-                    Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
-                };
-                let command = view.command.unwrap_or(0);
-                let held = confirmed(rule, &view.text).and_then(|()| match subjects.get(command) {
-                    Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
-                        true => self.not_exempt(&rule.name, subject, source, world),
-                        // An exemption is for one command, and not for those beside it.
-                        false => Ok(()),
-                    }),
-                    None => Ok(()),
-                });
-                if let Err(miss) = held {
-                    self.consider(&rule.name, view.command, Some(&miss));
-                    continue;
-                }
-                fired.insert(&rule.name);
-                self.consider(&rule.name, view.command, None);
-                let reason = match why {
-                    Some(why) => format!("{why}, so it counts as matching ({})", reason(rule, "")),
-                    None => reason(rule, ""),
-                };
-                self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
-            }
-        }
-        if self.considered.is_some() {
-            let silent = parts.iter().flat_map(|part| part.pattern_rules());
-            let silent: Vec<&str> =
-                silent.map(|rule| rule.name.as_str()).filter(|name| !fired.contains(name)).collect();
-            for name in silent {
-                self.consider(name, None, Some(&Miss::Pattern));
-            }
-        }
-    }
-
-    fn effects(&mut self, found: &Command, index: usize, script: &Script, command: &Field) {
-        if script.unparsed.is_some() {
-            // Without structure any token may be the target of anything.
-            let mut seen = HashSet::new();
-            for word in found.words.iter().filter(|word| seen.insert(word.known())) {
-                let path = match &word.value {
-                    Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
-                    other => other.clone(),
-                };
-                let evidence = evidence(command, word.span);
-                self.touched.push(Touched { access: Access::Delete, path, written: None, evidence, possible: false });
-            }
-            return;
-        }
-        // The folder that an option names: `git -C ~/.ssh`.
-        if let Some(cwd) = found.cwd.as_ref().filter(|_| found.cwd != found.shell_cwd) {
-            let (access, path) = (Access::Mention, Value::Known(cwd.clone()));
-            let evidence = evidence(command, found.span);
-            self.touched.push(Touched { access, path, written: None, evidence, possible: false });
-        }
-        for effect in &found.effects {
-            let Some(access) = Access::of(effect.kind) else { continue };
-            // What another program is told is no path of this one.
-            let told = effect.kind == Deed::Mention
-                && script.commands[index + 1..]
-                    .iter()
-                    .take_while(|other| other.via.len() > found.via.len())
-                    .any(|other| other.group != found.group && other.span.end >= effect.span.start);
-            if told {
-                continue;
-            }
-            // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
-            // below its folder.
-            let below = matches!(&effect.path, Value::Pattern(pattern) if pattern.ends_with("/**"));
-            let searches = matches!(found.program(), Some("find" | "fd" | "fdfind"));
-            if is_implied(found, effect) || below && effect.span == found.span && !searches {
-                continue;
-            }
-            // It is given more of them when it runs.
-            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete && self.is_on("files")
-            {
-                let reason = "removes what another command names; instead: let it print them first, and look";
-                self.finding("builtin:remove-piped", Action::Ask, reason, vec![evidence(command, effect.span)]);
-            }
-            // A program that is not known may do anything to its operands.
-            let program = found.words.first().filter(|word| word.known().is_none());
-            let unknown = program.is_some_and(|program| program.span != effect.span);
-            let access = if unknown { Access::Delete } else { access };
-            let evidence = evidence(command, effect.span);
-            // `$CC -I../include -o x` makes things.
-            let compiles = || {
-                found.words.iter().filter_map(toolgate_shell::Word::known).any(|word| {
-                    matches!(word, "-o" | "-cf" | "-uf" | "-shared") || word.starts_with("-I") || word.starts_with("-o")
-                })
-            };
-            if unknown && is_elsewhere(self.map.of(&effect.path, true)) && !compiles() {
-                let reason = "a program that is not known before it runs works on what is outside the workspace";
-                self.finding("builtin:unknown-program", Action::Ask, reason, vec![evidence.clone()]);
-            }
-            let possible =
-                unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
-            let (path, written) = (effect.path.clone(), effect.written.clone());
-            self.touched.push(Touched { access, path, written, evidence, possible });
-        }
-    }
-
-    /// Files that a search outside the workspace finds, and that something unnamed is done to.
-    fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field) {
-        let searches = |subject: &&Subject<'_>| {
-            let lists = matches!(
-                subject.command.program(),
-                Some(
-                    "find"
-                        | "fd"
-                        | "fdfind"
-                        | "ls"
-                        | "locate"
-                        | "plocate"
-                        | "tree"
-                        | "grep"
-                        | "rg"
-                        | "du"
-                        | "printf"
-                        | "echo"
-                )
-            );
-            let places = subject.command.effects.iter().zip(subject.places());
-            let words = || subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
-            let printed = matches!(subject.command.program(), Some("printf" | "echo"));
-            lists
-                && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
-                    || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
-        };
-        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
-        let Some(search) = running().find(searches) else { return };
-        let search = search.command.span;
-        let mut hit = Vec::new();
-        for subject in running() {
-            for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
-                let unnamed = match &effect.path {
-                    Value::Unknown { shape, .. } => {
-                        matches!(place, Place::Found | Place::Unknown)
-                            && shape.trim_matches(['/', Value::HOLE]).is_empty()
-                    }
-                    _ => false,
-                };
-                let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
-                if unnamed && loses {
-                    hit.push(evidence(field, effect.span));
-                }
-            }
-        }
-        if !hit.is_empty() && self.is_on("files") {
-            hit.push(evidence(field, search));
-            let reason = "changes or removes what a search outside the workspace finds; instead: keep to the workspace, \
-                          or name the files";
-            self.finding("builtin:change-found", Action::Ask, reason, hit);
-        }
-    }
-
-    /// What is run without anyone having seen it.
-    fn runs(&mut self, script: &Script, field: &Field, look: Option<&dyn toolgate_shell::Look>) {
-        if script.unparsed.is_some() {
-            return;
-        }
-        for run in flow::unseen(script, look) {
-            let (rule, action, reason) = match (run.source, run.file) {
-                (Source::Downloaded, false) => (
-                    "builtin:download-and-run",
-                    if run.vouched { Action::Ask } else { Action::Block },
-                    "runs a text from the network without anyone having seen it; instead: download it to a file, read \
-                     it, then run it",
-                ),
-                (Source::Downloaded, true) => (
-                    "builtin:download-and-run",
-                    Action::Ask,
-                    "runs a file that was just downloaded; instead: read it before it runs",
-                ),
-                (Source::Decoded, _) => (
-                    "builtin:decode-and-run",
-                    Action::Block,
-                    "runs a text that is decoded on the way, so that nobody has seen it; instead: decode it to a file, \
-                     read it, then run it",
-                ),
-                (Source::Unseen, _) => (
-                    "builtin:unseen-script",
-                    Action::Ask,
-                    "a shell runs commands that are not in the text, so they cannot be judged",
-                ),
-            };
-            let evidence = vec![evidence(field, run.span)];
-            if !self.is_on("execution") && run.source != Source::Unseen {
-                continue;
-            }
-            self.finding(rule, action, reason, evidence);
-        }
-    }
-
-    fn is_on(&self, pack: &str) -> bool {
-        self.guard.active().any(|part| part.is_pack && part.name == pack)
-    }
-
-    /// A function that calls itself and nothing else decides whether it does.
-    fn endless(&mut self, found: &Command, field: &Field) {
-        let Some(program) = found.program() else { return };
-        if found.opaque && found.runs == Runs::Certainly && found.via.iter().any(|via| via == program) {
-            let reason = "starts itself without end";
-            self.finding("builtin:fork-bomb", Action::Block, reason, vec![evidence(field, found.span)]);
-        }
-    }
-
-    /// A program that is not known, with options that only programs that remove or force something have.
-    fn forced(&mut self, found: &Command, field: &Field) {
-        const TELLING: &[&str] = &[
-            "-delete",
-            "-exec",
-            "-execdir",
-            "-rf",
-            "-fr",
-            "-Rf",
-            "-fR",
-            "-rfv",
-            "--hard",
-            "--force",
-            "--recursive",
-            "--no-preserve-root",
-            "-ffdxq",
-            "-fdx",
-            "-ffdx",
-            "-xdf",
-        ];
-        if found.words.first().is_none_or(|word| word.known().is_some()) {
-            return;
-        }
-        let texts = || found.words.windows(2).filter(|pair| pair[0].known() == Some("-c"));
-        let text = texts().map(|pair| &pair[1]).find(|word| word.value.text().contains(char::is_whitespace));
-        let telling = found.words.iter().skip(1).find(|word| word.known().is_some_and(|text| TELLING.contains(&text)));
-        let telling = telling.or(text);
-        if let Some(word) = telling {
-            let reason = "a program that is not known before it runs is told to remove or force something";
-            self.finding("builtin:unknown-program", Action::Ask, reason, vec![evidence(field, word.span)]);
-        }
-    }
-
-    /// What could not be read to its end.
-    fn uncertain(&mut self, script: &Script, command: &Field) {
-        if let Some(why) = &script.unparsed {
-            let whole = evidence(command, Span { start: 0, end: command.value.len() });
-            let reason = format!("{why}, so it cannot be judged for certain");
-            self.finding("builtin:unparsed", Action::Ask, &reason, vec![whole]);
-        }
-        for word in script.commands.iter().flat_map(|found| &found.words) {
-            if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
-                let reason = format!("a word cannot be judged: {why}");
-                self.finding("builtin:too-much", Action::Ask, &reason, vec![evidence(command, word.span)]);
-            }
-        }
-    }
-
-    /// The paths and patterns of the input's own fields.
-    fn fields(&mut self) {
-        let call = self.call;
-        let access = match call.kind {
-            Kind::Read | Kind::Search | Kind::List => Access::Read,
-            Kind::Write => Access::Write,
-            Kind::Shell | Kind::Fetch | Kind::Other => Access::Mention,
-        };
-        let whole = |field: &Field| evidence(field, Span { start: 0, end: field.value.len() });
-        for field in &call.paths {
-            let text = tilde(&field.value, call);
-            let path = Value::Known(absolute(&text, &call.cwd));
-            let dots = text.split('/').any(|part| part == "..");
-            let written = dots.then(|| if text.starts_with('/') { text } else { format!("{}/{text}", call.cwd) });
-            self.touched.push(Touched { access, path, written, evidence: whole(field), possible: false });
-        }
-        let base = call.paths.first().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
-        if base.is_none() && matches!(call.kind, Kind::Search | Kind::List) {
-            let evidence = Evidence { field: "cwd".into(), start: 0, end: call.cwd.len(), text: call.cwd.clone() };
-            let path = Value::Known(absolute("", &call.cwd));
-            self.touched.push(Touched { access, path, written: None, evidence, possible: false });
-        }
-        for field in &call.globs {
-            let base = base.as_deref().unwrap_or(&call.cwd);
-            let pattern = field.value.trim_start_matches('!');
-            // A negated pattern leaves files out.
-            if pattern.len() == field.value.len() {
-                let path = Value::Pattern(absolute(&tilde(pattern, call), base));
-                self.touched.push(Touched { access, path, written: None, evidence: whole(field), possible: false });
-            }
-        }
-    }
-
-    /// What a file tool does, for the rules that are about effects.
-    fn tool(&mut self, world: &mut dyn World, look: Option<&dyn toolgate_shell::Look>) {
-        let call = self.call;
-        let kind = match call.kind {
-            Kind::Read | Kind::Search | Kind::List => Deed::Read,
-            Kind::Write => Deed::Write,
-            Kind::Shell | Kind::Fetch | Kind::Other => Deed::Mention,
-        };
-        for field in &call.paths {
-            let path = absolute(&tilde(&field.value, call), &call.cwd);
-            // Rules are about where things are, behind links as well.
-            let real = world.resolve(std::slice::from_ref(&path)).ok().and_then(|mut real| real.pop().flatten());
-            let span = Span { start: 0, end: field.value.len() };
-            let paths = [Some(path.clone()), real.filter(|real| *real != path)];
-            let effects = paths.into_iter().flatten().map(|path| Effect {
-                kind,
-                path: Value::Known(path),
-                written: None,
-                span,
-                recursive: false,
-                folder: false,
-                copied: false,
-                certain: true,
-                alternative: false,
-            });
-            let command = Command::of_effects(effects.collect(), span, &call.cwd);
-            let script = Script { commands: vec![command], ..Script::default() };
-            let home = call.home.as_deref();
-            let subject = Subject::new(&script, 0, &self.guard.grammars, self.map, home, look, self.real_map);
-            for part in self.guard.active() {
-                self.rules(part, &subject, field, world);
-            }
-        }
-    }
-
-    fn paths(&mut self, world: &mut dyn World, look: Option<&dyn toolgate_shell::Look>) {
-        // Each path is asked for once, however often the text names it.
-        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
-        let known: Vec<String> = asked.into_iter().collect();
-        let resolved = match world.resolve(&known) {
-            Ok(resolved) => resolved,
-            Err(why) => {
-                let reason = format!("where the paths lead could not be found out: {why}");
-                self.finding("builtin:links", Action::Block, &reason, Vec::new());
-                return;
-            }
-        };
-        let real: BTreeMap<&String, String> =
-            known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
-        let guard = self.guard;
-        let home = self.call.home.as_deref();
-        for touched in std::mem::take(&mut self.touched) {
-            let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
-            self.falls_with(&touched, real.as_deref());
-            let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            let covering =
-                |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
-            hit.extend(covering(&touched.path).into_iter().map(|rule| (rule, None)));
-            if let Some(real) = &real {
-                let behind = covering(&Value::Known(real.clone()));
-                hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
-            }
-            // A glob that may stand for many of them is one finding.
-            let one_is_enough = !matches!(touched.path, Value::Known(_));
-            let mut told: Vec<(Policy, bool)> = Vec::new();
-            for (rule, behind) in hit {
-                let kind = (rule.policy, rule.ask);
-                if one_is_enough && told.contains(&kind) {
-                    continue;
-                }
-                let deed = match (rule.policy, touched.access) {
-                    (Policy::NoRead, Access::Write | Access::Delete) => continue,
-                    (Policy::ReadOnly, Access::Read | Access::Mention) => continue,
-                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write) => continue,
-                    (policy, _) => policy.describe(),
-                };
-                let name = rule.name();
-                let may = match &touched.path {
-                    Value::Pattern(pattern) => match rule.below(pattern, look) {
-                        Some(false) => continue,
-                        there => there.is_none(),
-                    },
-                    _ => false,
-                };
-                if self.path_exempt(rule, &name, &touched, real.as_deref()) {
-                    continue;
-                }
-                let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
-                let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-                let reason = format!(
-                    "{} {deed}: it falls under {} {}{behind}{why}",
-                    touched.evidence.text,
-                    rule.policy.key(),
-                    rule.source
-                );
-                let action = if touched.possible || rule.ask || may { Action::Ask } else { Action::Block };
-                told.push(kind);
-                self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
-            }
-        }
-    }
-
-    /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.
-    fn path_exempt(&self, rule: &PathRule, name: &str, touched: &Touched, real: Option<&str>) -> bool {
-        let home = self.call.home.as_deref();
-        // Another user's rule, or the one that keeps the gate itself, stays.
-        if rule.layer == Layer::Project || rule.keeps_the_gate() {
-            return false;
-        }
-        self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
-            let Some(paths) = &exemption.paths else { return false };
-            let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
-            covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
-        })
-    }
-
-    /// What is protected below a path that is removed: one finding, however much it is.
-    fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
-        if !matches!((touched.access, &touched.path), (Access::Delete | Access::Move, Value::Known(_))) {
-            return;
-        }
-        let home = self.call.home.as_deref();
-        let real = real.map(|real| Value::Known(real.to_owned()));
-        let mut below = Vec::new();
-        for path in std::iter::once(&touched.path).chain(&real) {
-            below.extend(self.guard.active().flat_map(|part| part.paths.below(path, home)));
-        }
-        let Some(first) = below.first() else { return };
-        let name = first.name();
-        let others = match below.len() - 1 {
-            0 => String::new(),
-            count => format!(" and {count} more protected paths"),
-        };
-        let reason = format!("{} holds {}{others}, which would go with it", touched.evidence.text, first.source);
-        let action = if touched.possible { Action::Ask } else { Action::Block };
-        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
-    }
-
     /// A comment lifts what the user's own file lets it lift.
     fn overridden(&mut self) {
         let guard = self.guard;
@@ -844,7 +269,7 @@ impl<'a> Inquiry<'a> {
             let own = finding.rule.split_once(':').map_or("", |(_, own)| own);
             let rule = guard.active().flat_map(|part| &part.rules).find(|rule| rule.name == finding.rule);
             // Rules on paths, the gate's own files and failures to judge have no rule here.
-            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.name.starts_with(SELF)) else { continue };
+            let Some(rule) = rule.filter(|rule| !rule.no_override && !rule.keeps_the_gate()) else { continue };
             if !named(&guard.overrides, &rule.name) {
                 continue;
             }
@@ -869,33 +294,6 @@ impl<'a> Inquiry<'a> {
 fn has_unset(script: &Script) -> bool {
     let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
     words.into_iter().any(|word| matches!(&word.value, Value::Unknown { why: Why::Variable(_) | Why::Expansion, .. }))
-}
-
-/// A rule's reason, what it is about here, and what would be fine.
-fn reason(rule: &Rule, about: &str) -> String {
-    let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
-    match &rule.instead {
-        Some(instead) => format!("{}{about}; instead: {instead}", rule.reason),
-        None => format!("{}{about}", rule.reason),
-    }
-}
-
-/// The paths that make a rule fire, and where they lie.
-fn places(rule: &Rule, subject: &Subject<'_>) -> String {
-    let mut told: Vec<String> = Vec::new();
-    for (effect, place) in rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)) {
-        let path = effect.path.text().replace(Value::HOLE, "…");
-        let one = format!("{path} is {}", place.describe());
-        if !told.contains(&one) {
-            told.push(one);
-        }
-    }
-    if told.len() > NAMED_WORDS {
-        let more = told.len() - NAMED_WORDS;
-        told.truncate(NAMED_WORDS);
-        told.push(format!("and {more} more"));
-    }
-    told.join(", ")
 }
 
 fn text(path: &Value) -> Option<String> {

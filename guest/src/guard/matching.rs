@@ -1,14 +1,17 @@
 //! Whether a rule fires on a command, and if not, which of its conditions did not hold.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
 
 use super::invocation::{Grammars, Invocation};
+use super::path_rules::PathRules;
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use crate::call::Field;
 
 /// What others know of the surroundings.
 pub trait World {
@@ -54,6 +57,7 @@ pub(crate) enum Miss<'r> {
     OtherArguments(&'r Pattern),
     Count,
     Text,
+    Content,
     Assigns,
     Effects(&'r EffectMatch),
     Via,
@@ -65,6 +69,7 @@ pub(crate) enum Miss<'r> {
     When(&'static str),
     Place,
     Never,
+    Code,
 }
 
 impl Miss<'_> {
@@ -82,6 +87,7 @@ impl Miss<'_> {
             Miss::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
             Miss::Count => "it is about another number of arguments".into(),
             Miss::Text => "the words do not hold the text".into(),
+            Miss::Content => "what it writes does not match, or is not known".into(),
             Miss::Assigns => "the variable is not set so".into(),
             Miss::Effects(wanted) => describe(wanted),
             Miss::Via => "it runs through other programs".into(),
@@ -93,6 +99,34 @@ impl Miss<'_> {
             Miss::When(what) => (*what).into(),
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
+            Miss::Code => "nothing of that kind happens".into(),
+        }
+    }
+}
+
+/// What conditions on a command are tried for. What cannot be told makes a rule fire, and excuses nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A rule fires if they hold.
+    Rule,
+    /// A rule is lifted if they hold.
+    Exemption,
+}
+
+impl Purpose {
+    /// Whether a pattern that has to match does.
+    fn fits(self, pattern: &Pattern, text: &str) -> bool {
+        match self {
+            Purpose::Rule => pattern.matches(text),
+            Purpose::Exemption => matches!(pattern.find(text), Tried::Found(_)),
+        }
+    }
+
+    /// Whether a pattern that must not match does.
+    fn excludes(self, pattern: &Pattern, text: &str) -> bool {
+        match self {
+            Purpose::Rule => Purpose::Exemption.fits(pattern, text),
+            Purpose::Exemption => Purpose::Rule.fits(pattern, text),
         }
     }
 }
@@ -106,6 +140,8 @@ pub(crate) struct Subject<'a> {
     map: &'a Map<'a>,
     home: Option<&'a str>,
     look: Option<&'a dyn Look>,
+    /// What a file tool writes.
+    contents: &'a [Field],
     invocation: OnceCell<Option<Invocation<'a>>>,
     placed: OnceCell<Vec<Place>>,
     real_map: &'a OnceCell<Option<RealMap>>,
@@ -123,7 +159,27 @@ impl<'a> Subject<'a> {
     ) -> Self {
         let command = &script.commands[index];
         let (invocation, placed) = (OnceCell::new(), OnceCell::new());
-        Subject { command, index, script, grammars, map, home, look, invocation, placed, real_map }
+        Subject { command, index, script, grammars, map, home, look, contents: &[], invocation, placed, real_map }
+    }
+
+    /// The same for a file tool that writes these texts.
+    pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
+        Subject { contents, ..self }
+    }
+
+    /// The texts that go into files, as far as they are known.
+    fn contents(&self) -> Vec<Cow<'a, str>> {
+        let command = self.command;
+        let mut found: Vec<Cow<'_, str>> = self.contents.iter().map(|field| field.value.as_str().into()).collect();
+        let writes = |effect: &Effect| matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create);
+        if command.effects.iter().any(writes) {
+            found.extend(command.input().map(Cow::Borrowed));
+            if matches!(command.program(), Some("echo" | "printf")) {
+                let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
+                found.push(words.join(" ").into());
+            }
+        }
+        found
     }
 
     pub(crate) fn invocation(&self) -> Option<&Invocation<'a>> {
@@ -209,8 +265,8 @@ impl<'a> Subject<'a> {
         (before, after)
     }
 
-    /// Whether a rule's conditions on the command hold, and the words that make them do.
-    pub(crate) fn check<'r>(&self, what: &'r What) -> Result<Vec<Span>, Miss<'r>> {
+    /// Whether conditions on the command hold, and the words that make them do.
+    pub(crate) fn check<'r>(&self, what: &'r What, purpose: Purpose) -> Result<Vec<Span>, Miss<'r>> {
         let command = self.command;
         if command.runs == Runs::Never {
             return Err(Miss::Never);
@@ -253,23 +309,22 @@ impl<'a> Subject<'a> {
                 found.operands[..from].iter().for_each(|operand| word(operand.word, &mut spans));
             }
             for group in &what.flags {
-                let given = group.iter().find_map(|flag| given(found, flag));
+                let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
                 let at = given.ok_or(Miss::Flags(group))?;
                 word(at, &mut spans);
             }
-            if let Some(flag) = what.without.iter().find(|flag| given(found, flag).is_some()) {
+            let excluded = |flag: &&Flag| given(found, flag, |p, text| purpose.excludes(p, text)).is_some();
+            if let Some(flag) = what.without.iter().find(excluded) {
                 return Err(Miss::Without(flag));
             }
             let operands = found.operands.get(from..).unwrap_or_default();
             for pattern in &what.arguments {
-                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| pattern.matches(text)));
+                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
                 let fit = fit.ok_or(Miss::Arguments(pattern))?;
                 word(fit.word, &mut spans);
             }
             if let Some(pattern) = &what.no_argument
-                && operands
-                    .iter()
-                    .any(|operand| operand.text.is_some_and(|text| matches!(pattern.find(text), Tried::Found(_))))
+                && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
             {
                 return Err(Miss::OtherArguments(pattern));
             }
@@ -298,26 +353,31 @@ impl<'a> Subject<'a> {
         }
         if let Some(pattern) = &what.assigns {
             let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
-            let fit = own.filter(|(name, value)| pattern.matches(&format!("{name}={value}"))).count();
+            let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
             let inherited = || {
                 let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?)));
-                all.any(|(name, value)| pattern.matches(&format!("{name}={value}")))
+                all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
             };
             if fit == 0 && (command.words.is_empty() || !inherited()) {
                 return Err(Miss::Assigns);
             }
         }
         if let Some(pattern) = &what.text {
-            let at = command.words.iter().skip(1).position(|word| pattern.matches(word.value.text()));
+            let at = command.words.iter().skip(1).position(|word| purpose.fits(pattern, word.value.text()));
             match at {
                 Some(at) => word(at + 1, &mut spans),
-                None if command.input().is_some_and(|input| pattern.matches(input)) => {}
+                None if command.input().is_some_and(|input| purpose.fits(pattern, input)) => {}
                 None => return Err(Miss::Text),
             }
         }
+        if let Some(pattern) = &what.content
+            && !self.contents().iter().any(|text| purpose.fits(pattern, text))
+        {
+            return Err(Miss::Content);
+        }
         for wanted in &what.effects {
             let found = self.effects(wanted);
-            if found.is_empty() {
+            if found.is_empty() || purpose == Purpose::Exemption && !self.is_all(wanted) {
                 return Err(Miss::Effects(wanted));
             }
             if spans.is_empty() {
@@ -339,29 +399,50 @@ impl<'a> Subject<'a> {
         let fit = command.effects.iter().zip(places).filter(|(effect, place)| {
             let kind = wanted.kinds.contains(&effect.kind) && !is_implied(self.command, effect);
             let depth = wanted.recursive.is_none_or(|recursive| recursive == wide(effect));
-            kind && depth && self.lies(wanted, effect, **place) && !(wanted.existing && self.is_new(effect))
+            let named = !wanted.exact || matches!(effect.path, Value::Known(_));
+            kind && depth && named && self.lies(wanted, effect, **place) && !(wanted.existing && self.is_new(effect))
         });
         fit.map(|(effect, place)| (effect, *place)).collect()
     }
 
-    fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
-        let under = |rules: &super::path_rules::PathRules| rules.cover(&effect.path, self.home);
-        // What is excepted is so for certain: a glob only where its folder is.
-        let surely = |rules: &super::path_rules::PathRules| match &effect.path {
-            Value::Known(_) => under(rules),
+    /// Whether nothing but what an exemption is about happens: whatever the command changes, and every effect of those
+    /// kinds, is for certain where the exemption says.
+    fn is_all(&self, wanted: &EffectMatch) -> bool {
+        let mut effects = self.command.effects.iter().zip(self.places());
+        effects.all(|(effect, place)| {
+            let meant = is_change(effect.kind) || wanted.kinds.contains(&effect.kind);
+            let there = wanted.places.is_empty() && wanted.paths.is_none()
+                || wanted.places.contains(place)
+                || wanted.paths.as_ref().is_some_and(|rules| self.surely(rules, effect));
+            !meant || there && self.lies(wanted, effect, *place)
+        })
+    }
+
+    fn under(&self, rules: &PathRules, effect: &Effect) -> bool {
+        rules.cover(&effect.path, self.home)
+    }
+
+    /// Whether an effect is under one of these for certain: a glob only where its folder is.
+    fn surely(&self, rules: &PathRules, effect: &Effect) -> bool {
+        match &effect.path {
+            Value::Known(_) => self.under(rules, effect),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
                 let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
                 let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
                 !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.home)
             }
-        };
+        }
+    }
+
+    fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
         if wanted.not_places.contains(&place) {
             return false;
         }
         let anywhere = wanted.places.is_empty() && wanted.paths.is_none();
+        let under = |rules: &PathRules| self.under(rules, effect);
         let meant = anywhere || wanted.places.contains(&place) || wanted.paths.as_ref().is_some_and(under);
-        // Last, as it costs most.
-        meant && !wanted.not.as_ref().is_some_and(surely)
+        // Last, as it costs most. What is excepted is so for certain.
+        meant && !wanted.not.as_ref().is_some_and(|rules| self.surely(rules, effect))
     }
 
     /// Whether an earlier command of the text makes this file, or a folder above it.
@@ -419,7 +500,7 @@ fn wide(effect: &Effect) -> bool {
 }
 
 /// The globs by which a search picks files by name. `None` if it is no search.
-fn filter_names(command: &Command) -> Option<Vec<&str>> {
+pub(crate) fn filter_names(command: &Command) -> Option<Vec<&str>> {
     if command.program() != Some("find") {
         return None;
     }
@@ -438,10 +519,11 @@ fn filter_names(command: &Command) -> Option<Vec<&str>> {
     Some(names)
 }
 
-fn given(found: &Invocation<'_>, flag: &Flag) -> Option<usize> {
+/// The word in which an option is given, with a value that fits.
+fn given(found: &Invocation<'_>, flag: &Flag, fits: impl Fn(&Pattern, &str) -> bool) -> Option<usize> {
     let fit = found.options.iter().find(|given| {
         found.is(given, &flag.name)
-            && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| value.matches(text)))
+            && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| fits(value, text)))
     });
     fit.map(|given| given.word)
 }

@@ -104,21 +104,49 @@ impl PathRule {
 
     /// Whether a glob that may stand for this rule's name does, as far as the file system tells: `*.yml` is
     /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
-    pub(crate) fn below(&self, pattern: &str, look: Option<&dyn Look>) -> Option<bool> {
+    pub(crate) fn is_meant(&self, pattern: &str, home: Option<&str>, look: Option<&dyn Look>) -> Option<bool> {
+        if self.is_anchored() {
+            return Some(self.may_be_there(home, look));
+        }
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
         let rest = pattern.get(first..).unwrap_or_default();
         // Only what every name of a kind is, in one folder.
-        let [segments] = self.alternatives.as_slice() else { return Some(true) };
-        if self.is_anchored() || !rest.starts_with("*.") || rest.contains('/') || segments.len() != 1 {
+        let name = self.written().trim_start_matches("**/");
+        if !rest.starts_with("*.") || rest.contains('/') || name.contains(['/', '{']) {
             return Some(true);
         }
-        let Some(Segment::Text(name)) = segments.first() else { return None };
+        if name.contains(['*', '?', '[']) {
+            return None;
+        }
         let folder = pattern.get(..first).unwrap_or_default();
         match look?.look(&format!("{folder}{name}")) {
             Presence::Absent => Some(false),
             Presence::Unknown => None,
             _ => Some(true),
         }
+    }
+
+    /// As it was written, without what does not matter.
+    fn written(&self) -> &str {
+        self.source.trim().trim_end_matches('/').trim_start_matches("./")
+    }
+
+    /// Whether something may be at the place that this rule stands for.
+    fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+        let place = match (self.start, home) {
+            (Start::Root, _) => self.written().to_owned(),
+            (Start::Home, Some(home)) => format!("{home}{}", &self.written()[1..]),
+            _ => return true,
+        };
+        place.contains(['*', '?', '[', '{']) || look.is_none_or(|look| look.look(&place) != Presence::Absent)
+    }
+
+    /// Whether whoever reads a folder above its place reads what it keeps. Of the system's own files only the modes of
+    /// files say that.
+    pub(crate) fn is_for_reading(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
+        let personal = |path: &str| ["/home/", "/Users/", "/root/"].iter().any(|folder| path.starts_with(folder));
+        let users = self.layer != Layer::BuiltIn || self.start == Start::Home || personal(self.written());
+        users && self.may_be_there(home, look)
     }
 
     /// Whether nobody lifts it, as what it covers is the gate's own.
@@ -137,21 +165,24 @@ impl PathRule {
         self.alternatives.iter().any(fits)
     }
 
-    /// Whether a glob of the shell may stand for a path under this rule.
-    fn may_cover(&self, glob: &[Segment], home: Option<&[Segment]>) -> bool {
+    /// The segments from the root on of each of its texts; none if they begin at a home folder that is not known.
+    fn from_root<'r>(&'r self, home: Option<&'r [Segment]>) -> Vec<Vec<&'r Segment>> {
         let home = match (self.start, home) {
-            (Start::Home, None) => return false,
+            (Start::Home, None) => return Vec::new(),
             (Start::Home, Some(home)) => home,
             _ => &[],
         };
-        self.alternatives.iter().any(|segments| {
-            let from_root = || home.iter().chain(segments);
-            let length = home.len() + segments.len();
+        self.alternatives.iter().map(|segments| home.iter().chain(segments).collect()).collect()
+    }
+
+    /// Whether a glob of the shell may stand for a path under this rule.
+    fn may_cover(&self, glob: &[Segment], home: Option<&[Segment]>) -> bool {
+        self.from_root(home).iter().any(|own| {
             let fits = |from: usize| {
-                glob.len() >= from + length
-                    && from_root().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
+                glob.len() >= from + own.len()
+                    && own.iter().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
                     // A name that may be anywhere needs more than a bare `*` to be meant.
-                    && (self.is_anchored() || glob[from..].iter().take(length).any(Segment::says_something))
+                    && (self.is_anchored() || glob[from..].iter().take(own.len()).any(Segment::says_something))
             };
             if self.is_anchored() { fits(0) } else { (0..glob.len()).any(fits) }
         })
@@ -167,15 +198,13 @@ impl PathRule {
                 .any(|segments| !segments.is_empty() && (0..end.len()).any(|from| fit(segments, &end[from..])))
     }
 
-    /// Whether this rule's place lies below a path that is removed.
-    fn lies_below(&self, forms: &[Form]) -> bool {
+    /// Whether this rule's place lies below a path, which may be a glob.
+    fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
         self.is_anchored()
-            && self.alternatives.iter().any(|segments| {
-                forms.iter().filter(|form| form.start == self.start).any(|form| {
-                    segments.len() > form.names.len()
-                        && segments.iter().zip(&form.names).all(|(segment, name)| segment.fits(name))
-                })
-            })
+            && self
+                .from_root(home)
+                .iter()
+                .any(|own| own.len() > path.len() && own.iter().zip(path).all(|(rule, segment)| segment.may_be(rule)))
     }
 }
 
@@ -225,9 +254,9 @@ impl PathRules {
         let asked = Asked::of(path, home);
         let mut found = Vec::new();
         self.add_exact(&asked.exact, &mut found);
-        if let Some(glob) = &asked.glob {
+        if asked.is_glob {
             let home = asked.home.as_deref();
-            found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(glob, home)));
+            found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&asked.segments, home)));
         }
         if !asked.end.is_empty() {
             let rules = self.rules.iter().enumerate();
@@ -248,13 +277,34 @@ impl PathRules {
             .collect()
     }
 
-    /// The rules whose place lies below a path, so that they fall with it.
-    pub(crate) fn below(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
-        if self.rules.is_empty() {
+    /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
+    /// is known in part there are none.
+    pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
+        if self.rules.is_empty() || path.contains(Value::HOLE) {
             return Vec::new();
         }
-        let asked = Asked::of(path, home);
-        self.rules.iter().filter(|rule| rule.lies_below(&asked.above)).collect()
+        let asked = Asked::of(&Value::Pattern(path.to_owned()), home);
+        self.rules.iter().filter(|rule| rule.lies_below(&asked.segments, asked.home.as_deref())).collect()
+    }
+
+    /// The rules on files of a name, which may be a glob, somewhere below a path.
+    pub(crate) fn named_below(&self, path: &str, name: &str, home: Option<&str>) -> Vec<&PathRule> {
+        let own = Segment::new(name);
+        let is_name = matches!(own, Segment::Text(_));
+        let mut found: Vec<&PathRule> = match own {
+            Segment::Text(_) => self.covering(&Value::Known(format!("/{name}")), None),
+            _ if own.says_something() => self.rules.iter().collect(),
+            _ => Vec::new(),
+        };
+        let alone = |rule: &PathRule| {
+            rule.alternatives.iter().any(|segments| matches!(segments.as_slice(), [one] if own.may_be(one)))
+        };
+        found.retain(|rule| !rule.is_anchored() && (is_name || alone(rule)));
+        let last = |rule: &PathRule| {
+            rule.alternatives.iter().any(|segments| segments.last().is_some_and(|last| own.may_be(last)))
+        };
+        found.extend(self.below(path, home).into_iter().filter(|rule| last(rule)));
+        found
     }
 
     fn add_exact(&self, forms: &[Form], found: &mut Vec<usize>) {
@@ -276,7 +326,7 @@ impl PathRules {
 }
 
 /// A path as rules are compared with it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Form {
     start: Start,
     /// In lower case.
@@ -308,9 +358,9 @@ fn is_sample(path: &Value) -> bool {
 struct Asked {
     /// As it is written, or the folder that is known of it.
     exact: Vec<Form>,
-    /// What falls with a path that is known: above the home folder everything in it does, too.
-    above: Vec<Form>,
-    glob: Option<Vec<Segment>>,
+    /// Of a path that is not only known in part.
+    segments: Vec<Segment>,
+    is_glob: bool,
     home: Option<Vec<Segment>>,
     /// What stands after the last unknown part.
     end: Vec<String>,
@@ -341,19 +391,14 @@ impl Asked {
 
     fn new(path: &Value, home: Option<&str>) -> Self {
         let sample = is_sample(path);
-        let mut asked = Asked { exact: Vec::new(), above: Vec::new(), glob: None, home: None, end: Vec::new(), sample };
+        let mut asked =
+            Asked { exact: Vec::new(), segments: Vec::new(), is_glob: false, home: None, end: Vec::new(), sample };
         match path {
-            Value::Known(text) => {
-                asked.exact = forms(text, home);
-                asked.above.clone_from(&asked.exact);
-                let inside = format!("{}/", text.trim_end_matches('/'));
-                if home.is_some_and(|home| home.starts_with(&inside)) {
-                    asked.above.push(Form { start: Start::Home, names: Vec::new() });
-                }
-            }
+            Value::Known(text) => asked.exact = forms(text, home),
             Value::Pattern(text) => {
                 asked.exact = forms(text, home);
-                asked.glob = Some(segments(text));
+                asked.segments = segments(text);
+                asked.is_glob = true;
                 asked.home = home.map(segments);
             }
             Value::Unknown { shape, .. } => {
@@ -428,8 +473,42 @@ mod tests {
     #[test]
     fn removing_a_folder_removes_what_is_protected_below_it() {
         let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]);
-        for (path, expected) in [("/home/dev", 1), ("/", 1), ("/home", 1), ("/home/dev/.ssh", 0), ("/home/dev/x", 0)] {
-            assert_eq!(rules.below(&known(path), Some("/home/dev")).len(), expected, "{path}");
+        let cases = [
+            ("/home/dev", 1),
+            ("/", 1),
+            ("/home", 1),
+            ("/home/d*", 1),
+            ("/home/dev/.ssh", 0),
+            ("/home/dev/x", 0),
+            ("\0/x", 0),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_search_by_name_finds_what_is_protected_by_name() {
+        let rules = [".env", ".env.*", "id_rsa", "~/.config/gh/hosts.yml", "~/.ssh/", "*.kdbx"];
+        let rules = rules.map(|path| PathRule::new(Policy::ZeroAccess, path).unwrap());
+        let rules = PathRules::new(rules.into());
+        let cases: &[(&str, &str, &[&str])] = &[
+            ("/p", ".env", &[".env"]),
+            ("/p", ".env.local", &[".env.*"]),
+            ("/p", ".env.example", &[]),
+            ("/p", ".env*", &[".env"]),
+            ("/p", "id_*", &["id_rsa"]),
+            ("/p", "*", &[]),
+            ("/p", "*.kdbx", &["*.kdbx"]),
+            ("/p", "a.kdbx", &["*.kdbx"]),
+            ("/p", "hosts.yml", &[]),
+            ("/home/dev", "hosts.*", &["~/.config/gh/hosts.yml"]),
+            ("/home/dev", "*.log", &[]),
+        ];
+        for (path, name, expected) in cases {
+            let found = rules.named_below(path, name, Some("/home/dev"));
+            let found: Vec<&str> = found.into_iter().map(|rule| rule.source.as_str()).collect();
+            assert_eq!(found, *expected, "{path} {name}");
         }
     }
 }

@@ -273,6 +273,18 @@ fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
 
+/// The same whatever the case of letters, as there are file systems on which `/ETC` is `/etc`. For places where more is
+/// stopped than elsewhere; what is let through has to be spelled as it is.
+fn below_any_case<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    path.get(..folder.len()).filter(|start| start.eq_ignore_ascii_case(folder))?;
+    path.get(folder.len()..)?.strip_prefix('/')
+}
+
+/// Whether a folder of this name holds a repository's own files.
+fn is_repository(name: &str) -> bool {
+    [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
 impl<'a> Map<'a> {
     /// A workspace that holds the home folder, or is it, is none: everything would be inside.
     pub(crate) fn new(workspace: &'a str, home: Option<&'a str>) -> Self {
@@ -303,14 +315,13 @@ impl<'a> Map<'a> {
             return Place::Root;
         }
         if let Some(home) = self.home
-            && (path == home || below(home, path).is_some())
+            && (path.eq_ignore_ascii_case(home) || below_any_case(home, path).is_some())
         {
             return Place::Home;
         }
         if let Some(workspace) = self.workspace {
             if let Some(rest) = below(path, workspace) {
-                let own = |part: &str| matches!(part, ".git" | ".hg" | ".svn" | ".jj" | ".bzr");
-                return if rest.split('/').any(own) { Place::Repository } else { Place::Workspace };
+                return if rest.split('/').any(is_repository) { Place::Repository } else { Place::Workspace };
             }
             if path == workspace || (below(workspace, path).is_some() && !SYSTEM.contains(&path)) {
                 return Place::WorkspaceRoot;
@@ -326,29 +337,29 @@ impl<'a> Map<'a> {
         if TEMPORARY.iter().any(|folder| below(path, folder).is_some()) || path.starts_with("/private/var/folders/") {
             return Place::Temporary;
         }
-        if let Some(name) = below(path, "/dev") {
+        if let Some(name) = below_any_case(path, "/dev") {
             let harmless =
                 HARMLESS.contains(&name) || ["fd/", "pts/", "tcp/", "udp/"].iter().any(|p| name.starts_with(p));
             return if harmless { Place::Temporary } else { Place::Device };
         }
-        if path == "/dev" {
+        if path.eq_ignore_ascii_case("/dev") {
             return Place::Device;
         }
         for homes in HOMES {
-            match below(path, homes) {
-                _ if path == *homes => return Place::Home,
+            match below_any_case(path, homes) {
+                _ if path.eq_ignore_ascii_case(homes) => return Place::Home,
                 Some(rest) if rest.contains('/') => return Place::Account,
                 Some(_) => return Place::Home,
                 None => {}
             }
         }
-        if path == "/root" {
+        if path.eq_ignore_ascii_case("/root") {
             return Place::Home;
         }
-        if below(path, "/root").is_some() {
+        if below_any_case(path, "/root").is_some() {
             return Place::Account;
         }
-        if SYSTEM.iter().any(|folder| path == *folder || below(path, folder).is_some()) {
+        if SYSTEM.iter().any(|folder| path.eq_ignore_ascii_case(folder) || below_any_case(path, folder).is_some()) {
             return Place::System;
         }
         Place::Outside
@@ -423,7 +434,7 @@ impl<'a> Map<'a> {
             Place::WorkspaceRoot | Place::Workspace if is_product(name) => Place::Product,
             // The pattern may leave the workspace out, if it begins above it.
             Place::WorkspaceRoot if self.workspace == Some(folder) => match rest.split('/').next() {
-                Some(".git") => Place::Repository,
+                Some(first) if is_repository(first) => Place::Repository,
                 _ => Place::Workspace,
             },
             Place::WorkspaceRoot => Place::Outside,
@@ -508,7 +519,14 @@ mod tests {
             (known("/home/dev/project/src/a"), Workspace),
             (known("/home/dev/project2/src"), Account),
             (known("/home/dev/project/.git/refs"), Repository),
+            (known("/home/dev/project/.GIT/refs"), Repository),
+            (glob("/home/dev/project/.Git/*.pack"), Repository),
             (known("/home/dev/project/.github"), Source),
+            (known("/ETC/passwd"), System),
+            (known("/Home/Dev"), Home),
+            (known("/HOME/DEV/notes"), Account),
+            (known("/home/dev/Project/src"), Account),
+            (known("/TMP/x"), Outside),
             (known("/tmp"), TemporaryRoot),
             (known("/tmp/x"), Temporary),
             (known("/some/path"), Outside),

@@ -26,6 +26,7 @@ use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
 use super::invocation::Grammar;
+use super::judge::Coded;
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Pattern;
 use super::place::{PLACES, Place};
@@ -71,6 +72,7 @@ pub const RULE_KEYS: &[&str] = &[
     "min-arguments",
     "max-arguments",
     "text",
+    "content",
     "assigns",
     "effects",
     "via",
@@ -78,10 +80,11 @@ pub const RULE_KEYS: &[&str] = &[
     "before",
     "unseen",
     "not-in",
+    "code",
 ];
 
 /// The keys of what happens to paths.
-pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing"];
+pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact"];
 
 /// The keys of conditions on the surroundings.
 pub const WHEN_KEYS: &[&str] = &["cwd", "branch", "workspace", "env", "trackers", "predicates", "not", "on-unknown"];
@@ -308,7 +311,7 @@ impl Reader<'_> {
         };
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
-        let (mut what, mut tests) = (What::default(), Vec::new());
+        let (mut what, mut tests, mut code) = (What::default(), Vec::new(), false);
         for (key, value) in entries {
             let key = key.as_str();
             match key {
@@ -323,11 +326,18 @@ impl Reader<'_> {
                 "unless" => unless = Some(Pattern::new(&value.value.text(key)?)?),
                 "when" => when = Some(condition_list(value.value, key, 0)?),
                 "tests" => tests = read_tests(value.value)?,
+                "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
             }
         }
-        if pattern.is_none() && what.is_empty() {
+        if code && self.layer != Layer::BuiltIn {
+            return Err("code is only for rules that came with Toolgate".to_owned());
+        }
+        if code && !name.as_deref().is_some_and(|name| Coded::ALL.iter().any(|coded| coded.name() == name)) {
+            return Err("the rule says that code is about it, and there is none".to_owned());
+        }
+        if pattern.is_none() && what.is_empty() && !code {
             let message = match when {
                 None => "the rule has no pattern, and says nothing else of what it is about",
                 Some(_) => "the rule says when, and not what it is about: give a pattern or a program",
@@ -354,6 +364,7 @@ impl Reader<'_> {
             when,
             tests,
             line: at,
+            code,
         })
     }
 }
@@ -404,6 +415,7 @@ fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Result<bool, S
         "min-arguments" => what.count.0 = number(value, key)?,
         "max-arguments" => what.count.1 = Some(number(value, key)?),
         "text" => what.text = Some(Pattern::new(&value.text(key)?)?),
+        "content" => what.content = Some(Pattern::new(&value.text(key)?)?),
         "assigns" => what.assigns = Some(Pattern::new(&value.text(key)?)?),
         "effects" => what.effects = value.list().into_iter().map(effect).collect::<Result<_, _>>()?,
         "via" => what.via = value.texts(key)?,
@@ -473,6 +485,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
         not_places: Vec::new(),
         recursive: None,
         existing: false,
+        exact: false,
     };
     for (key, value) in value.map("effects")? {
         let value = value.value;
@@ -490,6 +503,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
             "not" => (found.not_places, found.not) = places(value, &key)?,
             "recursive" => found.recursive = Some(value.flag(&key)?),
             "existing" => found.existing = value.flag(&key)?,
+            "exact" => found.exact = value.flag(&key)?,
             other => return Err(unknown_key("effects", other, EFFECT_KEYS)),
         }
     }
@@ -658,6 +672,7 @@ mod tests {
             ("rules:\n- program: rm\n  flags: [[-r, -R], [-f]]\n  without: -i", 1, &[]),
             ("rules:\n- program: rm\n  flags: force", 0, &["2: force is no option"]),
             ("rules:\n- program: rm\n  flag: [-f]", 0, &["2: a rule has no key flag; perhaps flags?"]),
+            ("rules:\n- {name: fork-bomb, code: true}", 0, &["2: code is only for rules that came with Toolgate"]),
             ("rules:\n- program: []", 0, &["2: program must not be empty"]),
             ("rules:\n- effects: {kinds: [delete], paths: ['@outside', '~/x/']}", 1, &[]),
             ("rules:\n- effects: {kinds: [remove]}", 0, &["2: remove is no effect; there are read"]),

@@ -67,12 +67,24 @@ pub(crate) struct Rule {
     pub(crate) when: Option<When>,
     pub(crate) tests: Vec<Test>,
     pub(crate) line: Option<u32>,
+    /// When it fires is in code, beside what its keys say.
+    pub(crate) code: bool,
 }
 
 impl Rule {
     /// Whether it says what it means, and not only how it is spelled.
     pub(crate) fn is_semantic(&self) -> bool {
         !self.what.is_empty() || self.when.is_some() && self.pattern.is_none()
+    }
+
+    /// Whether nothing but code says when it fires.
+    pub(crate) fn is_only_code(&self) -> bool {
+        self.code && self.what.is_empty() && self.pattern.is_none()
+    }
+
+    /// Whether nobody lifts it, as it keeps the gate itself or says that something cannot be judged.
+    pub(crate) fn keeps_the_gate(&self) -> bool {
+        self.pack == super::packs::SELF
     }
 }
 
@@ -103,6 +115,8 @@ pub(crate) struct What {
     pub(crate) count: (usize, Option<usize>),
     /// A word of the command, or what it reads from standard input, matches.
     pub(crate) text: Option<Pattern>,
+    /// What is written to a file matches.
+    pub(crate) content: Option<Pattern>,
     /// A variable is set for it that matches, as `NAME=VALUE`.
     pub(crate) assigns: Option<Pattern>,
     /// An effect of each of these kinds.
@@ -150,6 +164,7 @@ impl What {
             no_argument,
             count,
             text,
+            content,
             assigns,
             effects,
             via,
@@ -166,6 +181,7 @@ impl What {
             && no_argument.is_none()
             && *count == (0, None)
             && text.is_none()
+            && content.is_none()
             && assigns.is_none()
             && effects.is_empty()
             && via.is_empty()
@@ -197,6 +213,8 @@ pub(crate) struct EffectMatch {
     pub(crate) recursive: Option<bool>,
     /// Only of what may be there before the text runs.
     pub(crate) existing: bool,
+    /// Only of paths that are named in full.
+    pub(crate) exact: bool,
 }
 
 /// Conditions on the surroundings: all of them.

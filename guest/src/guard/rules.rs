@@ -5,12 +5,12 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use toolgate_shell::Trackers;
+use toolgate_shell::{Trackers, Value};
 
 use super::branch;
 use super::invocation::Grammars;
 use super::packs::{self, PROGRAMS};
-use super::path_rules::PathRules;
+use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
 use super::rule::{Condition, Exemption, Layer, Problem, Rule, When};
@@ -47,7 +47,9 @@ impl Part {
             if is_pack {
                 name.clone_into(&mut rule.pack);
             }
-            if !rule.is_semantic() {
+            if rule.is_only_code() {
+                // Nothing to be tried.
+            } else if !rule.is_semantic() {
                 patterns.push(index);
             } else if rule.what.programs.is_empty() || rule.what.programs.iter().any(|name| name.contains('*')) {
                 anywhere.push(index);
@@ -58,8 +60,8 @@ impl Part {
             }
         }
         let mut paths = std::mem::take(&mut file.paths);
-        for path in &mut paths {
-            path.pack = if is_pack { name.to_owned() } else { String::new() };
+        for path in paths.iter_mut().filter(|_| is_pack) {
+            name.clone_into(&mut path.pack);
         }
         Part {
             name: name.to_owned(),
@@ -205,6 +207,25 @@ impl Guard {
         self.add(file, layer, false, read(file, layer, content))
     }
 
+    /// Keeps places of the gate's own files that the pack `self` does not name, as a user may have them elsewhere.
+    pub fn keep(&mut self, places: &[String], home: Option<&str>) {
+        let mut file = RuleFile::default();
+        for place in places.iter().filter(|place| place.starts_with('/')) {
+            let path = Value::Known(place.clone());
+            let own = |part: &&Part| part.is_pack && part.name == packs::SELF;
+            if self.parts.iter().find(own).is_some_and(|part| part.paths.cover(&path, home)) {
+                continue;
+            }
+            // The root of all files is none of them.
+            let Ok(mut rule) = PathRule::new(Policy::ReadOnly, &globset::escape(place)) else { continue };
+            packs::SELF.clone_into(&mut rule.pack);
+            file.paths.push(rule);
+        }
+        if !file.paths.is_empty() {
+            self.parts.push(Part::new(packs::SELF, Layer::BuiltIn, false, &mut file));
+        }
+    }
+
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.
     pub fn choose(&mut self, names: &[String]) -> Vec<String> {
         let mut wrong = Vec::new();
@@ -259,6 +280,12 @@ impl Guard {
         }
         self.parts.push(part);
         problems
+    }
+
+    /// Whether what file tools write decides anything.
+    pub fn reads_contents(&self) -> bool {
+        let rules = self.active().flat_map(|part| &part.rules);
+        !self.overrides.is_empty() || rules.into_iter().any(|rule| rule.what.content.is_some())
     }
 
     pub(crate) fn active(&self) -> impl Iterator<Item = &Part> {

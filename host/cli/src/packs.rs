@@ -1,10 +1,10 @@
 //! `--packs`: which packs of the built-in rules are on.
 
 use clap::Args;
-use serde_json::json;
 use toolgate_host::Started;
 
-/// The packs that a command line names. Rule files may name some as well, under `packs`.
+/// The packs that a command line names. Rule files may name some as well, under `packs`; the command line has the last
+/// word.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Packs {
     /// Switch packs of built-in rules on, or off with a dash before the name: `cloud,ci`, `all`, `-git`
@@ -18,10 +18,9 @@ impl Packs {
         Packs { names: vec!["all".to_owned()] }
     }
 
-    /// What a session knows of them, as the contract has it.
-    pub(crate) fn context(&self) -> String {
-        let names: Vec<&str> = self.names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect();
-        if names.is_empty() { json!({ "schema": 1 }) } else { json!({ "schema": 1, "packs": names }) }.to_string()
+    /// Their names.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect()
     }
 
     /// Whether a component that was started with them knows all of them.

@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use toolgate_host::audit::{AuditFile, Circumstances};
 use toolgate_host::capability::{LocalClock, LocalFiles, LocalHead, LocalLog};
 use toolgate_host::grants::Grants;
 use toolgate_host::last_good::LastGood;
-use toolgate_host::{Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Plugin, Session, Started};
+use toolgate_host::{
+    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Plugin, Session, Started, state_folder,
+};
 
 use crate::packs::Packs;
 use crate::{Failure, exit};
@@ -84,6 +87,18 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
     Ok((home, config))
 }
 
+/// Where the gate's own files are: configuration, state, and this program. A user may have them anywhere.
+fn own() -> Vec<String> {
+    let config = homes().ok().map(|(_, config)| config);
+    let state = state_folder(home().map(PathBuf::from).as_deref());
+    let named: Vec<PathBuf> = [config, state, std::env::current_exe().ok()].into_iter().flatten().collect();
+    let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    all.extend(named);
+    all.sort();
+    all.dedup();
+    all.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()
+}
+
 /// Where the user's own rule file would be made.
 pub(crate) fn user_file() -> Result<PathBuf, String> {
     homes().map(|(_, config)| config.join("toolgate.yaml"))
@@ -124,7 +139,7 @@ impl Standing<'_> {
             cwd: self.cwd.to_owned(),
             home: self.home.map(str::to_owned),
             workspace_root: self.root.to_owned(),
-            context: self.packs.context(),
+            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own() }).to_string(),
         }
     }
 

@@ -223,6 +223,9 @@ fn packs_are_chosen_by_options_and_files() {
     scene.write(USER, "packs: [databases, -git]");
     let filed = on(&[]);
     assert!(!has(&filed, "git") && has(&filed, "databases"), "{filed:?}");
+    // The command line has the last word.
+    let both = on(&["--packs", "git,-databases,cloud"]);
+    assert!(has(&both, "git") && !has(&both, "databases") && has(&both, "cloud"), "{both:?}");
     // A hook with a wrong name judges nothing, and so lets nothing run.
     let refused = scene.hook("ls", &["--packs", "nope"]);
     assert!(refused.contains("\"deny\"") && refused.contains("there is no pack nope; there are"), "{refused}");
@@ -230,6 +233,25 @@ fn packs_are_chosen_by_options_and_files() {
     assert!(
         scene.run(&["check", "ls", "--packs", "nope"]).err.contains("there is no pack nope; there are self, files")
     );
+}
+
+#[test]
+fn the_gates_own_files_are_kept_wherever_they_are() {
+    let scene = Scene::new();
+    let (config, state) = (scene.name("elsewhere/config"), scene.name("elsewhere/state"));
+    let environment = [("XDG_CONFIG_HOME", config.clone()), ("XDG_STATE_HOME", state.clone())];
+    for (command, stopped) in [
+        (format!("echo > {config}/toolgate/x"), true),
+        (format!("rm -r {state}/toolgate"), true),
+        (format!("mv {state} {state}2"), true),
+        (format!("rm {}", env!("CARGO_BIN_EXE_toolgate")), true),
+        (format!("cat {config}/toolgate/x"), false),
+        ("echo > x".to_owned(), false),
+    ] {
+        let ran = scene.run_with(&["check", &command], b"", &environment);
+        assert_eq!(ran.code != 0, stopped, "{command}: {}", ran.out);
+        assert_eq!(ran.out.contains("builtin:self-readOnlyPaths"), stopped, "{command}: {}", ran.out);
+    }
 }
 
 #[test]

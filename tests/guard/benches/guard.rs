@@ -15,6 +15,7 @@ fn call(command: &str) -> Call {
         command: Some(Field { name: "command".into(), value: command.into() }),
         paths: Vec::new(),
         globs: Vec::new(),
+        contents: Vec::new(),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),
         workspace: "/home/dev/project".into(),

@@ -67,6 +67,7 @@ impl Judge {
             command: Some(Field { name: "command".into(), value: command.into() }),
             paths: Vec::new(),
             globs: Vec::new(),
+            contents: Vec::new(),
             cwd: cwd.into(),
             home: Some(home.into()),
             workspace: cwd.into(),

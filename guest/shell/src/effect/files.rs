@@ -835,11 +835,12 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
 /// `fd PATTERN FOLDER ..`
 pub(super) fn fd(run: &mut Run<'_>, operands: &[Arg]) {
     let end = run.args.given.iter().filter(|given| matches!(given.name, "x" | "X")).count();
-    let folders = operands.get(1..).filter(|folders| end == 0 && !folders.is_empty());
-    let places: Vec<Place> = match folders {
-        Some(folders) => folders.iter().map(|folder| run.word(folder)).collect(),
-        None => vec![run.here()],
-    };
+    let mut places: Vec<Place> = operands.iter().skip(1).map(|folder| run.word(folder)).collect();
+    // The words of what it runs are among them.
+    places.retain(|place| end == 0 || run.is_folder(place));
+    if places.is_empty() {
+        places.push(run.here());
+    }
     for place in places {
         run.add(Kind::Read, &place, Mark::possible().recursive(true));
     }

@@ -290,6 +290,7 @@ impl Walk<'_> {
                 _ => presence = Presence::Absent,
             }
         }
+        let sure = state.files.lasts() || possible.first().is_some_and(|at| state.files.sure(at) == presence);
         let mut changed = state.clone();
         let stamp = self.change();
         let old = state.folders.certain().map(|folder| Value::Known(folder.to_owned()));
@@ -311,11 +312,11 @@ impl Walk<'_> {
         changed.folders = Folders { possible, known, open, stray };
         let informed = state.files.informed();
         match presence {
-            Presence::Folder => Ends::with(changed, Status::Success),
-            Presence::Absent | Presence::File | Presence::Other => Ends::with(state, Status::Failure),
-            Presence::Unknown => {
+            Presence::Folder if sure => Ends::with(changed, Status::Success),
+            Presence::Absent | Presence::File | Presence::Other if sure => Ends::with(state, Status::Failure),
+            _ => {
                 let mut stayed = state.clone();
-                stayed.unlikely = stayed.unlikely || !informed;
+                stayed.unlikely |= presence == Presence::Folder || !informed;
                 Ends::between(Some(changed), Some(stayed)).unwrap_or(Ends::of(state))
             }
         }

@@ -1750,7 +1750,7 @@ fn openable(
         return Some(true);
     }
     let path = path.filter(|_| !target.several)?;
-    let here = state.files.look(path);
+    let here = state.files.sure(path);
     if kind == RedirectKind::Read {
         return match here {
             Presence::Unknown => None,
@@ -1758,7 +1758,7 @@ fn openable(
             _ => Some(true),
         };
     }
-    match (here, parent(path).map(|folder| state.files.look(folder))) {
+    match (here, parent(path).map(|folder| state.files.sure(folder))) {
         (Presence::Folder, _) | (_, Some(Presence::Absent | Presence::File | Presence::Other)) => Some(false),
         (Presence::File | Presence::Unknown, _)
             if state.noclobber && kind == RedirectKind::Write && operator != RedirectOperator::Clobber =>

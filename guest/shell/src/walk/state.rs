@@ -280,8 +280,18 @@ impl Files {
     }
 }
 
-impl Look for Files {
-    fn look(&self, path: &str) -> Presence {
+impl Files {
+    /// Whether all that is known of files goes for conditions as well.
+    pub(crate) fn lasts(&self) -> bool {
+        self.facts.as_ref().is_none_or(|facts| facts.lasts())
+    }
+
+    /// What a condition on a path goes by: what the text made itself, and facts that last.
+    pub(crate) fn sure(&self, path: &str) -> Presence {
+        self.presence(path, self.facts.as_ref().filter(|facts| facts.lasts()))
+    }
+
+    fn presence(&self, path: &str, facts: Option<&Rc<dyn Look>>) -> Presence {
         let canonical = self.canonical(path);
         let path = canonical.as_ref();
         if let Some(made) = self.made_at(path) {
@@ -302,7 +312,7 @@ impl Look for Files {
                 Some((Presence::Folder | Presence::Unknown, _)) => return Presence::Unknown,
             }
         }
-        match &self.facts {
+        match facts {
             Some(facts) if !self.doubt => match facts.look(path) {
                 Presence::Absent if added => Presence::Unknown,
                 presence => presence,
@@ -311,6 +321,12 @@ impl Look for Files {
             _ if path == "/" => Presence::Folder,
             _ => Presence::Unknown,
         }
+    }
+}
+
+impl Look for Files {
+    fn look(&self, path: &str) -> Presence {
+        self.presence(path, self.facts.as_ref())
     }
 
     fn script(&self, path: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::Walk;
 use super::state::State;
-use crate::facts::{Look as _, Presence};
+use crate::facts::Presence;
 use crate::glob::Pattern;
 use crate::path::absolute;
 use crate::syntax::Test;
@@ -133,8 +133,8 @@ fn unary(operator: &str, word: &str, state: &State) -> Option<bool> {
             return Presence::Absent;
         }
         match (word.starts_with('/'), state.folders.certain()) {
-            (true, _) => state.files.look(&absolute(word, "/")),
-            (false, Some(folder)) => state.files.look(&absolute(word, folder)),
+            (true, _) => state.files.sure(&absolute(word, "/")),
+            (false, Some(folder)) => state.files.sure(&absolute(word, folder)),
             (false, None) => Presence::Unknown,
         }
     };

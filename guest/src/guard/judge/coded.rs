@@ -1,0 +1,295 @@
+//! The rules that no key of a rule file can say: what a text runs unseen, what a search finds, what cannot be judged.
+
+use std::collections::BTreeMap;
+
+use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why};
+
+use super::commands::reason;
+use super::{Inquiry, evidence};
+use crate::call::{Evidence, Field};
+use crate::guard::flow::{self, Source};
+use crate::guard::matching::{Miss, Subject, World};
+use crate::guard::place::{Place, is_elsewhere};
+use crate::guard::rule::Rule;
+
+/// Programs whose output names files.
+const SEARCHES: &[&str] =
+    &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
+
+/// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.
+const ENDLESS: usize = 200;
+
+/// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coded {
+    NoCommand,
+    Unparsed,
+    TooMuch,
+    Links,
+    RemovePiped,
+    ChangeFound,
+    ForkBomb,
+    UnknownProgram,
+    DownloadAndRun,
+    DownloadVouched,
+    RunDownloaded,
+    DecodeAndRun,
+    UnseenScript,
+}
+
+impl Coded {
+    pub(crate) const ALL: &[Coded] = &[
+        Coded::NoCommand,
+        Coded::Unparsed,
+        Coded::TooMuch,
+        Coded::Links,
+        Coded::RemovePiped,
+        Coded::ChangeFound,
+        Coded::ForkBomb,
+        Coded::UnknownProgram,
+        Coded::DownloadAndRun,
+        Coded::DownloadVouched,
+        Coded::RunDownloaded,
+        Coded::DecodeAndRun,
+        Coded::UnseenScript,
+    ];
+
+    /// As the row has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Coded::NoCommand => "no-command",
+            Coded::Unparsed => "unparsed",
+            Coded::TooMuch => "too-much",
+            Coded::Links => "links",
+            Coded::RemovePiped => "remove-piped",
+            Coded::ChangeFound => "change-found",
+            Coded::ForkBomb => "fork-bomb",
+            Coded::UnknownProgram => "unknown-program",
+            Coded::DownloadAndRun => "download-and-run",
+            Coded::DownloadVouched => "download-from-known",
+            Coded::RunDownloaded => "run-downloaded",
+            Coded::DecodeAndRun => "decode-and-run",
+            Coded::UnseenScript => "unseen-script",
+        }
+    }
+}
+
+impl<'a> Inquiry<'a> {
+    /// A rule in code fires, unless its pack is off.
+    pub(super) fn coded(&mut self, coded: Coded, about: &str, evidence: Vec<Evidence>) {
+        if let Some(rule) = self.row(coded) {
+            self.consider(&rule.name, None, None);
+            self.finding(&rule.name, rule.action, &reason(rule, about), evidence);
+        }
+    }
+
+    /// The same on a command, from which the user's own file may lift it.
+    pub(super) fn coded_on(
+        &mut self,
+        coded: Coded,
+        subject: &Subject<'_>,
+        source: &str,
+        world: &mut dyn World,
+        evidence: Vec<Evidence>,
+    ) {
+        let Some(rule) = self.row(coded) else { return };
+        let lifted = self.not_exempt(rule, subject, source, world).err();
+        self.consider(&rule.name, Some(subject.index), lifted.as_ref());
+        if lifted.is_none() {
+            self.finding(&rule.name, rule.action, &reason(rule, ""), evidence);
+        }
+    }
+
+    fn row(&self, coded: Coded) -> Option<&'a Rule> {
+        let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(coded.name());
+        self.guard.active().flat_map(|part| &part.rules).find(own)
+    }
+
+    /// Tells of the rules in code that found nothing to fire on.
+    pub(super) fn consider_code(&mut self) {
+        let Some(considered) = &self.considered else { return };
+        let told = |rule: &Rule| considered.iter().any(|one| one.rule == rule.name);
+        let rows = self.guard.active().flat_map(|part| &part.rules);
+        let silent: Vec<&Rule> = rows.filter(|rule| rule.code && !told(rule)).collect();
+        for rule in silent {
+            self.consider(&rule.name, None, Some(&Miss::Code));
+        }
+    }
+
+    /// Files that a search outside the workspace finds, and that something unnamed is done to.
+    pub(super) fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+        let searches = |subject: &&Subject<'_>| {
+            let lists = subject.command.program().is_some_and(|program| SEARCHES.contains(&program));
+            let places = subject.command.effects.iter().zip(subject.places());
+            let words = || subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+            let printed = matches!(subject.command.program(), Some("printf" | "echo"));
+            lists
+                && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
+                    || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
+        };
+        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
+        let Some(search) = running().find(searches) else { return };
+        let search = search.command.span;
+        let mut hit = Vec::new();
+        for subject in running() {
+            for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
+                let unnamed = match &effect.path {
+                    Value::Unknown { shape, .. } => {
+                        matches!(place, Place::Found | Place::Unknown)
+                            && shape.trim_matches(['/', Value::HOLE]).is_empty()
+                    }
+                    _ => false,
+                };
+                let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
+                if unnamed && loses {
+                    hit.push((subject, effect.span));
+                }
+            }
+        }
+        for (subject, span) in hit {
+            let evidence = vec![evidence(field, span), evidence(field, search)];
+            self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// What is run without anyone having seen it.
+    pub(super) fn runs(
+        &mut self,
+        script: &Script,
+        subjects: &[Subject<'_>],
+        field: &Field,
+        world: &mut dyn World,
+        look: Option<&dyn Look>,
+    ) {
+        if script.unparsed.is_some() {
+            return;
+        }
+        for run in flow::unseen(script, look) {
+            let coded = match (run.source, run.file) {
+                (Source::Downloaded, false) if run.vouched => Coded::DownloadVouched,
+                (Source::Downloaded, false) => Coded::DownloadAndRun,
+                (Source::Downloaded, true) => Coded::RunDownloaded,
+                (Source::Decoded, _) => Coded::DecodeAndRun,
+                (Source::Unseen, _) => Coded::UnseenScript,
+            };
+            let evidence = vec![evidence(field, run.span)];
+            // The command that runs it, and not one around that. In a computed text all have the same place.
+            let around = |subject: &&Subject<'_>| {
+                subject.command.span.start <= run.span.start && subject.command.span.end >= run.span.end
+            };
+            let length = |subject: &Subject<'_>| subject.command.span.end - subject.command.span.start;
+            let Some(least) = subjects.iter().filter(around).map(length).min() else {
+                self.coded(coded, "", evidence);
+                continue;
+            };
+            for subject in subjects.iter().filter(around).filter(|subject| length(subject) == least) {
+                self.coded_on(coded, subject, &field.value, world, evidence.clone());
+            }
+        }
+    }
+
+    /// A function that calls itself and nothing else decides whether it does.
+    pub(super) fn endless(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+        let found = subject.command;
+        let Some(program) = found.program() else { return };
+        if found.opaque && found.runs == Runs::Certainly && found.via.iter().any(|via| via == program) {
+            let evidence = vec![evidence(field, found.span)];
+            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// A loop that never ends, and in each round starts something beside itself and waits for nothing.
+    pub(super) fn endless_loop(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+        // What waits for nothing.
+        const QUICK: &[&str] = &["true", ":", "[", "test", "echo", "printf", "let"];
+        if subjects.len() < ENDLESS {
+            return;
+        }
+        let mut rounds: BTreeMap<(usize, usize), (usize, &Subject<'_>)> = BTreeMap::new();
+        let sure = |found: &Command| found.runs == Runs::Certainly && found.via.is_empty();
+        for subject in subjects.iter().filter(|subject| sure(subject.command)) {
+            let span = subject.command.span;
+            rounds.entry((span.start, span.end)).or_insert((0, subject)).0 += 1;
+        }
+        rounds.retain(|_, (count, _)| *count >= ENDLESS);
+        let beside = |subject: &Subject<'_>| {
+            let after = field.value.get(subject.command.span.end..).unwrap_or_default();
+            let after = after.trim_start_matches([' ', '\t', '\n', ';', ')', '}']);
+            after.starts_with('&') && !after.starts_with("&&")
+        };
+        let (started, waited): (Vec<&Subject<'_>>, Vec<&Subject<'_>>) =
+            rounds.values().map(|(_, subject)| *subject).partition(|subject| beside(subject));
+        let quick = |subject: &&Subject<'_>| subject.command.program().is_some_and(|program| QUICK.contains(&program));
+        if !waited.iter().all(quick) {
+            return;
+        }
+        for subject in started {
+            let evidence = vec![evidence(field, subject.command.span)];
+            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// A program that is not known, with options that only programs that remove or force something have.
+    pub(super) fn forced(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+        let found = subject.command;
+        const TELLING: &[&str] = &[
+            "-delete",
+            "-exec",
+            "-execdir",
+            "-rf",
+            "-fr",
+            "-Rf",
+            "-fR",
+            "-rfv",
+            "--hard",
+            "--force",
+            "--recursive",
+            "--no-preserve-root",
+            "-ffdxq",
+            "-fdx",
+            "-ffdx",
+            "-xdf",
+        ];
+        if found.words.first().is_none_or(|word| word.known().is_some()) {
+            return;
+        }
+        let texts = || found.words.windows(2).filter(|pair| pair[0].known() == Some("-c"));
+        let text = texts().map(|pair| &pair[1]).find(|word| word.value.text().contains(char::is_whitespace));
+        let telling = found.words.iter().skip(1).find(|word| word.known().is_some_and(|text| TELLING.contains(&text)));
+        let telling = telling.or(text);
+        if let Some(word) = telling {
+            let evidence = vec![evidence(field, word.span)];
+            self.coded_on(Coded::UnknownProgram, subject, &field.value, world, evidence);
+        }
+    }
+
+    /// What could not be read to its end.
+    pub(super) fn uncertain(&mut self, script: &Script, command: &Field) {
+        if let Some(why) = &script.unparsed {
+            let whole = evidence(command, Span { start: 0, end: command.value.len() });
+            self.coded(Coded::Unparsed, why, vec![whole]);
+        }
+        for word in script.commands.iter().flat_map(|found| &found.words) {
+            if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
+                self.coded(Coded::TooMuch, &why.to_string(), vec![evidence(command, word.span)]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::Guard;
+
+    #[test]
+    fn every_rule_in_code_has_one_row() {
+        let guard = Guard::new();
+        let rows = guard.parts.iter().flat_map(|part| &part.rules).filter(|rule| rule.code);
+        let mut rows: Vec<&str> = rows.filter_map(|rule| rule.name.strip_prefix("builtin:")).collect();
+        let mut coded: Vec<&str> = Coded::ALL.iter().map(|coded| coded.name()).collect();
+        rows.sort_unstable();
+        coded.sort_unstable();
+        assert_eq!(rows, coded);
+    }
+}

@@ -1,0 +1,206 @@
+//! The rules of packs and files on what commands say: those that say what they mean, and those that are a pattern.
+
+use std::collections::HashSet;
+
+use toolgate_shell::{Script, Span, Value};
+
+use super::{Inquiry, NAMED_WORDS, evidence};
+use crate::call::{Evidence, Field};
+use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
+use crate::guard::pattern::Tried;
+use crate::guard::rule::{Rule, named};
+use crate::guard::rules::Part;
+use crate::guard::view::{View, views};
+
+impl<'a> Inquiry<'a> {
+    /// The rules of one pack or file that say what they mean, on one command.
+    pub(super) fn rules(&mut self, part: &'a Part, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+        let program = subject.invocation().map(|found| found.program);
+        for rule in part.about(program) {
+            match self.fires(rule, subject, field, world) {
+                Ok(spans) => {
+                    self.consider(&rule.name, Some(subject.index), None);
+                    let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
+                    evidence.extend(self.written(rule));
+                    let places = places(rule, subject);
+                    let reason = reason(rule, &places);
+                    self.finding(&rule.name, rule.action, &reason, evidence);
+                }
+                Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
+            }
+        }
+    }
+
+    /// Where what a file tool writes matches.
+    fn written(&self, rule: &'a Rule) -> impl Iterator<Item = Evidence> {
+        let fields =
+            rule.what.content.iter().flat_map(|pattern| self.call.contents.iter().map(move |text| (pattern, text)));
+        fields.filter_map(|(pattern, text)| match pattern.find(&text.value) {
+            Tried::Found(range) => Some(evidence(text, Span { start: range.start, end: range.end })),
+            _ => None,
+        })
+    }
+
+    fn fires(
+        &mut self,
+        rule: &'a Rule,
+        subject: &Subject<'_>,
+        field: &Field,
+        world: &mut dyn World,
+    ) -> Result<Vec<Span>, Miss<'a>> {
+        let mut spans = subject.check(&rule.what, Purpose::Rule)?;
+        if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
+            let view = View::of(subject.command, &field.value);
+            if let Some(pattern) = &rule.pattern {
+                match pattern.find(&view.text) {
+                    Tried::No => return Err(Miss::Pattern),
+                    Tried::Found(range) => spans.push(view.source(&range)),
+                    Tried::TooMuch(_) => spans.push(subject.command.span),
+                }
+            }
+            confirmed(rule, &view.text)?;
+        }
+        self.here(rule, subject, world)?;
+        self.not_exempt(rule, subject, &field.value, world)?;
+        Ok(spans)
+    }
+
+    /// Whether the surroundings are those of the rule.
+    fn here(&mut self, rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> Result<(), Miss<'static>> {
+        match &rule.when {
+            Some(when) => self.surroundings(subject, world, |surroundings| surroundings.hold(when)),
+            None => Ok(()),
+        }
+    }
+
+    fn surroundings<T>(
+        &mut self,
+        subject: &Subject<'_>,
+        world: &mut dyn World,
+        ask: impl FnOnce(&mut Surroundings<'_, '_>) -> T,
+    ) -> T {
+        ask(&mut Surroundings {
+            command: subject.command,
+            workspace: &self.call.workspace,
+            world,
+            branches: &mut self.branches,
+            trackers: &self.trackers,
+        })
+    }
+
+    /// Whether no exemption of the user's lifts the rule from this command.
+    pub(super) fn not_exempt(
+        &mut self,
+        rule: &Rule,
+        subject: &Subject<'_>,
+        source: &str,
+        world: &mut dyn World,
+    ) -> Result<(), Miss<'static>> {
+        if rule.keeps_the_gate() {
+            return Ok(());
+        }
+        let guard = self.guard;
+        for exemption in guard.exemptions.iter().filter(|one| one.paths.is_none() && named(&one.rules, &rule.name)) {
+            let own = subject.check(&exemption.what, Purpose::Exemption).is_ok()
+                && exemption.pattern.as_ref().is_none_or(|pattern| {
+                    matches!(pattern.find(&View::of(subject.command, source).text), Tried::Found(_))
+                });
+            let holds = own
+                && exemption.when.as_ref().is_none_or(|when| {
+                    self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
+                });
+            if holds {
+                return Err(Miss::When("your own file exempts it".into()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rules that are patterns, on the texts of commands, pipelines and lists.
+    pub(super) fn patterns(
+        &mut self,
+        script: &Script,
+        subjects: &[Subject<'_>],
+        field: &'a Field,
+        world: &mut dyn World,
+    ) {
+        let guard = self.guard;
+        let parts: Vec<&Part> = guard.active().filter(|part| part.pattern_rules().next().is_some()).collect();
+        if parts.is_empty() {
+            return;
+        }
+        let source = field.value.as_str();
+        let mut texts = views(script, source);
+        texts.push(View::raw(source));
+        let last = texts.len() - 1;
+        let mut fired: HashSet<&str> = HashSet::new();
+        for (at, view) in texts.iter().enumerate() {
+            for rule in parts.iter().flat_map(|part| part.patterns(&view.text)) {
+                if rule.raw != (at == last) && !(at == last && script.unparsed.is_some()) {
+                    continue;
+                }
+                let Some(pattern) = &rule.pattern else { continue };
+                let (found, why) = match pattern.find(&view.text) {
+                    Tried::No => continue,
+                    Tried::Found(range) => (view.source(&range), None),
+                    Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
+                };
+                let command = view.command.unwrap_or(0);
+                let held = confirmed(rule, &view.text).and_then(|()| match subjects.get(command) {
+                    Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
+                        true => self.not_exempt(rule, subject, source, world),
+                        // An exemption is for one command, and not for those beside it.
+                        false => Ok(()),
+                    }),
+                    None => Ok(()),
+                });
+                if let Err(miss) = held {
+                    self.consider(&rule.name, view.command, Some(&miss));
+                    continue;
+                }
+                fired.insert(&rule.name);
+                self.consider(&rule.name, view.command, None);
+                let reason = match why {
+                    Some(why) => format!("{why}, so it counts as matching ({})", reason(rule, "")),
+                    None => reason(rule, ""),
+                };
+                self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
+            }
+        }
+        if self.considered.is_some() {
+            let silent = parts.iter().flat_map(|part| part.pattern_rules());
+            let silent: Vec<&str> =
+                silent.map(|rule| rule.name.as_str()).filter(|name| !fired.contains(name)).collect();
+            for name in silent {
+                self.consider(name, None, Some(&Miss::Pattern));
+            }
+        }
+    }
+}
+
+/// A rule's reason, what it is about here, and what would be fine.
+pub(super) fn reason(rule: &Rule, about: &str) -> String {
+    let about = if about.is_empty() { String::new() } else { format!(" ({about})") };
+    match &rule.instead {
+        Some(instead) => format!("{}{about}; instead: {instead}", rule.reason),
+        None => format!("{}{about}", rule.reason),
+    }
+}
+
+/// The paths that make a rule fire, and where they lie.
+fn places(rule: &Rule, subject: &Subject<'_>) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for (effect, place) in rule.what.effects.iter().flat_map(|wanted| subject.effects(wanted)) {
+        let path = effect.path.text().replace(Value::HOLE, "…");
+        let one = format!("{path} is {}", place.describe());
+        if !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    if told.len() > NAMED_WORDS {
+        let more = told.len() - NAMED_WORDS;
+        told.truncate(NAMED_WORDS);
+        told.push(format!("and {more} more"));
+    }
+    told.join(", ")
+}

@@ -1,0 +1,236 @@
+//! The path rules on what a call touches.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use toolgate_shell::{Kind as Deed, Look, Script, Value, Why, absolute};
+
+use super::reads::Below;
+use super::{Coded, Inquiry, evidence, text, tilde};
+use crate::call::{Action, Evidence, Field};
+use crate::guard::matching::{Subject, World, is_implied};
+use crate::guard::path_rules::{PathRule, Policy};
+use crate::guard::place::is_elsewhere;
+use crate::guard::rule::{Layer, named};
+
+/// What a rule on paths tells apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It is named, and what happens to it is not known.
+    Mention,
+    /// Its content is read.
+    Read,
+    /// It is made, or its content, mode or owner is changed.
+    Write,
+    /// It gets another name and is gone from here.
+    Move,
+    /// It is removed, with everything below it.
+    Delete,
+}
+
+impl Access {
+    /// None for what does not happen to a path here.
+    fn of(deed: Deed) -> Option<Self> {
+        match deed {
+            Deed::Mention | Deed::Execute => Some(Access::Mention),
+            Deed::Read => Some(Access::Read),
+            Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
+            Deed::Move => Some(Access::Move),
+            Deed::Delete => Some(Access::Delete),
+            Deed::Send => None,
+        }
+    }
+}
+
+/// A path that the call touches.
+pub(super) struct Touched {
+    pub(super) access: Access,
+    pub(super) path: Value,
+    /// With `..` still in it, if it has any.
+    pub(super) written: Option<String>,
+    pub(super) evidence: Evidence,
+    /// Whether a rule that fires asks instead of blocking, as the effect is only possible.
+    pub(super) possible: bool,
+    /// What is read with it, if it is a folder.
+    pub(super) below: Option<Below>,
+}
+
+impl Touched {
+    pub(super) fn new(access: Access, path: Value, evidence: Evidence) -> Self {
+        Touched { access, path, written: None, evidence, possible: false, below: None }
+    }
+
+    /// What the file system is asked about.
+    fn asked(&self) -> Option<String> {
+        self.written.clone().or_else(|| text(&self.path)).filter(|_| text(&self.path).is_some())
+    }
+}
+
+impl<'a> Inquiry<'a> {
+    /// What a command touches.
+    pub(super) fn effects(&mut self, subject: &Subject<'_>, script: &Script, command: &Field, world: &mut dyn World) {
+        let found = subject.command;
+        if script.unparsed.is_some() {
+            // Without structure any token may be the target of anything.
+            let mut seen = HashSet::new();
+            for word in found.words.iter().filter(|word| seen.insert(word.known())) {
+                let path = match &word.value {
+                    Value::Known(text) => Value::Known(absolute(&tilde(text, self.call), &self.call.cwd)),
+                    other => other.clone(),
+                };
+                let evidence = evidence(command, word.span);
+                self.touched.push(Touched::new(Access::Delete, path, evidence));
+            }
+            return;
+        }
+        // The folder that an option names: `git -C ~/.ssh`.
+        if let Some(cwd) = found.cwd.as_ref().filter(|_| found.cwd != found.shell_cwd) {
+            let path = Value::Known(cwd.clone());
+            self.touched.push(Touched::new(Access::Mention, path, evidence(command, found.span)));
+        }
+        for effect in &found.effects {
+            let Some(access) = Access::of(effect.kind) else { continue };
+            // What another program is told is no path of this one.
+            let told = effect.kind == Deed::Mention
+                && script.commands[subject.index + 1..]
+                    .iter()
+                    .take_while(|other| other.via.len() > found.via.len())
+                    .any(|other| other.group != found.group && other.span.end >= effect.span.start);
+            if told {
+                continue;
+            }
+            // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
+            // below its folder.
+            let below = matches!(&effect.path, Value::Pattern(pattern) if pattern.ends_with("/**"));
+            let searches = matches!(found.program(), Some("find" | "fd" | "fdfind"));
+            if is_implied(found, effect) || below && effect.span == found.span && !searches {
+                continue;
+            }
+            // It is given more of them when it runs.
+            if found.more_words && found.program() == Some("find") && effect.kind == Deed::Delete {
+                let evidence = vec![evidence(command, effect.span)];
+                self.coded_on(Coded::RemovePiped, subject, &command.value, world, evidence);
+            }
+            // A program that is not known may do anything to its operands.
+            let program = found.words.first().filter(|word| word.known().is_none());
+            let unknown = program.is_some_and(|program| program.span != effect.span);
+            let access = if unknown { Access::Delete } else { access };
+            let evidence = evidence(command, effect.span);
+            // `$CC -I../include -o x` makes things.
+            let compiles = || {
+                found.words.iter().filter_map(toolgate_shell::Word::known).any(|word| {
+                    matches!(word, "-o" | "-cf" | "-uf" | "-shared") || word.starts_with("-I") || word.starts_with("-o")
+                })
+            };
+            if unknown && is_elsewhere(self.map.of(&effect.path, true)) && !compiles() {
+                self.coded_on(Coded::UnknownProgram, subject, &command.value, world, vec![evidence.clone()]);
+            }
+            let possible =
+                unknown || effect.alternative || matches!(effect.path, Value::Unknown { why: Why::Directory, .. });
+            let below = Below::of(subject, effect);
+            let (path, written) = (effect.path.clone(), effect.written.clone());
+            self.touched.push(Touched { access, path, written, evidence, possible, below });
+        }
+    }
+
+    pub(super) fn paths(&mut self, world: &mut dyn World, look: Option<&dyn Look>) {
+        // Each path is asked for once, however often the text names it.
+        let asked: BTreeSet<String> = self.touched.iter().filter_map(Touched::asked).collect();
+        let known: Vec<String> = asked.into_iter().collect();
+        let resolved = match world.resolve(&known) {
+            Ok(resolved) => resolved,
+            Err(why) => {
+                self.coded(Coded::Links, &why, Vec::new());
+                return;
+            }
+        };
+        let real: BTreeMap<&String, String> =
+            known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
+        let guard = self.guard;
+        let home = self.call.home.as_deref();
+        for touched in std::mem::take(&mut self.touched) {
+            let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
+            self.falls_with(&touched, real.as_deref());
+            self.read_with(&touched, real.as_deref(), look);
+            let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
+            let covering =
+                |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
+            hit.extend(covering(&touched.path).into_iter().map(|rule| (rule, None)));
+            if let Some(real) = &real {
+                let behind = covering(&Value::Known(real.clone()));
+                hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
+            }
+            // A glob that may stand for many of them is one finding.
+            let one_is_enough = !matches!(touched.path, Value::Known(_));
+            let mut told: Vec<(Policy, bool)> = Vec::new();
+            for (rule, behind) in hit {
+                let kind = (rule.policy, rule.ask);
+                if one_is_enough && told.contains(&kind) {
+                    continue;
+                }
+                let deed = match (rule.policy, touched.access) {
+                    (Policy::NoRead, Access::Write | Access::Delete) => continue,
+                    (Policy::ReadOnly, Access::Read | Access::Mention) => continue,
+                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write) => continue,
+                    (policy, _) => policy.describe(),
+                };
+                let name = rule.name();
+                let may = match &touched.path {
+                    Value::Pattern(pattern) => match rule.is_meant(pattern, home, look) {
+                        Some(false) => continue,
+                        there => there.is_none(),
+                    },
+                    _ => false,
+                };
+                if self.path_exempt(rule, &name, &touched, real.as_deref()) {
+                    continue;
+                }
+                let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
+                let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let reason = format!(
+                    "{} {deed}: it falls under {} {}{behind}{why}",
+                    touched.evidence.text,
+                    rule.policy.key(),
+                    rule.source
+                );
+                let action = if touched.possible || rule.ask || may { Action::Ask } else { Action::Block };
+                told.push(kind);
+                self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+            }
+        }
+    }
+
+    /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.
+    pub(super) fn path_exempt(&self, rule: &PathRule, name: &str, touched: &Touched, real: Option<&str>) -> bool {
+        let home = self.call.home.as_deref();
+        // Another user's rule, or the one that keeps the gate itself, stays.
+        if rule.layer == Layer::Project || rule.keeps_the_gate() {
+            return false;
+        }
+        self.guard.exemptions.iter().filter(|one| named(&one.rules, name)).any(|exemption| {
+            let Some(paths) = &exemption.paths else { return false };
+            let covers = |path: &Value| matches!(path, Value::Known(_)) && paths.cover(path, home);
+            covers(&touched.path) && real.is_none_or(|real| covers(&Value::Known(real.to_owned())))
+        })
+    }
+
+    /// What is protected below a path that is removed: one finding, however much it is.
+    fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
+        if !matches!(touched.access, Access::Delete | Access::Move) {
+            return;
+        }
+        let home = self.call.home.as_deref();
+        let mut below = Vec::new();
+        for path in std::iter::once(touched.path.text()).chain(real) {
+            below.extend(self.guard.active().flat_map(|part| part.paths.below(path, home)));
+        }
+        let Some(first) = below.first() else { return };
+        let name = first.name();
+        let others = match below.len() - 1 {
+            0 => String::new(),
+            count => format!(" and {count} more protected paths"),
+        };
+        let reason = format!("{} holds {}{others}, which would go with it", touched.evidence.text, first.source);
+        let action = if touched.possible { Action::Ask } else { Action::Block };
+        self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+    }
+}

@@ -1,0 +1,263 @@
+//! What is read along with a folder: `grep -r key ~` reads `~/.ssh`, though no word names it.
+//!
+//! This goes by rules that stand for one place, `~/.ssh/` or `/srv/keys/`, and asks; where the content then leaves the
+//! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
+//! searching or packing one of those is everyday work. It counts where a search picks files by that name.
+
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Span, Value, Word};
+
+use super::paths::{Access, Touched};
+use super::{Inquiry, evidence};
+use crate::call::{Action, Field};
+use crate::guard::matching::{Subject, filter_names};
+use crate::guard::path_rules::{PathRule, Policy};
+use crate::guard::place::Place;
+
+/// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.
+const LISTS: &[&str] = &[
+    "ls",
+    "find",
+    "fd",
+    "fdfind",
+    "tree",
+    "du",
+    "df",
+    "dust",
+    "ncdu",
+    "exa",
+    "eza",
+    "lsd",
+    "broot",
+    "stat",
+    "file",
+    "wc",
+    "locate",
+    "plocate",
+    "mlocate",
+    "realpath",
+    "readlink",
+    "dirname",
+    "basename",
+    "echo",
+    "printf",
+    "test",
+    "[",
+    "[[",
+    "chmod",
+    "chown",
+    "chgrp",
+    "touch",
+    "getfacl",
+    "lsattr",
+    "cksum",
+    "sum",
+    "md5sum",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "b2sum",
+    "xxhsum",
+    "xargs",
+    "rm",
+    "rmdir",
+    "restorecon",
+];
+
+/// Programs that pack, copy or show whole folders and of which the shell engine only knows the operands; with whether
+/// that is to another machine.
+const COPIES: &[(&str, bool)] = &[
+    ("pax", false),
+    ("restic", false),
+    ("borg", false),
+    ("duplicity", false),
+    ("rdiff-backup", false),
+    ("mksquashfs", false),
+    ("genisoimage", false),
+    ("mkisofs", false),
+    ("xorriso", false),
+    ("unison", true),
+    ("rclone", true),
+    ("aws", true),
+    ("gsutil", true),
+    ("gcloud", true),
+    ("s3cmd", true),
+    ("s5cmd", true),
+    ("azcopy", true),
+    ("b2", true),
+    ("mc", true),
+    ("lftp", true),
+    ("ncftpput", true),
+];
+
+/// Programs that read the files whose names they get from standard input, and the options that make others do so.
+const LISTED: &[(&str, &[&str])] = &[
+    ("cpio", &[]),
+    ("pax", &[]),
+    ("tar", &["-T", "--files-from"]),
+    ("bsdtar", &["-T", "--files-from"]),
+    ("zip", &["-@"]),
+    ("rsync", &["--files-from"]),
+    ("7z", &["-i@"]),
+    ("wc", &["--files0-from"]),
+    ("sort", &["--files0-from"]),
+];
+
+/// Programs that leave out names that begin with a dot, unless they are told otherwise.
+const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
+
+/// What of a folder is read with it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Below {
+    /// Globs of the names that are picked; all of them if empty.
+    pub(super) names: Vec<String>,
+    /// It is sent to another machine.
+    pub(super) leaves: bool,
+}
+
+impl Below {
+    /// What a command reads with a folder; `None` if nothing that it gives away.
+    pub(super) fn of(subject: &Subject<'_>, effect: &Effect) -> Option<Self> {
+        let program = subject.command.program()?;
+        if effect.kind == Deed::Mention {
+            let (_, leaves) = COPIES.iter().find(|(name, _)| *name == program)?;
+            return Some(Below { names: Vec::new(), leaves: *leaves });
+        }
+        if effect.kind != Deed::Read || !effect.recursive {
+            return None;
+        }
+        if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
+            return None;
+        }
+        Some(Below { names: included(subject.command), leaves: leaves(subject) })
+    }
+}
+
+/// Whether `-u`, `-.` or `--hidden` is given.
+fn takes_hidden(command: &Command) -> bool {
+    command.words.iter().skip(1).any(|word| {
+        let text = word.value.text();
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        matches!(text, "--hidden" | "--unrestricted") || letters.is_some_and(|letters| letters.contains(['u', '.']))
+    })
+}
+
+/// The names of files that a search of contents is limited to.
+fn included(command: &Command) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut words = command.words.iter().skip(1).map(|word| word.value.text());
+    while let Some(word) = words.next() {
+        let attached = ["--include=", "--glob="].iter().find_map(|option| word.strip_prefix(option));
+        match word {
+            "--include" | "--glob" | "-g" => names.extend(words.next()),
+            _ => names.extend(attached),
+        }
+    }
+    // One that leaves names out does not say which are meant.
+    names.into_iter().filter(|name| !name.starts_with('!')).map(str::to_owned).collect()
+}
+
+/// Whether what a command prints goes to another machine.
+fn leaves(subject: &Subject<'_>) -> bool {
+    let (_, after) = subject.pipeline();
+    let network =
+        |command: &Command| command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"));
+    let sends = |command: &Command| command.effects.iter().any(|effect| effect.kind == Deed::Send) || network(command);
+    sends(subject.command) || after.into_iter().any(sends)
+}
+
+impl Inquiry<'_> {
+    /// Files that a search finds, and whose content something then reads: `find ~ -name id_rsa -exec cat {} +`.
+    pub(super) fn reads_found(&mut self, subjects: &[Subject<'_>], field: &Field) {
+        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
+        let reads = |subject: &&Subject<'_>| {
+            let mut effects = subject.command.effects.iter().zip(subject.places());
+            takes_list(subject)
+                || subject.command.program().is_some_and(|program| !LISTS.contains(&program))
+                    && effects.any(|(effect, place)| {
+                        let unnamed = effect.path.text().trim_matches(['/', Value::HOLE]).is_empty();
+                        let found = matches!(place, Place::Found | Place::Unknown) && unnamed;
+                        matches!(effect.kind, Deed::Read | Deed::Send) && found
+                    })
+        };
+        let readers: Vec<&Subject<'_>> = running().filter(reads).collect();
+        if readers.is_empty() {
+            return;
+        }
+        // What a wrapper runs prints where the wrapper prints.
+        let around = |inner: Span, outer: Span| inner.start >= outer.start && inner.end <= outer.end;
+        let outer = |reader: &&Subject<'_>| {
+            running().any(|subject| around(reader.command.span, subject.command.span) && leaves(subject))
+        };
+        let leaves = readers.iter().any(|reader| outer(reader));
+        for search in running() {
+            let Some(names) = names_found(search.command) else { continue };
+            for effect in search.command.effects.iter().filter(|effect| effect.kind == Deed::Read && effect.recursive) {
+                let mut touched = Touched::new(Access::Read, effect.path.clone(), evidence(field, effect.span));
+                touched.below = Some(Below { names: names.clone(), leaves });
+                self.touched.push(touched);
+            }
+        }
+    }
+
+    /// What is not to be read and lies below a folder that is read: one finding, however much it is.
+    pub(super) fn read_with(&mut self, touched: &Touched, real: Option<&str>, look: Option<&dyn Look>) {
+        let Some(below) = &touched.below else { return };
+        let home = self.call.home.as_deref();
+        let paths = || [Some(touched.path.text()), real].into_iter().flatten();
+        let mut held: Vec<&PathRule> = Vec::new();
+        for part in self.guard.active() {
+            for path in paths() {
+                if below.names.is_empty() {
+                    held.extend(
+                        part.paths.below(path, home).into_iter().filter(|rule| rule.is_for_reading(home, look)),
+                    );
+                }
+                for name in &below.names {
+                    held.extend(part.paths.named_below(path, name, home));
+                }
+            }
+        }
+        held.retain(|rule| {
+            let unread = matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
+            unread && !self.path_exempt(rule, &rule.name(), touched, real)
+        });
+        let Some(first) = held.first() else { return };
+        let mut others: Vec<&str> = held.iter().map(|rule| rule.source.as_str()).collect();
+        others.sort_unstable();
+        others.dedup();
+        let others = match others.len() - 1 {
+            0 => String::new(),
+            count => format!(" and {count} more protected paths"),
+        };
+        let sent = if below.leaves { " and sent to another machine" } else { "" };
+        let reason = format!(
+            "{} holds {}{others}, which would be read with it{sent}; instead: name the files or folders that are meant",
+            touched.evidence.text, first.source
+        );
+        let action = if below.leaves && !touched.possible { Action::Block } else { Action::Ask };
+        self.finding(&first.name(), action, &reason, vec![touched.evidence.clone()]);
+    }
+}
+
+/// Whether a command reads the files that the one before it in its pipeline names.
+fn takes_list(subject: &Subject<'_>) -> bool {
+    let program = subject.command.program();
+    let Some((_, options)) = LISTED.iter().find(|(name, _)| Some(*name) == program) else { return false };
+    let given = |option: &&str| subject.command.words.iter().any(|word| word.value.text().starts_with(*option));
+    (options.is_empty() || options.iter().any(given)) && !subject.pipeline().0.is_empty()
+}
+
+/// The globs by which a search picks the files that it prints; none for all of them. `None` if it is no search.
+fn names_found(command: &Command) -> Option<Vec<String>> {
+    match command.program()? {
+        "find" => Some(filter_names(command)?.into_iter().map(str::to_owned).collect()),
+        "fd" | "fdfind" if takes_hidden(command) || command.words.iter().any(is_hidden_flag) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+fn is_hidden_flag(word: &Word) -> bool {
+    word.known().is_some_and(|text| text.starts_with("-H"))
+}

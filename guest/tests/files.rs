@@ -1,0 +1,130 @@
+//! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
+//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
+//! file tool writes, and what is expected.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use toolgate_guest::call::{Action, Call, Field, Kind};
+use toolgate_guest::facts::{Answers, Found, Remembered};
+use toolgate_guest::guard::{Guard, Layer, World};
+use toolgate_shell::Look;
+
+const WORKSPACE: &str = "/home/dev/project";
+
+/// The files of a case.
+#[derive(Clone)]
+struct Disk(Rc<Value>);
+
+impl Disk {
+    fn names(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.0[key].as_array().into_iter().flatten().map(|name| name.as_str().expect("a path"))
+    }
+
+    fn link(&self, path: &str) -> Option<&str> {
+        self.0["links"].get(path).map(|to| to.as_str().expect("a path"))
+    }
+
+    /// With the links above the last part resolved, or all of them.
+    fn real(&self, path: &str, last: bool) -> String {
+        let mut real = String::new();
+        let mut parts = path.split('/').filter(|part| !part.is_empty()).peekable();
+        while let Some(part) = parts.next() {
+            real = format!("{real}/{part}");
+            if (last || parts.peek().is_some())
+                && let Some(to) = self.link(&real)
+            {
+                real = self.real(to, true);
+            }
+        }
+        if real.is_empty() { "/".to_owned() } else { real }
+    }
+
+    fn found(&self, path: &str) -> Found {
+        let below = |name: &str, folder: &str| folder == "/" || name.starts_with(&format!("{folder}/"));
+        let path = self.real(path, false);
+        let scripts = self.0["scripts"].as_object().into_iter().flat_map(|scripts| scripts.keys().map(String::as_str));
+        let mut all = self.names("files").chain(scripts).chain([WORKSPACE, "/home/dev/project/"]);
+        match () {
+            () if self.link(&path).is_some() => Found::Link,
+            () if self.names("hidden").any(|name| name == path || below(&path, name)) => Found::Hidden,
+            () if all.any(|name| below(name, &path)) => Found::Folder,
+            () if self.names("files").any(|name| name == path) => Found::File,
+            () if self.0["scripts"].get(&path).is_some() => Found::File,
+            () => Found::Nothing,
+        }
+    }
+}
+
+impl Answers for Disk {
+    fn stat(&self, paths: &[String]) -> Option<Vec<Found>> {
+        Some(paths.iter().map(|path| self.found(path)).collect())
+    }
+
+    fn resolve(&self, path: &str) -> Option<Option<(String, bool)>> {
+        let real = self.real(path, true);
+        let exists = self.found(&real) != Found::Nothing;
+        Some(Some((real, exists)))
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        self.0["scripts"].get(self.real(path, true))?.as_str().map(str::to_owned)
+    }
+}
+
+impl World for Disk {
+    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
+        Ok(paths.iter().map(|path| Some(self.real(path, true))).collect())
+    }
+
+    fn look(&mut self) -> Option<Rc<dyn Look>> {
+        Some(Rc::new(Remembered::new(self.clone())))
+    }
+}
+
+fn call(case: &Value) -> Call {
+    let field = |key: &str| case[key].as_str().map(|value| Field { name: key.to_owned(), value: value.to_owned() });
+    Call {
+        kind: match case["kind"].as_str() {
+            None => Kind::Shell,
+            Some("read") => Kind::Read,
+            Some("write") => Kind::Write,
+            Some("search") => Kind::Search,
+            Some("list") => Kind::List,
+            Some(kind) => panic!("unknown kind {kind}"),
+        },
+        command: field("command"),
+        paths: field("path").into_iter().collect(),
+        globs: field("glob").into_iter().collect(),
+        contents: field("content").into_iter().collect(),
+        cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
+        home: Some("/home/dev".into()),
+        workspace: WORKSPACE.into(),
+    }
+}
+
+#[test]
+fn every_case_gets_its_verdict() {
+    let mut wrong = Vec::new();
+    for (number, line) in include_str!("files.jsonl").lines().enumerate() {
+        let case: Value = serde_json::from_str(line).expect("a case is JSON");
+        let mut guard = Guard::new();
+        if let Some(rules) = case["rules"].as_str() {
+            assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), [], "{line}");
+        }
+        let verdict = guard.judge(&call(&case), &mut Disk(Rc::new(case.clone())));
+        let got = match verdict.action() {
+            None | Some(Action::Note) => "pass",
+            Some(Action::Ask) => "ask",
+            Some(Action::Block) => "block",
+        };
+        let fired = |rule: &str| verdict.findings.iter().any(|finding| finding.rule == rule);
+        if got != case["expect"] || case["rule"].as_str().is_some_and(|rule| !fired(rule)) {
+            let found = verdict.findings.iter();
+            let found: Vec<String> =
+                found.map(|found| format!("    {:?} {}: {}", found.action, found.rule, found.reason)).collect();
+            wrong.push(format!("line {}: {line}\n  got {got}\n{}", number + 1, found.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
