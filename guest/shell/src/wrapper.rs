@@ -28,6 +28,11 @@ use table::Row;
 
 pub(crate) use xargs::xargs;
 
+/// One text out of several words, a blank between them.
+pub(crate) fn joined(words: &[Word]) -> Word {
+    words::join(words, " ")
+}
+
 /// A command, text or file that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {

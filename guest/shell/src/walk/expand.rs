@@ -104,6 +104,7 @@ impl State {
             Some(variable) => match &variable.content {
                 Content::Text(value) => Got::Set(value.clone()),
                 Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Unset => Got::Unset,
                 Content::Unknown(why) => Got::Unknown(why.clone()),
             },
@@ -459,6 +460,33 @@ impl Walk<'_> {
 
     fn get(&mut self, parameter: &Parameter, state: &mut State) -> Got {
         let name = parameter.name.as_str();
+        let map = match state.get(name).filter(|_| !state.wild && !parameter.indirect).map(|variable| &variable.content)
+        {
+            Some(Content::Map(values)) => Some(Rc::clone(values)),
+            _ => None,
+        };
+        match (map, &parameter.index) {
+            (Some(values), Some(Index::Word(word))) => {
+                let key = self.assigned(word, state);
+                let value = key.known().map(|key| values.get(key).cloned());
+                return match value {
+                    Some(Some(value)) => Got::Set(value),
+                    Some(None) => Got::Unset,
+                    None => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            (Some(values), Some(_)) => {
+                // In an order that is bash's own.
+                return match values.len() {
+                    0 | 1 => Got::Many {
+                        values: values.values().cloned().collect(),
+                        joined: matches!(parameter.index, Some(Index::Joined)),
+                    },
+                    _ => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            _ => {}
+        }
         let index = match &parameter.index {
             None => None,
             Some(Index::Word(word)) => Some(self.number(word, state)),

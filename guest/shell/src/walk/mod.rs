@@ -18,6 +18,7 @@ mod builtin;
 mod control;
 mod expand;
 mod output;
+mod project;
 mod simple;
 mod state;
 mod test;
@@ -140,6 +141,7 @@ impl Variables {
             let value = match &variable.content {
                 Content::Text(value) => value.known(),
                 Content::Array(values) => values.first().and_then(Value::known),
+                Content::Map(values) => values.get("0").and_then(Value::known),
                 Content::Unset => return None,
                 Content::Unknown(_) => None,
             };

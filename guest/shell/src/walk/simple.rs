@@ -1,5 +1,6 @@
 //! One simple command: its words, its redirects, what it is, and the commands that it runs inside.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::control::{Ends, restore};
@@ -9,7 +10,7 @@ use crate::effect::{self, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::inline::{self, What};
 use crate::path::{absolute, parent};
-use crate::syntax::{self, Assigned, Assignment, Descriptor, Part, RedirectOperator, Target};
+use crate::syntax::{self, Assigned, Assignment, Base, Descriptor, NodeKind, Part, RedirectOperator, Target};
 use crate::tracker::{Scope, Snapshot};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
@@ -465,22 +466,73 @@ impl Walk<'_> {
         assignments: &[Assignment],
         words: &[syntax::Word],
         redirects: &[syntax::Redirect],
+        state: State,
+    ) -> Ends {
+        let words: Vec<&syntax::Word> = words.iter().collect();
+        self.aliased(span, assignments, &words, redirects, state)
+    }
+
+    /// A command whose first word may be an alias. On the line that defines it it is none yet, so that the command as
+    /// it is written is looked at too.
+    fn aliased(
+        &mut self,
+        span: Span,
+        assignments: &[Assignment],
+        words: &[&syntax::Word],
+        redirects: &[syntax::Redirect],
+        state: State,
+    ) -> Ends {
+        let found = self.alias_of(words, &state);
+        let Some((name, text)) = found.filter(|_| self.may_nest()) else {
+            return self.unaliased(span, assignments, words, redirects, state);
+        };
+        let joiner = self.joiner;
+        let own = state.clone();
+        let expanded = self.doubting(true, |walk| {
+            walk.calls.push(name);
+            let ends = walk.inside("alias", |walk| match alias_words(&text, span) {
+                Some(parsed) => {
+                    let own_words = simple_words(&parsed).unwrap_or_default();
+                    let all: Vec<&syntax::Word> = own_words.iter().chain(words.iter().skip(1).copied()).collect();
+                    walk.joiner = joiner;
+                    walk.aliased(span, assignments, &all, redirects, own)
+                }
+                None => {
+                    let mut ends = None;
+                    walk.text(&Word::new(text, span), |walk, list| ends = Some(walk.list(list, own.clone())));
+                    ends.unwrap_or_else(|| Ends::of(own))
+                }
+            });
+            walk.calls.pop();
+            ends
+        });
+        self.joiner = joiner;
+        let plain = self.doubting(true, |walk| walk.unaliased(span, assignments, words, redirects, state));
+        let (expanded, plain) = (expanded.join(self), plain.join(self));
+        Ends::with(expanded.merge(plain, self.change()), Status::Unknown)
+    }
+
+    /// The alias that the first word is, and what it stands for.
+    fn alias_of(&self, words: &[&syntax::Word], state: &State) -> Option<(String, String)> {
+        let name = words.first().filter(|_| state.aliases)?.plain()?;
+        let text = state.alias_texts.get(name)?;
+        (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), text.clone()))
+    }
+
+    fn unaliased(
+        &mut self,
+        span: Span,
+        assignments: &[Assignment],
+        words: &[&syntax::Word],
+        redirects: &[syntax::Redirect],
         mut state: State,
     ) -> Ends {
-        if let Some(text) = self.expanded_alias(span, words, &state) {
-            let name = text.1;
-            self.calls.push(name);
-            let mut ends = None;
-            self.inside("alias", |walk| walk.text(&text.0, |walk, list| ends = Some(walk.list(list, state.clone()))));
-            self.calls.pop();
-            return ends.unwrap_or_else(|| Ends::of(state));
-        }
         let slot = self.reserve();
         if self.failure.is_some() {
             return Ends::of(state);
         }
         let before = state.clone();
-        let declares = words.first().and_then(syntax::Word::plain).is_some_and(|name| DECLARATIONS.contains(&name));
+        let declares = words.first().and_then(|word| word.plain()).is_some_and(|name| DECLARATIONS.contains(&name));
         let mut resolved: Vec<Word> = Vec::with_capacity(words.len());
         for (index, word) in words.iter().enumerate() {
             // `name=value` among the arguments: a tilde in the value is one, and after `export` nothing splits it.
@@ -531,9 +583,15 @@ impl Walk<'_> {
         });
         if declares {
             let arrays: Vec<_> = arrays.collect();
+            let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
+            let keyed = command.words.iter().skip(1).any(flags);
             for (name, elements) in arrays {
-                let name = name.trim_end_matches(['=', '+']);
-                self.assign_array(name, elements, false, &mut state);
+                let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
+                if keyed {
+                    self.assign_map(name, elements, append, &mut state);
+                } else {
+                    self.assign_array(name, elements, append, &mut state);
+                }
             }
         }
         // An expansion may have ended the shell; one in a redirect, after it came to this command.
@@ -543,18 +601,6 @@ impl Walk<'_> {
             before.lost = before.lost.min(self.frames.len());
         }
         self.run_redirected(slot, command, &redirected, &before, state)
-    }
-
-    /// The text that a command comes to whose first word is an alias, and the alias.
-    fn expanded_alias(&mut self, span: Span, words: &[syntax::Word], state: &State) -> Option<(Word, String)> {
-        let first = words.first().filter(|_| state.aliases)?;
-        let name = first.plain()?;
-        let text = state.alias_texts.get(name)?;
-        if self.calls.iter().any(|call| call == name) || !self.may_nest() {
-            return None;
-        }
-        let rest = self.source.get(first.span.end..span.end).filter(|_| first.span.end <= span.end)?;
-        Some((Word { at: None, ..Word::new(format!("{text}{rest}"), span) }, name.to_owned()))
     }
 
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
@@ -660,10 +706,20 @@ impl Walk<'_> {
     /// Assigns, and says what.
     fn assignment(&mut self, assignment: &Assignment, state: &mut State) -> Word {
         let name = assignment.name.as_str();
+        let keyed = state.get(name).is_some_and(|variable| matches!(variable.content, Content::Map(_)));
+        if let (true, Some(index), Assigned::Scalar(word)) = (keyed, &assignment.index, &assignment.value) {
+            let (key, word) = (self.assigned(index, state), self.assigned(word, state));
+            self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
+            return Word::unknown(Why::Expansion, assignment.span);
+        }
         let index = assignment.index.as_ref().map(|index| self.number(index, state));
         match &assignment.value {
             Assigned::Array(elements) => {
-                self.assign_array(name, elements, assignment.append, state);
+                if keyed {
+                    self.assign_map(name, elements, assignment.append, state);
+                } else {
+                    self.assign_array(name, elements, assignment.append, state);
+                }
                 Word::unknown(Why::Expansion, assignment.span)
             }
             Assigned::Scalar(word) => {
@@ -718,6 +774,44 @@ impl Walk<'_> {
         let content = content.unwrap_or(Content::Unknown(Why::Variable(name.to_owned())));
         let before = state.get(name).cloned().unwrap_or(Variable { exported: Some(false), ..Variable::unknown(name) });
         state.put(name, Variable { content, ..before }, stamp);
+    }
+
+    /// `declare -A name=([key]=value ..)`
+    fn assign_map(&mut self, name: &str, elements: &[syntax::Element], append: bool, state: &mut State) {
+        let mut keys = Vec::new();
+        for element in elements {
+            let key = match &element.index {
+                Some(index) => self.assigned(index, state),
+                // Keys and values in turn are not followed.
+                None => Word::unknown(Why::Expansion, element.word.span),
+            };
+            keys.push((key, self.assigned(&element.word, state)));
+        }
+        self.assign_keys(name, keys, false, append, state);
+    }
+
+    /// Sets keys of a map; without `more` they are all there is.
+    fn assign_keys(&mut self, name: &str, keys: Vec<(Word, Word)>, append: bool, more: bool, state: &mut State) {
+        let variable = state.get(name).cloned().unwrap_or_else(|| Variable::unknown(name));
+        let mut values = match &variable.content {
+            _ if variable.readonly => None,
+            _ if !more => Some(BTreeMap::new()),
+            Content::Map(values) => self.afford(values.len() * 16).then(|| values.as_ref().clone()),
+            Content::Unset => Some(BTreeMap::new()),
+            _ => None,
+        };
+        for (key, word) in keys {
+            match (&mut values, key.known()) {
+                (Some(values), Some(key)) if !append && values.len() < 1_000 => {
+                    values.insert(key.to_owned(), word.value);
+                }
+                _ => values = None,
+            }
+        }
+        let stamp = self.change();
+        let unknown = || Content::Unknown(Why::Variable(name.to_owned()));
+        let content = values.map_or_else(unknown, |values| Content::Map(Rc::new(values)));
+        state.put(name, Variable { content, exported: Some(false), special: false, ..variable }, stamp);
     }
 
     fn assign_element(&mut self, name: &str, index: Option<i64>, word: &Word, append: bool, state: &mut State) {
@@ -815,6 +909,7 @@ impl Walk<'_> {
         }
         let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
         inner.extend(by_variables(&name, &words, &state));
+        inner.extend(self.by_project(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
         let unlisted = inner.is_empty() && effect::is_unlisted(&command);
         self.record(slot, command, before, &mut state);
@@ -1572,6 +1667,21 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The text of an alias that stands for words before others, and for nothing else.
+pub(super) fn alias_words(text: &str, span: Span) -> Option<syntax::Parsed> {
+    let parsed = syntax::parse(text, Base::opaque(span), 0).ok()?;
+    simple_words(&parsed).is_some().then_some(parsed)
+}
+
+/// The words of a text that is one simple command without redirects and assignments.
+fn simple_words(parsed: &syntax::Parsed) -> Option<&[syntax::Word]> {
+    let [item] = parsed.list.items.as_slice() else { return None };
+    let [node] = item.first.commands.as_slice() else { return None };
+    let NodeKind::Simple { assignments, words } = &node.kind else { return None };
+    let plain = item.rest.is_empty() && !item.background && !item.first.negated;
+    (plain && assignments.is_empty() && node.redirects.is_empty() && !words.is_empty()).then_some(words)
 }
 
 /// What `realpath` prints of a path whose links are known.
