@@ -86,11 +86,23 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Whether a name has an index.
+fn is_index(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name.contains('['))
+}
+
 impl Walk<'_> {
     pub(super) fn builtin(&mut self, name: &str, words: &[Word], span: Span, mut state: State) -> Ends {
         let arguments = words.get(1..).unwrap_or_default();
-        if !matches!(name, "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue") {
-            self.names_again(arguments, &state);
+        match name {
+            "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue" => {}
+            // A value is not expanded again.
+            "declare" | "export" | "local" | "readonly" | "typeset" => {
+                let valued = |word: &&Word| word.known().is_none_or(|text| is_index(text.split('=').next()));
+                let names: Vec<Word> = arguments.iter().filter(valued).cloned().collect();
+                self.names_again(&names, &state);
+            }
+            _ => self.names_again(arguments, &state),
         }
         let status = match name {
             "cd" => return self.cd(arguments, span, state),

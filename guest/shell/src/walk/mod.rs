@@ -17,6 +17,7 @@
 mod builtin;
 mod control;
 mod expand;
+mod lines;
 mod output;
 mod project;
 mod simple;
