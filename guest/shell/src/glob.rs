@@ -205,6 +205,25 @@ pub(crate) fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?']) || bracket() || ["@(", "+(", "!("].iter().any(|open| text.contains(open))
 }
 
+/// The only name that a pattern can find, if nothing in it but brackets around one character is special.
+pub(crate) fn only_name(pattern: &str) -> Option<String> {
+    let mut name = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' | '?' | '(' | '|' => return None,
+            '\\' => name.push(chars.next()?),
+            '[' => {
+                let inner = chars.next().filter(|c| !"!^]\\[".contains(*c))?;
+                chars.next().filter(|c| *c == ']')?;
+                name.push(inner);
+            }
+            c => name.push(c),
+        }
+    }
+    Some(name)
+}
+
 /// Adds a text to a pattern in which it stands for itself.
 pub(crate) fn escape(text: &str, into: &mut String) {
     for c in text.chars() {

@@ -10,6 +10,7 @@
 //! | `lex` | text to tokens, for the five languages that have expressions in common |
 //! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
 //! | `assigned` | which names have more than one value |
+//! | `unused` | which functions nothing can call |
 //! | `machine` | the state of a script that is read: names, functions, what was found |
 //! | `statements`, `expressions` | which call is made with which values |
 //! | `tables` | what a call does, as tables: one row a function |
@@ -31,6 +32,7 @@ mod statements;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod unused;
 mod value;
 
 /// A language that a command can be given a script of.
@@ -91,7 +93,11 @@ pub(crate) enum What {
         from: Path,
         to: Path,
     },
-    Mode(Path),
+    Mode {
+        path: Path,
+        /// As `chmod` takes it, if it is known.
+        mode: Option<String>,
+    },
     Chdir(Path),
     /// Text for a shell. The home directory is `$HOME` in it.
     Shell(Text),

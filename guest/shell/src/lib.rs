@@ -25,6 +25,7 @@
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `word` | one word's value | which words a command has |
 //! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
+//! | `make` | what a makefile runs | running make |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
@@ -110,6 +111,7 @@ mod files;
 mod glob;
 mod hints;
 mod inline;
+mod make;
 mod path;
 mod scan;
 mod syntax;

@@ -20,6 +20,8 @@ pub enum Why {
     ProcessSubstitution,
     /// This variable's value.
     Variable(String),
+    /// This text, unless a variable that is not known has another one.
+    Default(String),
     /// The home folder of this user; of the own one if empty.
     Home(String),
     /// The directory in which the command runs.
@@ -42,6 +44,7 @@ impl fmt::Display for Why {
             Why::CommandOutput => f.write_str("it is the output of a command"),
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) => write!(f, "the value of ${name} is not known"),
+            Why::Default(text) => write!(f, "it is {text} unless a variable says otherwise"),
             Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
             Why::Home(user) => write!(f, "the home folder of {user} is not known"),
             Why::Directory => f.write_str("the directory is not known"),

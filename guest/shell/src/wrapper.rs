@@ -28,6 +28,11 @@ use table::Row;
 
 pub(crate) use xargs::xargs;
 
+/// One text out of several words, a blank between them.
+pub(crate) fn joined(words: &[Word]) -> Word {
+    words::join(words, " ")
+}
+
 /// A command, text or file that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inner {
@@ -92,6 +97,8 @@ pub(crate) enum Directory {
     Word(Word),
     /// The home folder of the user it runs as.
     Home,
+    /// The top of git's work tree.
+    Top,
     /// One that the words do not tell.
     Unknown,
 }
@@ -104,6 +111,11 @@ pub(crate) enum Times {
     Once,
     /// Never, once or often.
     Perhaps,
+}
+
+/// Whether a program of this name runs others.
+pub(crate) fn knows(program: &str) -> bool {
+    table::find(program).is_some()
 }
 
 /// The commands that this one runs, in the order of its words.

@@ -286,6 +286,12 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
             found.push(Run { source: Source::Unseen, file: true, vouched: false, span: command.span });
         }
         if let Some(word) = command.words.first()
+            && let Value::Pattern(pattern) = &word.value
+            && is_guessed(pattern)
+        {
+            found.push(Run { source: Source::Unseen, file: false, vouched: false, span: word.span });
+        }
+        if let Some(word) = command.words.first()
             && let Value::Unknown { why: Why::CommandOutput, shape } = &word.value
             && !shape.contains('/')
             && !is_located(&within().copied().collect::<Vec<_>>())
@@ -370,6 +376,13 @@ fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
     first.is_some_and(located) && inner.iter().all(|other| source(other).is_none())
 }
 
+/// Whether a glob in a program's place leaves open which of several programs it is.
+fn is_guessed(pattern: &str) -> bool {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    let system = ["/bin", "/sbin"].iter().any(|end| folder.ends_with(end)) && !folder.contains("node_modules");
+    name.contains(['?', '[']) || system && name.contains('*')
+}
+
 /// Whether commands only find out where a program is.
 fn is_located(commands: &[&Command]) -> bool {
     let locates = |command: &&&Command| {
@@ -448,6 +461,11 @@ mod tests {
             ("eval \"$(curl -sL x env)\"", &[(Downloaded, false)]),
             ("eval \"$(cat setup)\"", &[(Unseen, false)]),
             ("$(python3 -c x)", &[(Unseen, false)]),
+            ("/usr/bin/[qr]m x", &[(Unseen, false)]),
+            ("/bin/r* x", &[(Unseen, false)]),
+            ("./target/debug/deps/a-* x", &[]),
+            ("/opt/*/bin/java -version", &[]),
+            ("$(command -v python3) a.py", &[]),
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));

@@ -147,6 +147,14 @@ pub(crate) struct Subject<'a> {
     real_map: &'a OnceCell<Option<RealMap>>,
 }
 
+/// Whether one command is a wrapper that runs the other.
+fn holds(outer: &Command, inner: &Command) -> bool {
+    inner.via.len() == outer.via.len() + 1
+        && inner.via.last().map(String::as_str) == outer.program()
+        && outer.span.start <= inner.span.start
+        && inner.span.end <= outer.span.end
+}
+
 impl<'a> Subject<'a> {
     pub(crate) fn new(
         script: &'a Script,
@@ -242,27 +250,48 @@ impl<'a> Subject<'a> {
         is_elsewhere(through).then_some(through)
     }
 
-    /// The commands before it in its pipeline, the nearest last, then those behind it.
+    /// The commands before it in its pipeline, the nearest last, then those behind it. What stands inside a wrapper is
+    /// in the pipeline of that wrapper.
     pub(crate) fn pipeline(&self) -> (Vec<&'a Command>, Vec<&'a Command>) {
-        let group = self.command.group;
-        let own = |command: &&Command| command.group == group;
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        let mut joiner = self.command.joiner;
-        for command in self.script.commands[..self.index].iter().rev().filter(own) {
+        let mut at = self.index;
+        loop {
+            self.beside(at, &mut before, &mut after);
+            let inner = &self.script.commands[at];
+            let outer = match inner.via.is_empty() {
+                true => None,
+                false => self.script.commands[..at].iter().rposition(|outer| holds(outer, inner)),
+            };
+            match outer {
+                Some(outer) if before.is_empty() && after.is_empty() => at = outer,
+                _ => return (before, after),
+            }
+        }
+    }
+
+    /// Adds the neighbours of the command at this place, and what those run inside.
+    fn beside(&self, at: usize, before: &mut Vec<&'a Command>, after: &mut Vec<&'a Command>) {
+        let commands = &self.script.commands;
+        let group = commands[at].group;
+        let with_inner = |at: usize| {
+            let outer = &commands[at];
+            let inner = commands[at + 1..].iter().take_while(move |inner| inner.via.len() > outer.via.len());
+            std::iter::once(outer).chain(inner.filter(move |inner| holds(outer, inner)))
+        };
+        let mut joiner = commands[at].joiner;
+        for other in (0..at).rev().filter(|other| commands[*other].group == group) {
             if joiner != Joiner::Pipe {
                 break;
             }
-            joiner = command.joiner;
-            before.push(command);
+            joiner = commands[other].joiner;
+            before.splice(0..0, with_inner(other));
         }
-        before.reverse();
-        for command in self.script.commands[self.index + 1..].iter().filter(own) {
-            if command.joiner != Joiner::Pipe {
+        for other in (at + 1..commands.len()).filter(|other| commands[*other].group == group) {
+            if commands[other].joiner != Joiner::Pipe {
                 break;
             }
-            after.push(command);
+            after.extend(with_inner(other));
         }
-        (before, after)
     }
 
     /// Whether conditions on the command hold, and the words that make them do.

@@ -115,6 +115,11 @@ pub(crate) fn is_unlisted(command: &Command) -> bool {
     foreign || script || call.row.is_none_or(|row| row.wild)
 }
 
+/// Whether a program of this name is one that is known here.
+pub(crate) fn knows(program: &str) -> bool {
+    table::find(program).is_some()
+}
+
 /// Folders whose programs are what their names say.
 const SYSTEM: &[&str] =
     &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/usr/games"];

@@ -505,12 +505,12 @@ fn each(machine: &mut Machine, args: &Args, at: usize, what: impl Fn(Text) -> Wh
     Value::Unknown
 }
 
-fn every(machine: &mut Machine, args: &Args, from: usize, what: impl Fn(Text) -> What + Copy) -> Value {
+fn every(machine: &mut Machine, args: &Args, from: usize, what: impl Fn(Text) -> What) -> Value {
     let last = args.values.len();
     for at in from..last {
         // Options at the end are no paths.
         if !matches!(args.value(at), Some(Value::Map(_) | Value::Function(_))) {
-            each(machine, args, at, what);
+            each(machine, args, at, &what);
         }
     }
     Value::Unknown
@@ -528,6 +528,15 @@ fn pairs(machine: &mut Machine, args: &Args, what: impl Fn(Text, Text) -> What) 
         }
     }
     Value::Unknown
+}
+
+/// The mode that a call of `chmod` gives: behind a path that comes first, else before it.
+pub(super) fn mode(args: &Args, path: usize) -> Option<String> {
+    match args.value(usize::from(path == 0)).or_else(|| args.named("mode")) {
+        Some(Value::Number(mode)) => Some(format!("{mode:03o}")),
+        Some(Value::Text(mode)) if !mode.contains(HOLE) => Some(mode.clone()),
+        _ => None,
+    }
 }
 
 fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
@@ -550,8 +559,16 @@ fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
         Act::Move => pairs(machine, args, |from, to| What::Move { from, to }),
         Act::Copy => pairs(machine, args, |from, to| What::Copy { from, to }),
         Act::Link => each(machine, args, 1, |path| What::Create { path, folder: false }),
-        Act::Mode(at) => each(machine, args, at, What::Mode),
-        Act::Modes(at) => every(machine, args, at, What::Mode),
+        Act::Mode(at) => each(machine, args, at, |path| What::Mode { path, mode: None }),
+        Act::Modes(at) => every(machine, args, at, |path| What::Mode { path, mode: None }),
+        Act::Chmod(at) => {
+            let mode = mode(args, at);
+            each(machine, args, at, |path| What::Mode { path, mode: mode.clone() })
+        }
+        Act::Chmods => {
+            let mode = mode(args, 1);
+            every(machine, args, 1, |path| What::Mode { path, mode: mode.clone() })
+        }
         Act::Chdir => {
             if args.values.is_empty() {
                 machine.deed(What::Chdir(Text::Known("~".to_owned())), &args.at);

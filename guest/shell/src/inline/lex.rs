@@ -547,7 +547,11 @@ impl Lexer<'_> {
             return Kind::Number(None);
         }
         let text = self.slice(start).replace('_', "");
-        let digits = if radix == 10 { Some(text.as_str()) } else { text.get(2..) };
+        // A zero in front makes it octal, in all languages that still take it.
+        let old =
+            radix == 10 && text.len() > 1 && text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
+        let radix = if old { 8 } else { radix };
+        let digits = if old || radix == 10 { Some(text.as_str()) } else { text.get(2..) };
         Kind::Number(digits.and_then(|digits| i64::from_str_radix(digits.trim_end_matches('n'), radix).ok()))
     }
 

@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use super::assigned::loose;
 use super::lex::{self, Kind, Token, Tokens};
+use super::unused::unused;
 use super::value::{Function, Value};
 use super::{Deed, Language, Script, What, calls};
 
@@ -25,6 +26,7 @@ pub(super) fn read(language: Language, script: &str) -> Script {
         language,
         variables: HashMap::new(),
         loose: loose(language, &tokens),
+        unused: if language == Language::Python { unused(&tokens) } else { HashSet::new() },
         modules: HashSet::new(),
         methods: HashSet::new(),
         changed: false,
@@ -176,6 +178,8 @@ pub(super) struct Machine {
     pub(super) variables: HashMap<String, Value>,
     /// Names that are assigned in more than one place, some of which may not be reached.
     pub(super) loose: HashSet<String>,
+    /// Functions that nothing can call.
+    pub(super) unused: HashSet<String>,
     /// Modules that nothing is known of.
     pub(super) modules: HashSet<String>,
     /// Names of Ruby methods, which are called without parentheses too.
@@ -234,6 +238,13 @@ impl Machine {
         self.steps = self.steps.saturating_sub(1);
         self.complete &= enough;
         enough
+    }
+
+    /// A function that nothing can call is not evaluated.
+    pub(super) fn skip(&mut self, function: &Value) {
+        if let (Some(made), Value::Function(function)) = (self.functions.last_mut(), function) {
+            made.called |= Rc::ptr_eq(&made.function, function);
+        }
     }
 
     /// Evaluates the functions that nothing called.

@@ -99,7 +99,8 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
         "touch" | "make_symlink" | "symlink_to" | "hardlink_to" | "link_to" => {
             What::Create { path: own, folder: false }
         }
-        "chmod" | "lchmod" | "chown" => What::Mode(own),
+        "chmod" | "lchmod" => What::Mode { path: own, mode: calls::mode(args, 1) },
+        "chown" => What::Mode { path: own, mode: None },
         "rename" | "replace" | "move" | "move_into" => What::Move { from: own, to: value::path(&argument()) },
         "copy" | "copy_into" => What::Copy { from: own, to: value::path(&argument()) },
         "open" => {

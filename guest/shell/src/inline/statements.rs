@@ -144,6 +144,9 @@ impl Machine {
                 c.eat(":");
                 let to = self.python_block(c);
                 let function = self.function(c, parameters, to);
+                if self.unused.contains(&name) {
+                    self.skip(&function);
+                }
                 self.set(&name, function);
                 Some(Value::Unknown)
             }

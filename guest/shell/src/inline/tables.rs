@@ -34,6 +34,10 @@ pub(super) enum Act {
     Link,
     /// The path at this place gets another mode or owner.
     Mode(usize),
+    /// The same, with the mode behind the path or before it.
+    Chmod(usize),
+    /// The same of all arguments behind the mode.
+    Chmods,
     /// All paths from this place on do.
     Modes(usize),
     Chdir,
@@ -54,8 +58,8 @@ pub(super) enum Act {
 }
 
 use Act::{
-    Append, Chdir, Delete, Deletes, Eval, Exec, File, Folder, Folders, Link, Mode, Modes, Move, Opaque, Other, Read,
-    Run, Send, Shell, ShellOrRun, Tree, Trees, Write,
+    Append, Chdir, Chmod, Chmods, Delete, Deletes, Eval, Exec, File, Folder, Folders, Link, Mode, Modes, Move, Opaque,
+    Other, Read, Run, Send, Shell, ShellOrRun, Tree, Trees, Write,
 };
 
 type Row = (&'static str, Act);
@@ -71,7 +75,7 @@ const PYTHON: &[Row] = &[
     ("os.remove", Delete(0)), ("os.unlink", Delete(0)), ("os.rmdir", Delete(0)), ("os.removedirs", Delete(0)),
     ("os.mkdir", Folder(0)), ("os.makedirs", Folder(0)), ("os.mkfifo", File(0)), ("os.mknod", File(0)),
     ("os.rename", Move), ("os.renames", Move), ("os.replace", Move), ("os.link", Link), ("os.symlink", Link),
-    ("os.chmod", Mode(0)), ("os.chown", Mode(0)), ("os.lchown", Mode(0)), ("os.lchmod", Mode(0)), ("os.chflags", Mode(0)), ("os.setxattr", Mode(0)), ("os.utime", Write(0)),
+    ("os.chmod", Chmod(0)), ("os.chown", Mode(0)), ("os.lchown", Mode(0)), ("os.lchmod", Chmod(0)), ("os.chflags", Mode(0)), ("os.setxattr", Mode(0)), ("os.utime", Write(0)),
     ("os.truncate", Write(0)), ("os.chdir", Chdir), ("os.fchdir", Opaque), ("os.chroot", Opaque),
     ("shutil.rmtree", Tree(0)), ("shutil.copy", Act::Copy), ("shutil.copy2", Act::Copy), ("shutil.copyfile", Act::Copy), ("shutil.copytree", Act::Copy),
     ("shutil.copymode", Mode(1)), ("shutil.copystat", Mode(1)), ("shutil.move", Move), ("shutil.chown", Mode(0)),
@@ -119,7 +123,7 @@ const NODE: &[Row] = &[
     ("fs.writeFile", Other(node_write)), ("fs.createWriteStream", Other(node_write)), ("fs.outputFile", Write(0)), ("fs.writeJson", Write(0)), ("fs.outputJson", Write(0)), ("fs.appendFile", Append(0)), ("fs.truncate", Write(0)), ("fs.utimes", Write(0)), ("fs.lutimes", Write(0)),
     ("fs.open", Other(open)), ("fs.unlink", Delete(0)), ("fs.rmdir", Other(node_rm)), ("fs.rm", Other(node_rm)), ("fs.remove", Tree(0)), ("fs.emptyDir", Tree(0)), ("rimraf", Tree(0)), ("rimraf.rimraf", Tree(0)), ("rimraf.sync", Tree(0)), ("del", Trees), ("del.sync", Trees), ("del.deleteSync", Trees),
     ("fs.mkdir", Folder(0)), ("fs.mkdirp", Folder(0)), ("fs.ensureDir", Folder(0)), ("fs.ensureFile", File(0)), ("fs.mkdtemp", Other(node_temporary)), ("fs.rename", Move), ("fs.move", Move), ("fs.copyFile", Act::Copy), ("fs.cp", Act::Copy), ("fs.copy", Act::Copy),
-    ("fs.link", Link), ("fs.symlink", Link), ("fs.chmod", Mode(0)), ("fs.lchmod", Mode(0)), ("fs.chown", Mode(0)), ("fs.lchown", Mode(0)), ("process.chdir", Chdir),
+    ("fs.link", Link), ("fs.symlink", Link), ("fs.chmod", Chmod(0)), ("fs.lchmod", Chmod(0)), ("fs.chown", Mode(0)), ("fs.lchown", Mode(0)), ("process.chdir", Chdir),
     ("child_process.exec", Other(node_exec)), ("child_process.execFile", Other(node_spawn)), ("child_process.spawn", Other(node_spawn)), ("child_process.fork", Other(node_fork)),
     ("execa", Other(node_spawn)), ("execa.execa", Other(node_spawn)), ("execa.execaCommand", Shell(0)), ("execa.command", Shell(0)), ("shelljs.exec", Shell(0)), ("shelljs.rm", Other(shelljs_rm)), ("zx.$", Shell(0)),
     ("eval", Eval(0)), ("Function", Other(constructor)), ("vm.runInThisContext", Eval(0)), ("vm.runInNewContext", Eval(0)), ("vm.runInContext", Eval(0)), ("vm.Script", Eval(0)), ("vm.compileFunction", Eval(0)), ("vm.SourceTextModule", Eval(0)),
@@ -136,7 +140,7 @@ const NODE: &[Row] = &[
 #[rustfmt::skip]
 const PERL: &[Row] = &[
     ("open", Other(perl_open)), ("sysopen", Other(perl_sysopen)), ("opendir", Read(1)), ("unlink", Deletes), ("rmdir", Deletes), ("mkdir", Folder(0)), ("rename", Move), ("link", Link), ("symlink", Link),
-    ("chmod", Modes(1)), ("chown", Modes(2)), ("utime", Other(perl_utime)), ("truncate", Write(0)), ("chdir", Chdir), ("chroot", Opaque), ("dbmopen", Write(1)), ("mkfifo", File(0)), ("remove", Delete(0)),
+    ("chmod", Chmods), ("chown", Modes(2)), ("utime", Other(perl_utime)), ("truncate", Write(0)), ("chdir", Chdir), ("chroot", Opaque), ("dbmopen", Write(1)), ("mkfifo", File(0)), ("remove", Delete(0)),
     ("system", ShellOrRun), ("exec", ShellOrRun), ("readpipe", Shell(0)), ("qx", Shell(0)), ("syscall", Opaque), ("kill", Opaque), ("eval", Eval(0)), ("evalbytes", Eval(0)), ("do", Other(runs_file)), ("require", Other(perl_require)),
     ("glob", Other(glob)), ("rmtree", Other(perl_tree)), ("remove_tree", Other(perl_tree)), ("make_path", Folders), ("mkpath", Folders), ("File::Path::rmtree", Other(perl_tree)), ("File::Path::remove_tree", Other(perl_tree)), ("File::Path::make_path", Folders), ("File::Path::mkpath", Folders),
     ("File::Copy::copy", Act::Copy), ("File::Copy::move", Move), ("File::Copy::cp", Act::Copy), ("File::Copy::mv", Move), ("File::Slurp::read_file", Read(0)), ("File::Slurp::write_file", Write(0)), ("File::Slurp::append_file", Append(0)), ("File::Find::find", Opaque), ("File::Temp::tempfile", Act::None), ("File::Temp::tempdir", Act::None),
@@ -152,10 +156,10 @@ const RUBY: &[Row] = &[
     ("File.open", Other(open)), ("File.new", Other(open)), ("open", Other(ruby_open)), ("URI.open", Other(ruby_open)), ("IO.open", Act::None), ("IO.sysopen", Other(open)), ("Zlib.GzipWriter.open", Write(0)), ("Zlib.GzipReader.open", Read(0)), ("CSV.open", Other(open)), ("CSV.read", Read(0)), ("CSV.foreach", Read(0)), ("YAML.load_file", Read(0)), ("JSON.load_file", Read(0)),
     ("File.read", Read(0)), ("File.readlines", Read(0)), ("File.binread", Read(0)), ("File.foreach", Read(0)), ("File.readlink", Read(0)), ("IO.read", Other(ruby_io)), ("IO.readlines", Other(ruby_io)), ("IO.binread", Other(ruby_io)), ("IO.foreach", Other(ruby_io)), ("Dir.entries", Read(0)), ("Dir.children", Read(0)), ("Dir.each_child", Read(0)), ("Dir.foreach", Read(0)), ("Dir.open", Read(0)), ("Dir.new", Read(0)), ("Dir.glob", Other(glob)), ("Dir.[]", Other(glob)), ("Find.find", Read(0)),
     ("File.write", Other(ruby_write)), ("File.binwrite", Other(ruby_write)), ("IO.write", Other(ruby_write)), ("IO.binwrite", Other(ruby_write)), ("File.truncate", Write(0)), ("File.utime", Other(ruby_utime)), ("IO.copy_stream", Act::Copy), ("File.mkfifo", File(0)),
-    ("File.delete", Deletes), ("File.unlink", Deletes), ("Dir.rmdir", Delete(0)), ("Dir.delete", Delete(0)), ("Dir.unlink", Delete(0)), ("Dir.mkdir", Folder(0)), ("Dir.chdir", Chdir), ("Dir.chroot", Opaque), ("Dir.mktmpdir", Act::None), ("File.rename", Move), ("File.link", Link), ("File.symlink", Link), ("File.chmod", Modes(1)), ("File.lchmod", Modes(1)), ("File.chown", Modes(2)), ("File.lchown", Modes(2)), ("test", Act::None),
+    ("File.delete", Deletes), ("File.unlink", Deletes), ("Dir.rmdir", Delete(0)), ("Dir.delete", Delete(0)), ("Dir.unlink", Delete(0)), ("Dir.mkdir", Folder(0)), ("Dir.chdir", Chdir), ("Dir.chroot", Opaque), ("Dir.mktmpdir", Act::None), ("File.rename", Move), ("File.link", Link), ("File.symlink", Link), ("File.chmod", Chmods), ("File.lchmod", Chmods), ("File.chown", Modes(2)), ("File.lchown", Modes(2)), ("test", Act::None),
     ("FileUtils.rm", Deletes), ("FileUtils.rm_f", Deletes), ("FileUtils.remove", Deletes), ("FileUtils.safe_unlink", Deletes), ("FileUtils.rm_r", Trees), ("FileUtils.rm_rf", Trees), ("FileUtils.rmtree", Trees), ("FileUtils.remove_dir", Tree(0)), ("FileUtils.remove_entry", Tree(0)), ("FileUtils.remove_entry_secure", Tree(0)), ("FileUtils.remove_file", Delete(0)), ("FileUtils.rmdir", Deletes),
     ("FileUtils.mkdir", Folders), ("FileUtils.mkdir_p", Folders), ("FileUtils.makedirs", Folders), ("FileUtils.mkpath", Folders), ("FileUtils.touch", Other(touch)), ("FileUtils.cp", Act::Copy), ("FileUtils.copy", Act::Copy), ("FileUtils.cp_r", Act::Copy), ("FileUtils.copy_file", Act::Copy), ("FileUtils.copy_entry", Act::Copy), ("FileUtils.cp_lr", Act::Copy), ("FileUtils.install", Act::Copy), ("FileUtils.mv", Move), ("FileUtils.move", Move), ("FileUtils.ln", Link), ("FileUtils.ln_s", Link), ("FileUtils.ln_sf", Link), ("FileUtils.symlink", Link), ("FileUtils.link", Link),
-    ("FileUtils.chmod", Mode(1)), ("FileUtils.chmod_R", Mode(1)), ("FileUtils.chown", Mode(2)), ("FileUtils.chown_R", Mode(2)), ("FileUtils.cd", Chdir), ("FileUtils.chdir", Chdir), ("FileUtils.pwd", Act::Value(here)),
+    ("FileUtils.chmod", Chmod(1)), ("FileUtils.chmod_R", Chmod(1)), ("FileUtils.chown", Mode(2)), ("FileUtils.chown_R", Mode(2)), ("FileUtils.cd", Chdir), ("FileUtils.chdir", Chdir), ("FileUtils.pwd", Act::Value(here)),
     ("system", Other(ruby_system)), ("exec", Other(ruby_system)), ("spawn", Other(ruby_system)), ("Process.spawn", Other(ruby_system)), ("Process.exec", Other(ruby_system)), ("IO.popen", Other(ruby_popen)), ("Open3.capture2", Other(ruby_system)), ("Open3.capture2e", Other(ruby_system)), ("Open3.capture3", Other(ruby_system)), ("Open3.popen2", Other(ruby_system)), ("Open3.popen2e", Other(ruby_system)), ("Open3.popen3", Other(ruby_system)), ("Open3.pipeline", Opaque), ("PTY.spawn", Other(ruby_system)), ("`", Shell(0)), ("sh", Other(ruby_system)),
     ("eval", Eval(0)), ("instance_eval", Eval(0)), ("class_eval", Eval(0)), ("module_eval", Eval(0)), ("Binding.eval", Eval(0)), ("binding.eval", Eval(0)), ("RubyVM.InstructionSequence.compile", Eval(0)), ("RubyVM.InstructionSequence.new", Eval(0)), ("load", Other(runs_file)), ("require_relative", Other(runs_file)), ("require", Other(ruby_require)), ("include", Other(ruby_include)), ("Fiddle.dlopen", Opaque), ("Marshal.load", Opaque), ("syscall", Opaque), ("Process.kill", Opaque), ("DL.dlopen", Opaque),
     ("const_get", Other(const_get)), ("method", Other(const_get)), ("send", Other(ruby_send)), ("__send__", Other(ruby_send)), ("public_send", Other(ruby_send)),
@@ -167,7 +171,7 @@ const RUBY: &[Row] = &[
 #[rustfmt::skip]
 const PHP: &[Row] = &[
     ("fopen", Other(open)), ("gzopen", Other(open)), ("bzopen", Other(open)), ("splfileobject", Other(open)), ("file_get_contents", Other(php_read)), ("readfile", Other(php_read)), ("file", Other(php_read)), ("parse_ini_file", Read(0)), ("simplexml_load_file", Other(php_read)), ("highlight_file", Read(0)), ("show_source", Read(0)), ("php_strip_whitespace", Read(0)), ("scandir", Read(0)), ("opendir", Read(0)), ("dir", Read(0)), ("glob", Other(glob)), ("readlink", Read(0)), ("readgzfile", Read(0)), ("md5_file", Read(0)), ("sha1_file", Read(0)), ("hash_file", Read(1)), ("recursivedirectoryiterator", Read(0)), ("directoryiterator", Read(0)),
-    ("file_put_contents", Other(php_write)), ("touch", File(0)), ("unlink", Delete(0)), ("rmdir", Delete(0)), ("mkdir", Folder(0)), ("rename", Move), ("copy", Act::Copy), ("move_uploaded_file", Move), ("link", Link), ("symlink", Link), ("chmod", Mode(0)), ("chown", Mode(0)), ("chgrp", Mode(0)), ("lchown", Mode(0)), ("lchgrp", Mode(0)), ("chdir", Chdir), ("chroot", Opaque), ("tempnam", Act::None), ("posix_mkfifo", File(0)), ("error_log", Other(error_log)),
+    ("file_put_contents", Other(php_write)), ("touch", File(0)), ("unlink", Delete(0)), ("rmdir", Delete(0)), ("mkdir", Folder(0)), ("rename", Move), ("copy", Act::Copy), ("move_uploaded_file", Move), ("link", Link), ("symlink", Link), ("chmod", Chmod(0)), ("chown", Mode(0)), ("chgrp", Mode(0)), ("lchown", Mode(0)), ("lchgrp", Mode(0)), ("chdir", Chdir), ("chroot", Opaque), ("tempnam", Act::None), ("posix_mkfifo", File(0)), ("error_log", Other(error_log)),
     ("exec", Other(php_shell)), ("shell_exec", Other(php_shell)), ("system", Other(php_shell)), ("passthru", Other(php_shell)), ("popen", Other(php_shell)), ("proc_open", Other(php_proc)), ("pcntl_exec", Exec(0)), ("expect_popen", Shell(0)), ("eval", Eval(0)), ("assert", Other(php_assert)), ("create_function", Eval(1)), ("include", Other(runs_file)), ("dl", Opaque), ("ffi.cdef", Opaque), ("ffi.load", Opaque), ("unserialize", Opaque), ("posix_kill", Opaque), ("ini_set", Act::None), ("extract", Opaque), ("parse_str", Opaque), ("putenv", Act::None),
     ("call_user_func", Other(partial)), ("call_user_func_array", Other(call_array)), ("array_map", Other(map)), ("array_walk", Other(walk_array)), ("array_filter", Other(walk_array)), ("usort", Other(php_callback)), ("uasort", Other(php_callback)), ("uksort", Other(php_callback)), ("register_shutdown_function", Other(partial)), ("array_reduce", Other(php_callback)), ("preg_replace_callback", Other(php_callback)), ("reflectionfunction", Act::Value(first)), ("forward_static_call", Other(partial)), ("iterator_apply", Other(php_callback)), ("ob_start", Other(php_callback)), ("array_push", Act::None),
     ("getenv", Act::Value(getenv)), ("getcwd", Act::Value(here)), ("dirname", Act::Value(dirname)), ("basename", Act::Value(basename)), ("realpath", Act::Value(text)), ("base64_decode", Act::Value(unbase64)), ("hex2bin", Act::Value(unhex)), ("strrev", Act::Value(reversed)), ("chr", Act::Value(chr)), ("ord", Act::Value(ord)), ("implode", Act::Value(implode)), ("join", Act::Value(implode)), ("explode", Act::Value(explode)), ("sprintf", Act::Value(sprintf)), ("str_rot13", Act::Value(rot13)), ("strtolower", Act::Value(lower)), ("strtoupper", Act::Value(upper)), ("trim", Act::Value(text)), ("escapeshellarg", Act::Value(quote)), ("urldecode", Act::Value(unpercent)), ("rawurldecode", Act::Value(unpercent)), ("array", Act::Value(all)), ("str_replace", Act::Value(php_replace)), ("strval", Act::Value(text)), ("array_merge", Act::Value(merge)), ("pack", Act::Value(pack)), ("array_reverse", Act::Value(reversed)),

@@ -15,7 +15,7 @@ mod commands;
 mod tree;
 mod words;
 
-pub(crate) use commands::{Base, parse};
+pub(crate) use commands::{Base, Parsed, parse};
 pub(crate) use tree::*;
 
 #[cfg(test)]

@@ -49,6 +49,12 @@ const PLAIN_BUILTINS: &[&str] = &[
     "printf", "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
 ];
 
+/// Words that open or close a command, so that an alias of that name changes how a text is read.
+const RESERVED: &[&str] = &[
+    "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
+    "time", "until", "while",
+];
+
 /// Whether the shell runs a command of this name itself, without a process of its own.
 pub(super) fn runs_in_shell(name: &str) -> bool {
     is_builtin(name) || PLAIN_BUILTINS.binary_search(&name).is_ok()
@@ -80,11 +86,23 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Whether a name has an index.
+fn is_index(name: Option<&str>) -> bool {
+    name.is_some_and(|name| name.contains('['))
+}
+
 impl Walk<'_> {
     pub(super) fn builtin(&mut self, name: &str, words: &[Word], span: Span, mut state: State) -> Ends {
         let arguments = words.get(1..).unwrap_or_default();
-        if !matches!(name, "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue") {
-            self.names_again(arguments, &state);
+        match name {
+            "cd" | "pushd" | "popd" | "set" | "alias" | "exit" | "return" | "break" | "continue" => {}
+            // A value is not expanded again.
+            "declare" | "export" | "local" | "readonly" | "typeset" => {
+                let valued = |word: &&Word| word.known().is_none_or(|text| is_index(text.split('=').next()));
+                let names: Vec<Word> = arguments.iter().filter(valued).cloned().collect();
+                self.names_again(&names, &state);
+            }
+            _ => self.names_again(arguments, &state),
         }
         let status = match name {
             "cd" => return self.cd(arguments, span, state),
@@ -416,8 +434,21 @@ impl Walk<'_> {
                     }
                 }
             }
-            let array = matches!(state.get(name).map(|variable| &variable.content), Some(Content::Array(_)));
-            let refers = command != "export" && flag('n') && !local;
+            let content = state.get(name).map(|variable| &variable.content);
+            let array = matches!(content, Some(Content::Array(_) | Content::Map(_)));
+            let keyed = flag('A') && command != "export" && !flag('i') && !flag('l') && !flag('u') && !flag('n');
+            if keyed && value.is_none() && !matches!(content, Some(Content::Map(_))) {
+                let stamp = self.change();
+                let content = match content {
+                    Some(Content::Unset) => Content::Map(Rc::default()),
+                    None if state.complete => Content::Map(Rc::default()),
+                    // What the environment may have put there is its element `0`.
+                    None => Content::Map(Rc::new([("0".to_owned(), Value::hole(Why::Expansion))].into())),
+                    _ => Content::Unknown(Why::Variable(name.to_owned())),
+                };
+                state.put(name, Variable { content, exported: Some(false), readonly: false, special: false }, stamp);
+            }
+            let refers = command != "export" && flag('n') && !(local && function.is_some());
             if refers
                 && let (Some(target), Value::Known(_)) = (value, &word.value)
                 && is_name(target)
@@ -442,7 +473,8 @@ impl Walk<'_> {
                 self.assign(name, value, state);
             }
             let stamp = self.change();
-            let special = flag('i') || flag('l') || flag('u') || flag('n') || flag('A') || flag('c');
+            let map = matches!(state.get(name).map(|variable| &variable.content), Some(Content::Map(_)));
+            let special = flag('i') || flag('l') || flag('u') || flag('n') || (flag('A') && !map) || flag('c');
             let exported = match (command, flag('x'), flag('n'), letters.contains("+x")) {
                 ("export", _, true, _) | (_, _, _, true) => Some(Some(false)),
                 ("export", ..) | (_, true, ..) => Some(Some(true)),
@@ -707,6 +739,10 @@ impl Walk<'_> {
             let text = word.known().and_then(|text| text.split_once('='));
             if let Some((name, text)) = text {
                 Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), text.to_owned());
+                // It stands for words before others, and is read where it is used.
+                if is_name(name) && !RESERVED.contains(&name) && super::simple::alias_words(text, word.span).is_some() {
+                    continue;
+                }
             }
             let text = text.map(|(_, text)| text.to_owned());
             if let Some(text) = text.filter(|_| self.may_nest()) {

@@ -93,6 +93,13 @@ impl Ends {
         }
     }
 
+    /// One way or the other.
+    pub(super) fn or(self, other: Self, walk: &mut Walk<'_>) -> Self {
+        let ((ok, failed), (other_ok, other_failed)) = (self.split(), other.split());
+        let (ok, failed) = (walk.either(ok, other_ok), walk.either(failed, other_failed));
+        Ends::between(ok, failed).unwrap_or_else(|| Ends::of(State::new(walk.facts)))
+    }
+
     /// Or it did not run at all, and that is a failure.
     pub(super) fn or_failed(self, failed: Option<State>, walk: &mut Walk<'_>) -> Self {
         let Some(failed) = failed else { return self };

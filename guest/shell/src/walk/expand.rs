@@ -8,7 +8,7 @@ use super::state::{Content, Input, NOWHERE, State, Variable};
 use super::{Command, RedirectKind, SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
 use crate::effect::Kind as EffectKind;
-use crate::facts::Facts;
+use crate::facts::{Facts, Look as _, Presence};
 use crate::glob::{self, Pattern};
 use crate::syntax::{self, Base, Index, Literal, NodeKind, Operation, Parameter, Part, RedirectOperator, Target};
 use crate::word::{Span, Value, Why, Word};
@@ -104,6 +104,7 @@ impl State {
             Some(variable) => match &variable.content {
                 Content::Text(value) => Got::Set(value.clone()),
                 Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Unset => Got::Unset,
                 Content::Unknown(why) => Got::Unknown(why.clone()),
             },
@@ -193,7 +194,8 @@ impl Walk<'_> {
         if !self.afford(pieces.len() * 16) {
             return vec![Word { several: true, ..Word::unknown(Why::TooMuch, span) }];
         }
-        split(pieces, state.ifs().as_deref()).iter().map(|pieces| join(pieces, span, glob)).collect()
+        let words = split(pieces, state.ifs().as_deref());
+        words.iter().map(|pieces| narrowed(join(pieces, span, glob), state)).collect()
     }
 
     /// A word that is neither split nor a glob: an assigned value.
@@ -234,7 +236,7 @@ impl Walk<'_> {
         let pieces = self.pieces(&word.parts, false, true, state);
         self.note_process(&word.parts, word.span);
         let glob = !state.noglob;
-        join(&pieces, word.span, glob)
+        narrowed(join(&pieces, word.span, glob), state)
     }
 
     /// The text of a word whose quotes have no meaning of their own: a heredoc, an expression, a subject of `case`.
@@ -371,7 +373,10 @@ impl Walk<'_> {
                 let text = text.text.replace('\0', "");
                 Value::Known(text.trim_end_matches('\n').to_owned())
             }
-            None => self.temporary(first).unwrap_or_else(|| Value::hole(Why::CommandOutput)),
+            None => {
+                let value = self.temporary(first).or_else(|| self.located(first, state));
+                value.unwrap_or_else(|| Value::hole(Why::CommandOutput))
+            }
         }
     }
 
@@ -386,6 +391,19 @@ impl Walk<'_> {
             }
             _ => None,
         }
+    }
+
+    /// `$(command -v rm)`: a file of that name, wherever it is.
+    fn located(&self, first: usize, state: &State) -> Option<Value> {
+        let [command] = self.commands.get(first..)? else { return None };
+        let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+        let name = match words?.as_slice() {
+            ["which", name] | ["command", "-v", name] | ["type", "-p" | "-P", name] => *name,
+            _ => return None,
+        };
+        let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('-') && state.function(name).is_none();
+        let shape = format!("{}/{name}", Value::HOLE);
+        plain.then_some(Value::Unknown { why: Why::CommandOutput, shape })
     }
 
     /// `$(<file)`
@@ -459,6 +477,33 @@ impl Walk<'_> {
 
     fn get(&mut self, parameter: &Parameter, state: &mut State) -> Got {
         let name = parameter.name.as_str();
+        let map = match state.get(name).filter(|_| !state.wild && !parameter.indirect).map(|variable| &variable.content)
+        {
+            Some(Content::Map(values)) => Some(Rc::clone(values)),
+            _ => None,
+        };
+        match (map, &parameter.index) {
+            (Some(values), Some(Index::Word(word))) => {
+                let key = self.assigned(word, state);
+                let value = key.known().map(|key| values.get(key).cloned());
+                return match value {
+                    Some(Some(value)) => Got::Set(value),
+                    Some(None) => Got::Unset,
+                    None => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            (Some(values), Some(_)) => {
+                // In an order that is bash's own.
+                return match values.len() {
+                    0 | 1 => Got::Many {
+                        values: values.values().cloned().collect(),
+                        joined: matches!(parameter.index, Some(Index::Joined)),
+                    },
+                    _ => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            _ => {}
+        }
         let index = match &parameter.index {
             None => None,
             Some(Index::Word(word)) => Some(self.number(word, state)),
@@ -669,14 +714,23 @@ impl Walk<'_> {
                 None
             }
             (_, None) => {
+                let own = join(&own, word.span, false).value;
+                let why = match (got, own) {
+                    (Got::Unknown(Why::Variable(_)), Value::Known(text)) if operator != b'+' && !text.is_empty() => {
+                        Why::Default(text)
+                    }
+                    (Got::Unknown(why), _) => why,
+                    _ => Why::Expansion,
+                };
                 if operator == b'=' {
                     let stamp = self.change();
                     state.forget(&parameter.name, stamp);
+                    if let Some(variable) = state.get(&parameter.name).cloned() {
+                        let content = Content::Unknown(why.clone());
+                        state.put(&parameter.name, Variable { content, ..variable }, stamp);
+                    }
                 }
-                Some(match got {
-                    Got::Unknown(why) => Got::Unknown(why),
-                    _ => Got::Unknown(Why::Expansion),
-                })
+                Some(Got::Unknown(why))
             }
         }
     }
@@ -1048,6 +1102,23 @@ fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
         None => Value::Known(text),
     };
     Word { span, value, quoted: any_quoted, several, at }
+}
+
+/// A glob that can find one name only, as `/bin/[r]m`: that name if it is there, else the pattern as it is written.
+fn narrowed(word: Word, state: &State) -> Word {
+    let Value::Pattern(pattern) = &word.value else { return word };
+    let Some(name) = glob::only_name(pattern) else { return word };
+    let place = match state.folders.certain() {
+        _ if name.starts_with('/') => crate::path::absolute(&name, "/"),
+        Some(folder) => crate::path::absolute(&name, folder),
+        None => return word,
+    };
+    match state.files.look(&place) {
+        Presence::File | Presence::Folder | Presence::Other => {
+            Word { value: Value::Known(name), several: false, at: None, ..word }
+        }
+        _ => word,
+    }
 }
 
 /// A character, or a part that braces do not look into.

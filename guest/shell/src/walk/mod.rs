@@ -17,7 +17,9 @@
 mod builtin;
 mod control;
 mod expand;
+mod lines;
 mod output;
+mod project;
 mod simple;
 mod state;
 mod table;
@@ -141,6 +143,7 @@ impl Variables {
             let value = match &variable.content {
                 Content::Text(value) => value.known(),
                 Content::Array(values) => values.first().and_then(Value::known),
+                Content::Map(values) => values.get("0").and_then(Value::known),
                 Content::Unset => return None,
                 Content::Unknown(_) => None,
             };

@@ -1,5 +1,6 @@
 //! One simple command: its words, its redirects, what it is, and the commands that it runs inside.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::control::{Ends, restore};
@@ -9,7 +10,7 @@ use crate::effect::{self, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::inline::{self, What};
 use crate::path::{absolute, parent};
-use crate::syntax::{self, Assigned, Assignment, Descriptor, Part, RedirectOperator, Target};
+use crate::syntax::{self, Assigned, Assignment, Base, Descriptor, NodeKind, Part, RedirectOperator, Target};
 use crate::tracker::{Scope, Snapshot};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
@@ -159,11 +160,19 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
-                copied = effect.path.known().and_then(|source| state.files.made(source)?.content.clone());
+                copied = effect.path.known().and_then(|source| match state.files.made(source) {
+                    Some(made) => made.content.clone(),
+                    None => copied_program(source, effect.span),
+                });
             }
             let Value::Known(path) = &effect.path else {
                 if let Some(key) = temporary(&effect.path).filter(|_| changes) {
-                    state.put_content(key, copied.clone(), stamp);
+                    match source.and_then(|source| source.path.known()) {
+                        Some(target) if effect.kind == EffectKind::Link => {
+                            state.may_link(key, target.to_owned(), stamp);
+                        }
+                        _ => state.put_content(key, copied.clone(), stamp),
+                    }
                     continue;
                 }
                 if changes {
@@ -465,22 +474,73 @@ impl Walk<'_> {
         assignments: &[Assignment],
         words: &[syntax::Word],
         redirects: &[syntax::Redirect],
+        state: State,
+    ) -> Ends {
+        let words: Vec<&syntax::Word> = words.iter().collect();
+        self.aliased(span, assignments, &words, redirects, state)
+    }
+
+    /// A command whose first word may be an alias. On the line that defines it it is none yet, so that the command as
+    /// it is written is looked at too.
+    fn aliased(
+        &mut self,
+        span: Span,
+        assignments: &[Assignment],
+        words: &[&syntax::Word],
+        redirects: &[syntax::Redirect],
+        state: State,
+    ) -> Ends {
+        let found = self.alias_of(words, &state);
+        let Some((name, text)) = found.filter(|_| self.may_nest()) else {
+            return self.unaliased(span, assignments, words, redirects, state);
+        };
+        let joiner = self.joiner;
+        let own = state.clone();
+        let expanded = self.doubting(true, |walk| {
+            walk.calls.push(name);
+            let ends = walk.inside("alias", |walk| match alias_words(&text, span) {
+                Some(parsed) => {
+                    let own_words = simple_words(&parsed).unwrap_or_default();
+                    let all: Vec<&syntax::Word> = own_words.iter().chain(words.iter().skip(1).copied()).collect();
+                    walk.joiner = joiner;
+                    walk.aliased(span, assignments, &all, redirects, own)
+                }
+                None => {
+                    let mut ends = None;
+                    walk.text(&Word::new(text, span), |walk, list| ends = Some(walk.list(list, own.clone())));
+                    ends.unwrap_or_else(|| Ends::of(own))
+                }
+            });
+            walk.calls.pop();
+            ends
+        });
+        self.joiner = joiner;
+        let plain = self.doubting(true, |walk| walk.unaliased(span, assignments, words, redirects, state));
+        let (expanded, plain) = (expanded.join(self), plain.join(self));
+        Ends::with(expanded.merge(plain, self.change()), Status::Unknown)
+    }
+
+    /// The alias that the first word is, and what it stands for.
+    fn alias_of(&self, words: &[&syntax::Word], state: &State) -> Option<(String, String)> {
+        let name = words.first().filter(|_| state.aliases)?.plain()?;
+        let text = state.alias_texts.get(name)?;
+        (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), text.clone()))
+    }
+
+    fn unaliased(
+        &mut self,
+        span: Span,
+        assignments: &[Assignment],
+        words: &[&syntax::Word],
+        redirects: &[syntax::Redirect],
         mut state: State,
     ) -> Ends {
-        if let Some(text) = self.expanded_alias(span, words, &state) {
-            let name = text.1;
-            self.calls.push(name);
-            let mut ends = None;
-            self.inside("alias", |walk| walk.text(&text.0, |walk, list| ends = Some(walk.list(list, state.clone()))));
-            self.calls.pop();
-            return ends.unwrap_or_else(|| Ends::of(state));
-        }
         let slot = self.reserve();
         if self.failure.is_some() {
             return Ends::of(state);
         }
         let before = state.clone();
-        let declares = words.first().and_then(syntax::Word::plain).is_some_and(|name| DECLARATIONS.contains(&name));
+        let declares = words.first().and_then(|word| word.plain()).is_some_and(|name| DECLARATIONS.contains(&name));
         let mut resolved: Vec<Word> = Vec::with_capacity(words.len());
         for (index, word) in words.iter().enumerate() {
             // `name=value` among the arguments: a tilde in the value is one, and after `export` nothing splits it.
@@ -531,9 +591,15 @@ impl Walk<'_> {
         });
         if declares {
             let arrays: Vec<_> = arrays.collect();
+            let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
+            let keyed = command.words.iter().skip(1).any(flags);
             for (name, elements) in arrays {
-                let name = name.trim_end_matches(['=', '+']);
-                self.assign_array(name, elements, false, &mut state);
+                let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
+                if keyed {
+                    self.assign_map(name, elements, append, &mut state);
+                } else {
+                    self.assign_array(name, elements, append, &mut state);
+                }
             }
         }
         // An expansion may have ended the shell; one in a redirect, after it came to this command.
@@ -542,19 +608,16 @@ impl Walk<'_> {
         if state.never && !before.never {
             before.lost = before.lost.min(self.frames.len());
         }
-        self.run_redirected(slot, command, &redirected, &before, state)
-    }
-
-    /// The text that a command comes to whose first word is an alias, and the alias.
-    fn expanded_alias(&mut self, span: Span, words: &[syntax::Word], state: &State) -> Option<(Word, String)> {
-        let first = words.first().filter(|_| state.aliases)?;
-        let name = first.plain()?;
-        let text = state.alias_texts.get(name)?;
-        if self.calls.iter().any(|call| call == name) || !self.may_nest() {
-            return None;
-        }
-        let rest = self.source.get(first.span.end..span.end).filter(|_| first.span.end <= span.end)?;
-        Some((Word { at: None, ..Word::new(format!("{text}{rest}"), span) }, name.to_owned()))
+        let Some(other) = with_defaults(&command) else {
+            return self.run_redirected(slot, command, &redirected, &before, state);
+        };
+        // With the defaults of variables that are not known it may be something else.
+        let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+        let ends = self.run_redirected(slot, command, &redirected, &before, state.clone());
+        self.joiner = joiner;
+        let slot = self.reserve();
+        let others = self.doubting(true, |walk| walk.run_redirected(slot, other, &redirected, &before, state));
+        ends.or(others, self)
     }
 
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
@@ -660,10 +723,20 @@ impl Walk<'_> {
     /// Assigns, and says what.
     fn assignment(&mut self, assignment: &Assignment, state: &mut State) -> Word {
         let name = assignment.name.as_str();
+        let keyed = state.get(name).is_some_and(|variable| matches!(variable.content, Content::Map(_)));
+        if let (true, Some(index), Assigned::Scalar(word)) = (keyed, &assignment.index, &assignment.value) {
+            let (key, word) = (self.assigned(index, state), self.assigned(word, state));
+            self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
+            return Word::unknown(Why::Expansion, assignment.span);
+        }
         let index = assignment.index.as_ref().map(|index| self.number(index, state));
         match &assignment.value {
             Assigned::Array(elements) => {
-                self.assign_array(name, elements, assignment.append, state);
+                if keyed {
+                    self.assign_map(name, elements, assignment.append, state);
+                } else {
+                    self.assign_array(name, elements, assignment.append, state);
+                }
                 Word::unknown(Why::Expansion, assignment.span)
             }
             Assigned::Scalar(word) => {
@@ -720,6 +793,44 @@ impl Walk<'_> {
         state.put(name, Variable { content, ..before }, stamp);
     }
 
+    /// `declare -A name=([key]=value ..)`
+    fn assign_map(&mut self, name: &str, elements: &[syntax::Element], append: bool, state: &mut State) {
+        let mut keys = Vec::new();
+        for element in elements {
+            let key = match &element.index {
+                Some(index) => self.assigned(index, state),
+                // Keys and values in turn are not followed.
+                None => Word::unknown(Why::Expansion, element.word.span),
+            };
+            keys.push((key, self.assigned(&element.word, state)));
+        }
+        self.assign_keys(name, keys, false, append, state);
+    }
+
+    /// Sets keys of a map; without `more` they are all there is.
+    fn assign_keys(&mut self, name: &str, keys: Vec<(Word, Word)>, append: bool, more: bool, state: &mut State) {
+        let variable = state.get(name).cloned().unwrap_or_else(|| Variable::unknown(name));
+        let mut values = match &variable.content {
+            _ if variable.readonly => None,
+            _ if !more => Some(BTreeMap::new()),
+            Content::Map(values) => self.afford(values.len() * 16).then(|| values.as_ref().clone()),
+            Content::Unset => Some(BTreeMap::new()),
+            _ => None,
+        };
+        for (key, word) in keys {
+            match (&mut values, key.known()) {
+                (Some(values), Some(key)) if !append && values.len() < 1_000 => {
+                    values.insert(key.to_owned(), word.value);
+                }
+                _ => values = None,
+            }
+        }
+        let stamp = self.change();
+        let unknown = || Content::Unknown(Why::Variable(name.to_owned()));
+        let content = values.map_or_else(unknown, |values| Content::Map(Rc::new(values)));
+        state.put(name, Variable { content, exported: Some(false), special: false, ..variable }, stamp);
+    }
+
     fn assign_element(&mut self, name: &str, index: Option<i64>, word: &Word, append: bool, state: &mut State) {
         let stamp = self.change();
         let values = match state.get(name) {
@@ -764,6 +875,14 @@ impl Walk<'_> {
         {
             first.value = Value::Known(program);
         }
+        let mut lookup = lookup;
+        if let Some(name) = command.words.first().and_then(|word| certain_name(word, before)) {
+            // What stands there with a folder is a file.
+            lookup = Lookup { functions: false, builtins: false };
+            if let Some(first) = command.words.first_mut() {
+                first.value = Value::Known(name);
+            }
+        }
         let words = command.words.clone();
         let Some(first) = words.first() else { return Ends::of(state) };
         let span = command.span;
@@ -784,6 +903,8 @@ impl Walk<'_> {
         let Some(name) = first.known().map(str::to_owned) else {
             // It may be anything, a builtin too.
             let computed = !first.value.text().contains('/');
+            let likely = likely(&command);
+            let untouched = state.clone();
             self.record(slot, command, before, &mut state);
             let stamp = self.change();
             if computed && lookup.builtins {
@@ -793,7 +914,17 @@ impl Walk<'_> {
             }
             self.print(None, span, None, &state);
             used_up(&mut state);
-            return Ends::with(state, Status::Unknown);
+            let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
+            let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+            let via = first.value.text().replace(Value::HOLE, "$");
+            let end = self.doubting(true, |walk| {
+                walk.inside(&via, |walk| {
+                    walk.joiner = joiner;
+                    walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
+                })
+            });
+            let end = end.join(self);
+            return Ends::with(end.merge(state, self.change()), Status::Unknown);
         };
         if lookup.functions
             && let Some((function, sure)) = state.function(&name)
@@ -815,6 +946,8 @@ impl Walk<'_> {
         }
         let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
         inner.extend(by_variables(&name, &words, &state));
+        inner.extend(self.by_project(&name, &words, &state));
+        inner.extend(self.by_lines(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
         let unlisted = inner.is_empty() && effect::is_unlisted(&command);
         self.record(slot, command, before, &mut state);
@@ -858,9 +991,8 @@ impl Walk<'_> {
         }
         // `sed -i s/X/Y/ FILE` on a file of the text.
         if let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments.as_deref())
-            && let Some(folder) = before.folders.certain()
+            && let Some(path) = located_at(file, before)
         {
-            let path = absolute(file, folder);
             let text = before.files.made(&path).and_then(|made| made.content.clone());
             let changed = text.and_then(|text| {
                 let changed = output::of("sed", &[script], Some(&text.text), None)?;
@@ -874,8 +1006,8 @@ impl Walk<'_> {
         {
             let (text, stamp) = (Rc::clone(text), self.stamp);
             for word in words.iter().skip(1) {
-                if let (Some(path), Some(folder)) = (word.known(), before.folders.certain()) {
-                    state.set_content(&absolute(path, folder), Some(Rc::clone(&text)), stamp);
+                if let Some(path) = word.known().and_then(|path| located_at(path, before)) {
+                    state.set_content(&path, Some(Rc::clone(&text)), stamp);
                 }
             }
         }
@@ -1392,6 +1524,19 @@ impl Walk<'_> {
                     None => super::Folders::unknown(),
                 };
             }
+            Some(Directory::Top) => {
+                let tops = state.folders.certain().map(|folder| std::iter::successors(Some(folder), |at| parent(at)));
+                let is_top = |folder: &&str| {
+                    let git = absolute(".git", folder);
+                    matches!(state.files.look(&git), Presence::Folder | Presence::File)
+                };
+                let top = tops.and_then(|mut tops| tops.find(is_top)).map(str::to_owned);
+                state.folders = match top {
+                    Some(top) => super::Folders::one(top),
+                    // It may be here.
+                    None => super::Folders { known: false, open: true, ..state.folders.clone() },
+                };
+            }
             Some(Directory::Unknown) => state.folders = super::Folders::unknown(),
         }
         if change.elsewhere {
@@ -1506,6 +1651,11 @@ impl Walk<'_> {
         let home = state.known("HOME");
         let word = |text: inline::Text| deed_word(text, span, home.as_deref());
         match what {
+            // As a command, since it is about the mode as much as about the path.
+            What::Mode { path, mode: Some(mode) } => {
+                let words = vec![inline::Text::Known("chmod".to_owned()), inline::Text::Known(mode), path];
+                self.deed(language, What::Run(words), span, state)
+            }
             What::Shell(text) => {
                 let text = word(text);
                 self.doubting(true, |walk| {
@@ -1574,6 +1724,61 @@ impl Walk<'_> {
     }
 }
 
+/// The command with each word that has a default as that default has it, if there is such a word.
+fn with_defaults(command: &Command) -> Option<Command> {
+    let default = |word: &Word| match &word.value {
+        Value::Unknown { why: Why::Default(text), shape } => Some((text.clone(), shape.clone())),
+        _ => None,
+    };
+    let targets = command.redirects.iter().map(|redirect| &redirect.target);
+    if !command.words.iter().chain(targets).any(|word| default(word).is_some()) {
+        return None;
+    }
+    let filled = |word: &Word| match default(word) {
+        // What else is unknown stays so.
+        Some((text, shape)) if shape.matches(Value::HOLE).count() == 1 => {
+            Word { value: Value::Known(shape.replace(Value::HOLE, &text)), several: false, ..word.clone() }
+        }
+        _ => word.clone(),
+    };
+    let mut other = command.clone();
+    other.words = Vec::new();
+    for word in &command.words {
+        match default(word) {
+            Some((text, shape)) if word.several && shape.chars().eq([Value::HOLE]) => {
+                let parts = text.split_whitespace();
+                other.words.extend(parts.map(|part| Word { at: None, ..Word::new(part, word.span) }));
+            }
+            _ => other.words.push(filled(word)),
+        }
+    }
+    other.redirects.iter_mut().for_each(|redirect| redirect.target = filled(&redirect.target));
+    (!other.words.is_empty()).then_some(other)
+}
+
+/// The text of an alias that stands for words before others, and for nothing else.
+pub(super) fn alias_words(text: &str, span: Span) -> Option<syntax::Parsed> {
+    let parsed = syntax::parse(text, Base::opaque(span), 0).ok()?;
+    simple_words(&parsed).is_some().then_some(parsed)
+}
+
+/// The words of a text that is one simple command without redirects and assignments.
+fn simple_words(parsed: &syntax::Parsed) -> Option<&[syntax::Word]> {
+    let [item] = parsed.list.items.as_slice() else { return None };
+    let [node] = item.first.commands.as_slice() else { return None };
+    let NodeKind::Simple { assignments, words } = &node.kind else { return None };
+    let plain = item.rest.is_empty() && !item.background && !item.first.negated;
+    (plain && assignments.is_empty() && node.redirects.is_empty() && !words.is_empty()).then_some(words)
+}
+
+/// Where a path is, if that is certain.
+fn located_at(path: &str, state: &State) -> Option<String> {
+    if path.starts_with('/') {
+        return Some(absolute(path, "/"));
+    }
+    Some(absolute(path, state.folders.certain()?))
+}
+
 /// What `realpath` prints of a path whose links are known.
 fn real(name: &str, arguments: &[&str], state: &State) -> Option<String> {
     let path = match (name, arguments) {
@@ -1630,19 +1835,55 @@ fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
     let names = RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[][..], |(_, names)| names);
     let set = names.iter().filter_map(|name| match &state.get(name)?.content {
         Content::Text(value @ Value::Known(text)) if !text.is_empty() && state.get(name)?.exported == Some(true) => {
-            Some(value.clone())
+            Some((*name, value.clone()))
         }
         _ => None,
     });
     let span = words.first().map_or_else(Span::default, |word| word.span);
-    let inner = set.map(|value| {
+    let inner = set.map(|(name, value)| {
         let text = Word { value, ..Word::new("", span) };
+        // Inside, the same program would run it again, without end.
+        let unset = vec![name.to_owned()];
         Inner {
             kind: Kind::Text { text, args: Vec::new() },
-            change: Change { times: Times::Perhaps, ..Change::default() },
+            change: Change { times: Times::Perhaps, unset, ..Change::default() },
         }
     });
     inner.collect()
+}
+
+/// The name of a program in a folder that is not known.
+fn certain_name(word: &Word, state: &State) -> Option<String> {
+    let (Value::Unknown { shape: text, .. } | Value::Pattern(text)) = &word.value else { return None };
+    let name = text.rsplit('/').next().filter(|name| text.len() > name.len() && !name.is_empty())?;
+    // A file of the text is run as such.
+    (state.files.made(text).is_none() && !name.contains([Value::HOLE, '*', '?', '[', '\\'])).then(|| name.to_owned())
+}
+
+/// What a command whose program is not known is, if the parts that are not known are empty: `r${x}m a`, `$SUDO rm a`.
+fn likely(command: &Command) -> Option<Vec<Word>> {
+    let (first, rest) = command.words.split_first()?;
+    let Value::Unknown { shape, why: Why::Variable(_) | Why::CommandOutput | Why::Expansion } = &first.value else {
+        return None;
+    };
+    let known = |name: &str| {
+        let name = crate::path::basename(name);
+        super::builtin::runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)
+    };
+    let name = shape.replace(Value::HOLE, "");
+    if name.is_empty() {
+        let next = rest.first().and_then(Word::known).filter(|_| first.several)?;
+        return known(next).then(|| rest.to_vec());
+    }
+    let program = Word { at: None, ..Word::new(name.as_str(), first.span) };
+    known(&name).then(|| std::iter::once(program).chain(rest.iter().cloned()).collect())
+}
+
+/// A copy of a program, as a script that runs it.
+fn copied_program(path: &str, span: Span) -> Option<Rc<Text>> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    let text = format!("#!/bin/sh\nexec {path} \"$@\"\n");
+    (effect::is_system(path) && path.chars().all(plain)).then(|| Rc::new(Text { text, span, at: None }))
 }
 
 /// The program that a link of the text leads to.
@@ -1710,6 +1951,7 @@ fn through_links(effects: &mut Vec<Effect>, state: &State) {
             let path = match &effect.path {
                 Value::Known(_) => Value::Known(absolute(&text, "/")),
                 Value::Pattern(_) => Value::Pattern(text),
+                Value::Unknown { .. } if !text.contains(Value::HOLE) => Value::Known(absolute(&text, "/")),
                 Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
             };
             more.push(Effect { path, written: None, certain: false, copied: false, ..effect.clone() });
@@ -1831,7 +2073,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
         What::Append(path) => add(EffectKind::Append, path, false, false, false),
         What::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),
         What::Delete { path, recursive } => add(EffectKind::Delete, path, recursive, false, false),
-        What::Mode(path) => add(EffectKind::Mode, path, false, false, false),
+        What::Mode { path, .. } => add(EffectKind::Mode, path, false, false, false),
         What::Send(text) => add(EffectKind::Send, text, false, false, false),
         What::Move { from, to } => {
             add(EffectKind::Move, from, true, false, true);

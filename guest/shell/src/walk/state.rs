@@ -75,6 +75,8 @@ impl Folders {
 pub(crate) enum Content {
     Text(Value),
     Array(Rc<Vec<Value>>),
+    /// `declare -A`: all of its keys are known.
+    Map(Rc<BTreeMap<String, Value>>),
     Unset,
     Unknown(Why),
 }

@@ -161,7 +161,14 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
         let body = cut(&value, 1);
         let mut change = change.clone();
         // It runs at the top of the work tree.
-        change.cwd = Some(Directory::Unknown);
+        let moved = |word: &Word| {
+            let text = shape(word);
+            text.starts_with(Value::HOLE)
+                || text == "-C"
+                || ["--git-dir", "--work-tree"].iter().any(|name| text.starts_with(name))
+        };
+        let elsewhere = before.iter().skip(1).any(moved);
+        change.cwd = Some(if elsewhere { Directory::Unknown } else { Directory::Top });
         if rest.is_empty() {
             return Some(Inner::new(Kind::Text { text: body, args: Vec::new() }, &change));
         }

@@ -10,7 +10,7 @@ use super::open::{after_dashes, given};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
 use super::shells::{env, eval, exec_builtin, fish, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
-use super::tools::{apt, dotenv, gdb, make, nix_run, tar, uv_run, vim};
+use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim};
 use super::{Call, Inner, Language};
 
 /// A program, or a subcommand of one.
@@ -388,6 +388,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("lerna nx", LONG_HELP, 0, 0, Sub(&[row("exec", "scope= ignore= concurrency= stream parallel no-bail help!", 0, PERHAPS | AWAY, Command)])),
     row("bun", "cwd=:cwd e,eval=:code p,print=:code r,preload= config= c= env-file= filter= h,help! v,version!", 0, 0, Code(bun)),
     row("git", "c=:config config-env=:variable exec-path?:programs C= git-dir= work-tree= namespace= super-prefix= attr-source= list-cmds=! p,paginate P,no-pager h,help! v,version! html-path! man-path! info-path!", 0, 0, Code(git)),
+    row("cmake", "", 0, 0, Code(cmake)),
     row("make gmake bmake", "C,directory= f,file,makefile=:file E,eval=:unseen I,include-dir= j,jobs? l,load-average? max-load? o,old-file,assume-old= W,what-if,new-file,assume-new= O,output-sync? n,just-print,dry-run,recon v,version! h,help!", 0, PERMUTE, Code(make)),
 
     // Programs that run one with their options.

@@ -88,6 +88,7 @@ fn render(inner: &Inner) -> String {
     match cwd {
         Some(Directory::Word(word)) => out.push(format!("in={}", show(word))),
         Some(Directory::Home) => out.push("in~".to_owned()),
+        Some(Directory::Top) => out.push("in^".to_owned()),
         Some(Directory::Unknown) => out.push("in?".to_owned()),
         None => {}
     }
@@ -577,12 +578,12 @@ fn elsewhere_later_and_in_other_terminals() {
         ("ncat -l 4444", ""),
         ("socat TCP:h:1 EXEC:'/bin/sh -c x,pty'", "unseen perhaps own | text(/bin/sh -c x) perhaps own"),
         ("socat TCP:h:1 SYSTEM:'rm x'", "text(rm x) perhaps own"),
-        ("git -c alias.x='!rm -rf /' x", "text(rm -rf /) in?"),
-        ("git -c alias.x='!rm' x a b", r#"text(rm "$@"; rm a b) in?"#),
+        ("git -c alias.x='!rm -rf /' x", "text(rm -rf /) in^"),
+        ("git -c alias.x='!rm' x a b", r#"text(rm "$@"; rm a b) in^"#),
         ("git -c alias.x='reset --hard' x", "[git reset --hard]"),
         ("git -c alias.x='reset --hard' -C /tmp x HEAD", "[git -C /tmp reset --hard HEAD]"),
-        ("git -c Alias.X='!rm' x", "text(rm) in?"),
-        ("git -calias.x='!rm y' x", "text(rm y) in?"),
+        ("git -c Alias.X='!rm' x", "text(rm) in^"),
+        ("git -calias.x='!rm y' x", "text(rm y) in^"),
         ("git -c alias.x=x x", "[git x]"),
         ("git -c alias.status='!rm' status", ""),
         (r#"git -c alias.x="$V" x"#, "unseen"),

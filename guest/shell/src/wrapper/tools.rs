@@ -2,7 +2,7 @@
 
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::words::{assignment, cut, is_open, known, shape};
-use super::{Call, Change, Inner, Kind};
+use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
 /// `uv run` takes a program, a Python file or nothing.
@@ -131,6 +131,35 @@ fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
             (hidden || RUNS.iter().any(|name| plain.starts_with(name))).then(|| unseen(change))
         }
     }
+}
+
+/// `cmake -E`: plain commands that are the same everywhere.
+pub(super) fn cmake(call: Call<'_>) -> Vec<Inner> {
+    let words = call.words.get(call.from..).unwrap_or_default();
+    let (Some("-E"), Some(name)) = (words.first().and_then(Word::known), words.get(1)) else { return Vec::new() };
+    let change = Change::default();
+    let rest = words.get(2..).unwrap_or_default();
+    let program: &[&str] = match name.known() {
+        Some("rm") => &["rm"],
+        Some("remove") => &["rm", "-f"],
+        Some("remove_directory") => &["rm", "-rf"],
+        Some("rename") => &["mv"],
+        Some("copy" | "copy_if_different" | "copy_directory" | "copy_directory_if_different") => &["cp", "-r"],
+        Some("create_symlink") => &["ln", "-s"],
+        Some("create_hardlink") => &["ln"],
+        Some("tar") => &["tar"],
+        Some("env") => &["env"],
+        Some("time") => &["time"],
+        Some("chdir") => {
+            let Some((folder, rest)) = rest.split_first() else { return Vec::new() };
+            let change = Change { cwd: Some(Directory::Word(folder.clone())), ..change };
+            return if rest.is_empty() { Vec::new() } else { vec![command(rest.to_vec(), &change)] };
+        }
+        Some(_) => return Vec::new(),
+        None => return vec![unseen(&change)],
+    };
+    let program = program.iter().map(|part| known(*part, name));
+    vec![command(program.chain(rest.iter().cloned()).collect(), &change)]
 }
 
 /// make runs what its makefile says; another shell or makefile on the command line is worth telling.
