@@ -151,6 +151,8 @@ enum Access {
     Read,
     /// It is made, or its content, mode or owner is changed.
     Write,
+    /// It is made as a folder with nothing in it.
+    MakeFolder,
     /// It gets another name and is gone from here.
     Move,
     /// It is removed, with everything below it.
@@ -280,6 +282,10 @@ impl<'a> Inquiry<'a> {
         for finding in found {
             let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
             let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
+            // What cannot be read if something else holds that is not known says nothing.
+            if matches!(own, "unparsed" | "unseen-script" | "too-much") {
+                continue;
+            }
             let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "overwrite-everything")
                 || by_default && matches!(own, "remove-outside" | "overwrite-outside");
             let of_unknown = finding
@@ -491,7 +497,11 @@ impl<'a> Inquiry<'a> {
             // A program that is not known may do anything to its operands.
             let program = found.words.first().filter(|word| word.known().is_none());
             let unknown = program.is_some_and(|program| program.span != effect.span);
-            let access = if unknown { Access::Delete } else { access };
+            let access = match effect.kind {
+                _ if unknown => Access::Delete,
+                Deed::Create if effect.folder => Access::MakeFolder,
+                _ => access,
+            };
             let evidence = evidence(command, effect.span);
             // `$CC -I../include -o x` makes things.
             let compiles = || {
@@ -531,7 +541,12 @@ impl<'a> Inquiry<'a> {
                 )
             );
             let places = subject.command.effects.iter().zip(subject.places());
-            let words = || subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+            // `echo "// text"` prints no path.
+            let named = |word: &&str| *word == "/" || word.contains(char::is_alphanumeric);
+            let words = || {
+                let known = subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+                known.flat_map(str::split_whitespace).filter(named)
+            };
             let printed = matches!(subject.command.program(), Some("printf" | "echo"));
             lists
                 && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
@@ -655,7 +670,8 @@ impl<'a> Inquiry<'a> {
             let reason = format!("{why}, so it cannot be judged for certain");
             self.finding("builtin:unparsed", Action::Ask, &reason, vec![whole]);
         }
-        for word in script.commands.iter().flat_map(|found| &found.words) {
+        // A stored script that cannot be followed is one that cannot be read.
+        for word in script.commands.iter().filter(|found| !found.stored).flat_map(|found| &found.words) {
             if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
                 let reason = format!("a word cannot be judged: {why}");
                 self.finding("builtin:too-much", Action::Ask, &reason, vec![evidence(command, word.span)]);
@@ -767,9 +783,15 @@ impl<'a> Inquiry<'a> {
                     continue;
                 }
                 let deed = match (rule.policy, touched.access) {
-                    (Policy::NoRead, Access::Write | Access::Delete) => continue,
+                    // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
+                    (Policy::ReadOnly, Access::MakeFolder)
+                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate() =>
+                    {
+                        continue;
+                    }
+                    (Policy::NoRead, Access::Write | Access::MakeFolder | Access::Delete) => continue,
                     (Policy::ReadOnly, Access::Read | Access::Mention) => continue,
-                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write) => continue,
+                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write | Access::MakeFolder) => continue,
                     (policy, _) => policy.describe(),
                 };
                 let name = rule.name();

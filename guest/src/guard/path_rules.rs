@@ -96,7 +96,8 @@ impl PathRule {
     /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
     pub(crate) fn below(&self, pattern: &str, look: Option<&dyn Look>) -> Option<bool> {
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
-        let rest = pattern.get(first..).unwrap_or_default();
+        // Of a whole tree the top is looked at.
+        let rest = pattern.get(first..).unwrap_or_default().trim_start_matches("**/");
         // Only what every name of a kind is, in one folder.
         if self.anchored || !rest.starts_with("*.") || rest.contains('/') || self.parts.len() != 1 {
             return Some(true);
@@ -125,18 +126,26 @@ impl PathRule {
             glob.len() >= from + from_root.len()
                 && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
                 // A name that may be anywhere needs more than a bare `*` to be meant.
-                && (self.anchored || glob[from..].iter().take(from_root.len()).any(GlobPart::says_something))
+                && (self.anchored || glob[from..].iter().take(from_root.len()).any(|part| part.says_something(from_root.len() > 1)))
         };
         if self.anchored { fits(0) } else { (0..glob.len()).any(fits) }
     }
 
     /// Whether a path of which only the end is known may be under this rule: a place in the home folder whose name
     /// is in that end. Those of the system, like `/etc`, are too common as parts of other paths.
-    fn may_end(&self, end: &[&str]) -> bool {
+    fn may_end(&self, end: &[&str], home: Option<&str>) -> bool {
         match self.parts.split_first() {
             Some((first, names)) if first == "~" && !names.is_empty() => {
                 let same = |(a, b): (&&str, &String)| a.eq_ignore_ascii_case(b);
-                end.windows(names.len()).any(|window| window.iter().zip(names).all(same))
+                // What stands between the unknown part and the name has to be the end of the home folder.
+                let above = |at: usize| {
+                    home.is_none_or(|home| {
+                        let parts: Vec<&str> = parts_of(home).collect();
+                        parts.ends_with(&end[..at])
+                    })
+                };
+                let mut windows = end.windows(names.len()).enumerate();
+                windows.any(|(at, window)| above(at) && window.iter().zip(names).all(same))
             }
             _ => false,
         }
@@ -201,7 +210,7 @@ impl PathRules {
                     self.add_exact(&format!("/{end}"), None, &mut named);
                     found.extend(named.into_iter().filter(|index| !self.rules[*index].anchored));
                     let end: Vec<&str> = parts_of(end).collect();
-                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_end(&end)));
+                    found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_end(&end, home)));
                 }
             }
         }
@@ -287,6 +296,11 @@ impl GlobPart {
         if !part.contains(['*', '?', '[', '\\']) {
             return GlobPart::Text(part.to_owned());
         }
+        // A bracket that nothing closes is one.
+        let closed = part.find('[').is_none_or(|at| part[at..].get(2..).is_some_and(|rest| rest.contains(']')));
+        if !closed && !part.contains(['*', '?', '\\']) {
+            return GlobPart::Text(part.to_owned());
+        }
         match GlobBuilder::new(part).backslash_escape(true).case_insensitive(true).build() {
             Ok(glob) if !part.contains("[:") => GlobPart::Glob(part.to_owned(), glob.compile_matcher()),
             _ => GlobPart::Anything(part.to_owned()),
@@ -310,10 +324,12 @@ impl GlobPart {
             }
     }
 
-    /// Whether it says anything about the name: a letter, or that it is a hidden one.
-    fn says_something(&self) -> bool {
+    /// Whether it says anything about the name: a letter, or that it is a hidden one. Where the rule names a folder as
+    /// well, `*.json` is not enough.
+    fn says_something(&self, in_folder: bool) -> bool {
         let (GlobPart::Text(part) | GlobPart::Glob(part, _) | GlobPart::Anything(part)) = self;
-        part.starts_with('.') || part.chars().any(char::is_alphanumeric)
+        let kind = in_folder && part.strip_prefix("*.").is_some_and(|kind| !kind.contains(['*', '?', '[']));
+        !kind && (part.starts_with('.') || part.chars().any(char::is_alphanumeric))
     }
 }
 
@@ -361,6 +377,14 @@ mod tests {
             ("/etc/", known("/etc/passwd"), true),
             ("/etc/", known("/p/etc/passwd"), false),
             ("./a/b", known("/p/a/b"), true),
+            ("x/a.json", Value::Pattern("/p/**/*.json".into()), false),
+            ("x/a.json", Value::Pattern("/p/*/a*.json".into()), true),
+            ("x/a.json", Value::Pattern("/p/x/*.json".into()), true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/bin/x".into() }, true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/dev/bin/x".into() }, true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/usr/local/bin/x".into() }, false),
+            (".env", Value::Pattern("/p/a[].name=x".into()), false),
+            (".env", Value::Pattern("/p/.en[v]".into()), true),
             (".env", Value::Unknown { why: Why::Expansion, shape: "\0/.env".into() }, true),
             ("/etc/", Value::Unknown { why: Why::Expansion, shape: "/etc/\0".into() }, true),
             ("/etc/", Value::Unknown { why: Why::Expansion, shape: "\0".into() }, false),

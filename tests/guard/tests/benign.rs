@@ -15,7 +15,7 @@ fn the_packages_that_this_workspace_depends_on() {
     let count = report.count(None);
     let touched: Vec<String> = report
         .touched()
-        .map(|(found, verdict)| {
+        .map(|(found, verdict, _)| {
             let start: String = found.command.chars().take(200).collect();
             format!("{:?} {} {start:?}", verdict.rules, found.place)
         })
