@@ -481,6 +481,9 @@ impl<'a> Inquiry<'a> {
             if told {
                 continue;
             }
+            if keeps_to_itself(found, effect) {
+                continue;
+            }
             // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
             // below its folder.
             let below = matches!(&effect.path, Value::Pattern(pattern) if pattern.ends_with("/**"));
@@ -889,6 +892,47 @@ impl<'a> Inquiry<'a> {
 fn has_unset(script: &Script) -> bool {
     let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
     words.into_iter().any(|word| matches!(&word.value, Value::Unknown { why: Why::Variable(_) | Why::Expansion, .. }))
+}
+
+/// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which
+/// is what such files are for, or as a name in a repository.
+fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
+    const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
+    const PRINTS: &[&str] =
+        &["-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash"];
+    const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
+    const PATCHES: &[&str] = &[
+        "-p",
+        "-u",
+        "-U",
+        "-L",
+        "--patch",
+        "--unified",
+        "--word",
+        "--color-w",
+        "-c",
+        "--cc",
+        "-m",
+        "--diff",
+        "--remerge",
+    ];
+    let named = effect.path.text().rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."));
+    if !matches!(effect.kind, Deed::Mention | Deed::Read) || !named {
+        return false;
+    }
+    let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
+    let has = |names: &[&str], exact: bool| {
+        words.iter().skip(1).any(|word| names.iter().any(|name| word == name || !exact && word.starts_with(name)))
+    };
+    if found.program() == Some("git") {
+        return words.get(1).is_some_and(|word| LISTS.contains(word)) && !has(PATCHES, false);
+    }
+    let at = found.words.iter().position(|word| word.span == effect.span);
+    let option = at.is_some_and(|at| {
+        let given = words[at].split_once('=').map(|(option, _)| option);
+        OPTIONS.contains(&given.unwrap_or_else(|| words[at.saturating_sub(1)]))
+    });
+    option && !has(PRINTS, true)
 }
 
 /// A rule's reason, what it is about here, and what would be fine.

@@ -254,9 +254,12 @@ fn forms(path: &str, home: Option<&str>) -> Vec<String> {
     forms
 }
 
-/// `.env.example` and its like hold no secrets.
+/// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
 fn is_sample(path: &Value) -> bool {
     let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = path;
+    if text.ends_with("/bin/activate") {
+        return true;
+    }
     let name = text.rsplit('/').next().unwrap_or("");
     name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
 }
@@ -369,6 +372,8 @@ mod tests {
             (".env", known("/p/my.env"), false),
             (".env*", known("/p/.env.local"), true),
             (".env*", known("/p/.env.example"), false),
+            (".env", known("/p/.env/bin/activate"), false),
+            (".env", known("/p/.env/production"), true),
             ("*.pem", known("/p/a/server.pem"), true),
             ("*.pem", Value::Pattern("/p/*.pem".into()), true),
             ("*.pem", Value::Pattern("/p/*".into()), false),

@@ -42,40 +42,25 @@ pub enum Error {
     /// Cargo says no.
     #[error("cargo metadata failed for {0}; what it said stands above")]
     Metadata(PathBuf),
-    /// Cargo says something else.
-    #[error("cargo metadata printed something unexpected: {0}")]
+    /// Cargo, or `set-aside.jsonl`, says something else.
+    #[error("cargo metadata or set-aside.jsonl holds something unexpected: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 /// Commands that are no everyday use.
 #[derive(Debug, Deserialize)]
-struct SetAside {
+pub struct SetAside {
     /// Where they stand.
-    kinds: Vec<Kind>,
-    /// What is in their text.
-    pattern: String,
+    pub kinds: Vec<Kind>,
+    /// What is in their text, as a regular expression.
+    pub pattern: String,
     /// Why nobody does it every day.
-    #[expect(dead_code, reason = "for those who read the file")]
-    reason: String,
+    pub reason: String,
 }
 
-/// Which commands are no everyday use.
-///
-/// # Panics
-/// If the file is wrong.
-fn rare() -> impl Fn(&Found) -> bool {
-    let lines = include_str!("../set-aside.jsonl").lines();
-    let read = |line| {
-        let one: SetAside = serde_json::from_str(line).expect("set-aside.jsonl");
-        (one.kinds, Regex::new(&one.pattern).expect("set-aside.jsonl"))
-    };
-    let all: Vec<(Vec<Kind>, Regex)> = lines.map(read).collect();
-    move |found| {
-        let fits = |(kinds, pattern): &(Vec<Kind>, Regex)| {
-            kinds.contains(&found.kind) && pattern.is_match(&found.text).is_ok_and(|is| is)
-        };
-        all.iter().any(fits)
-    }
+/// The lines of `set-aside.jsonl`.
+pub fn set_aside() -> Result<Vec<SetAside>, Error> {
+    Ok(include_str!("../set-aside.jsonl").lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
 }
 
 /// A command of a package.
@@ -194,7 +179,7 @@ impl Report {
     /// as the workspace: what a command would overwrite or remove elsewhere is the question of other corpora.
     ///
     /// # Panics
-    /// If there is no room for temporary files.
+    /// If there is no room for temporary files, or `set-aside.jsonl` is wrong.
     pub fn new(corpus: Vec<Found>) -> Self {
         let home = tempfile::tempdir().expect("a folder for temporary files");
         let next = AtomicUsize::new(0);
@@ -213,7 +198,13 @@ impl Report {
             worker();
         });
         let verdicts = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let aside = corpus.iter().map(rare()).collect();
+        let rare = set_aside().expect("what is set aside");
+        let rare: Vec<(Vec<Kind>, Regex)> =
+            rare.into_iter().map(|one| (one.kinds, Regex::new(&one.pattern).expect("a pattern"))).collect();
+        let fits = |found: &Found, (kinds, pattern): &(Vec<Kind>, Regex)| {
+            kinds.contains(&found.kind) && pattern.is_match(&found.text).is_ok_and(|is| is)
+        };
+        let aside = corpus.iter().map(|found| rare.iter().any(|one| fits(found, one))).collect();
         Self { judged: corpus.into_iter().zip(verdicts.into_values()).collect(), aside }
     }
 
