@@ -180,6 +180,8 @@ pub(crate) struct Run {
     pub(crate) file: bool,
     /// It comes straight from an address that says who answers for it: `https`.
     pub(crate) vouched: bool,
+    /// A script that was there before runs it.
+    pub(crate) stored: bool,
     /// What runs it.
     pub(crate) span: Span,
 }
@@ -227,8 +229,12 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
-        let within =
-            || commands.iter().filter(|other| inside(other.span, command.span) && !std::ptr::eq(**other, *command));
+        // What is inside a command is listed behind it. All of a script that was read stands in one place.
+        let within = || {
+            let behind = commands.get(at + 1..).unwrap_or_default().iter();
+            let deeper = behind.take_while(|other| other.via.len() > command.via.len());
+            deeper.filter(|other| inside(other.span, command.span))
+        };
         let may_matter = command.unseen_script
             || !command.effects.is_empty()
             || matches!(command.program(), Some("read" | "mapfile" | "readarray"));
@@ -241,13 +247,11 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
             let from = within().chain(&piped).filter_map(|other| source(other)).max();
             variable = variable.max(from);
         }
-        if command.unseen_script
-            && !is_setup(command, &commands)
-            && !is_located_file(command, &within().copied().collect::<Vec<_>>())
-        {
-            let own = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
+        let own: Vec<&Command> = within().copied().collect();
+        if command.unseen_script && !is_setup(&own) && !is_located_file(command, &own) {
+            let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
             let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
-            if own {
+            if network {
                 from = Some(Source::Downloaded);
             }
             let by_variable = command.words.iter().skip(1).any(|word| {
@@ -261,8 +265,15 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
             }
             let fetches: Vec<&Command> =
                 within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
-            let vouched = !by_variable && !own && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
-            found.push(Run { source: from.unwrap_or(Source::Unseen), file: false, vouched, span: command.span });
+            let vouched =
+                !by_variable && !network && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
+            found.push(Run {
+                source: from.unwrap_or(Source::Unseen),
+                file: false,
+                vouched,
+                stored: command.stored,
+                span: command.span,
+            });
         }
         let interprets =
             command.program().is_some_and(|program| INTERPRETERS.iter().any(|name| program.starts_with(name)));
@@ -273,7 +284,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
             })
             && let Some(source) = within().filter_map(|other| source(other)).max()
         {
-            found.push(Run { source, file: false, vouched: false, span: command.span });
+            found.push(Run { source, file: false, vouched: false, stored: command.stored, span: command.span });
         }
         files(command, &piped, &mut tainted, &mut found);
         // A script that is there, and that could not be read.
@@ -283,24 +294,41 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
             && command.program().is_some_and(|program| READERS.contains(&program))
             && script.is_some_and(|script| look.is_some_and(|look| look.look(script) == toolgate_shell::Presence::File))
         {
-            found.push(Run { source: Source::Unseen, file: true, vouched: false, span: command.span });
+            found.push(Run {
+                source: Source::Unseen,
+                file: true,
+                vouched: false,
+                stored: command.stored,
+                span: command.span,
+            });
         }
         if let Some(word) = command.words.first()
             && let Value::Pattern(pattern) = &word.value
             && is_guessed(pattern)
         {
-            found.push(Run { source: Source::Unseen, file: false, vouched: false, span: word.span });
+            found.push(Run {
+                source: Source::Unseen,
+                file: false,
+                vouched: false,
+                stored: command.stored,
+                span: word.span,
+            });
         }
         if let Some(word) = command.words.first()
             && let Value::Unknown { why: Why::CommandOutput, shape } = &word.value
             && !shape.contains('/')
-            && !is_located(&within().copied().collect::<Vec<_>>())
         {
-            let from = within().filter_map(|other| source(other)).max().max(variable);
+            let named: Vec<&Command> = own.into_iter().filter(|other| inside(other.span, word.span)).collect();
+            if is_located(&named) {
+                continue;
+            }
+            let from = named.iter().filter_map(|other| source(other)).max().max(variable);
             let source = from.unwrap_or(Source::Unseen);
-            found.push(Run { source, file: false, vouched: false, span: word.span });
+            found.push(Run { source, file: false, vouched: false, stored: command.stored, span: word.span });
         }
     }
+    // What a stored script computes is no more hidden than what a program does that cannot be read at all.
+    found.retain(|run| run.source != Source::Unseen || !run.stored);
     found
 }
 
@@ -314,7 +342,7 @@ fn files<'s>(command: &'s Command, piped: &[&Command], tainted: &mut BTreeMap<&'
     for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
         let Some(source) = known(&effect.path).and_then(|path| tainted.get(path)) else { continue };
         if runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
-            found.push(Run { source: *source, file: true, vouched: false, span: command.span });
+            found.push(Run { source: *source, file: true, vouched: false, stored: command.stored, span: command.span });
             break;
         }
     }
@@ -346,6 +374,7 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
     // A command inside a wrapper or a group of commands reads what its outer one is given.
     let mut span = command.span;
     let mut group = command.group;
+    let mut depth = command.via.len();
     for other in commands.get(..at).unwrap_or_default().iter().rev() {
         if other.group == group {
             if joiner != Joiner::Pipe {
@@ -357,8 +386,8 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
             }
             joiner = other.joiner;
             before.push(*other);
-        } else if inside(span, other.span) {
-            (group, joiner, span) = (other.group, other.joiner, other.span);
+        } else if inside(span, other.span) && other.via.len() < depth {
+            (group, joiner, span, depth) = (other.group, other.joiner, other.span, other.via.len());
         }
     }
     before
@@ -395,10 +424,7 @@ fn is_located(commands: &[&Command]) -> bool {
 }
 
 /// Whether what is run is what a program prints to be run.
-fn is_setup(command: &Command, commands: &[&Command]) -> bool {
-    let inner = commands.iter().filter(|other| {
-        inside(other.span, command.span) && !std::ptr::eq(**other, command) && other.via.len() > command.via.len()
-    });
+fn is_setup(inner: &[&Command]) -> bool {
     const PRINTS_ANYTHING: &[&str] = &[
         "cat", "echo", "printf", "head", "tail", "sed", "awk", "grep", "python", "python3", "node", "ruby", "perl",
         "php", "sh", "bash", "git", "find", "ls", "jq", "cut", "tee", "sort",
@@ -410,8 +436,7 @@ fn is_setup(command: &Command, commands: &[&Command]) -> bool {
             && !PRINTS_ANYTHING.contains(&program)
             && (SETUP.contains(&program) || words().take(2).any(|word| SETUP_WORDS.contains(&word)))
     };
-    let mut inner = inner.peekable();
-    inner.peek().is_some() && inner.all(|other| prints(other))
+    !inner.is_empty() && inner.iter().all(|other| prints(other))
 }
 
 #[cfg(test)]
@@ -452,6 +477,8 @@ mod tests {
             ("eval \"$(starship init bash)\"; ls", &[]),
             ("$(which python3) a.py", &[]),
             ("$(npm bin)/eslint .", &[]),
+            ("$(which gcc) $(pkg-config --cflags x) a.c", &[]),
+            ("$(cat f) $(which gcc)", &[(Unseen, false)]),
             ("$(cat f) x", &[(Unseen, false)]),
             ("$(curl x) y", &[(Downloaded, false)]),
             ("false && curl x | sh", &[]),

@@ -26,7 +26,9 @@ impl Segment {
     /// Reads a segment. What is wrong with a glob shows only when it is compiled.
     pub(crate) fn new(text: &str) -> Self {
         let text = text.to_lowercase();
-        let special = |c: char| matches!(c, '*' | '?' | '[' | '\\');
+        // A bracket that nothing closes is one.
+        let class = text.find('[').is_some_and(|at| text[at..].get(2..).is_some_and(|rest| rest.contains(']')));
+        let special = |c: char| matches!(c, '*' | '?' | '\\') || class && c == '[';
         match text.split_once('*') {
             Some(("", "*")) => Segment::Deep,
             Some((before, behind)) if !before.contains(special) && !behind.contains(special) => {
@@ -70,9 +72,14 @@ impl Segment {
         }
     }
 
-    /// Whether it says anything about the name: a letter, or that it is a hidden one.
-    pub(crate) fn says_something(&self) -> bool {
+    /// Whether it says anything about the name: a letter, or that it is a hidden one. Where the rule names a folder as
+    /// well, `*.json` is not enough.
+    pub(crate) fn says_something(&self, in_folder: bool) -> bool {
         let (before, behind) = self.source();
+        if in_folder && matches!(self, Segment::Around(before, behind) if before.is_empty() && behind.starts_with('.'))
+        {
+            return false;
+        }
         before.starts_with('.') || before.chars().chain(behind.chars()).any(char::is_alphanumeric)
     }
 
@@ -122,8 +129,10 @@ pub(crate) fn alternatives(glob: &str) -> Result<Vec<Vec<Segment>>, String> {
         let mut segments = segments(text.trim_start_matches("**/"));
         segments.shrink_to_fit();
         for segment in &segments {
-            if let Segment::Glob(text, _) = segment {
-                compile(text)?;
+            match segment {
+                Segment::Glob(text, _) => drop(compile(text)?),
+                Segment::Text(text) if text.contains('[') => return Err("a bracket is not closed".to_owned()),
+                _ => {}
             }
         }
         if segments.iter().filter(|segment| matches!(segment, Segment::Deep)).count() > 2 {

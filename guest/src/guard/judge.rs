@@ -242,6 +242,10 @@ impl<'a> Inquiry<'a> {
         for finding in found {
             let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
             let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
+            // What cannot be read if something else holds that is not known says nothing.
+            if matches!(own, "unparsed" | "unseen-script" | "too-much") {
+                continue;
+            }
             let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "overwrite-everything")
                 || by_default && matches!(own, "remove-outside" | "overwrite-outside");
             let of_unknown = finding

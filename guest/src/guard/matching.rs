@@ -203,7 +203,11 @@ impl<'a> Subject<'a> {
                 .iter()
                 .map(|effect| {
                     let written = self.map.of(&effect.path, effect.recursive);
-                    let place = self.behind_links(effect).unwrap_or(written);
+                    let place = match self.behind_links(effect).unwrap_or(written) {
+                        // What a stored script computes is its own, as with a program that cannot be read.
+                        Place::Unknown if self.command.stored => Place::Workspace,
+                        place => place,
+                    };
                     let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace);
                     match &names {
                         // What a search finds in the workspace, and only what a build makes again.
@@ -365,7 +369,7 @@ impl<'a> Subject<'a> {
         if !what.via.is_empty() && !command.via.iter().any(|via| what.via.iter().any(|wanted| fits(wanted, via))) {
             return Err(Miss::Via);
         }
-        if what.unseen && !command.unseen_script {
+        if what.unseen && (!command.unseen_script || command.stored) {
             return Err(Miss::Unseen);
         }
         if !what.after.is_empty() || !what.before.is_empty() {
@@ -492,9 +496,31 @@ impl<'a> Subject<'a> {
                 // What was not there and is removed was made by the text, or it is not what somebody thinks it is.
                 !matches!(effect.kind, Kind::Delete | Kind::Move) || self.made_before(path)
             }
-            (Value::Unknown { why: Why::CommandOutput, shape }, _) => shape.starts_with("/tmp/tmp."),
+            (Value::Unknown { why: Why::CommandOutput, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
+            // Nothing is in a folder that is not there, unless the text puts another in its place.
+            (Value::Pattern(path) | Value::Unknown { shape: path, .. }, Some(look)) => {
+                let fixed = path.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
+                let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+                !matches!(effect.kind, Kind::Delete | Kind::Move)
+                    && folder.starts_with('/')
+                    && look.look(folder) == Presence::Absent
+                    && !self.put_before(folder)
+            }
             _ => false,
         }
+    }
+
+    /// Whether an earlier command of the text moves or links something to this path, or to one above it.
+    fn put_before(&self, path: &str) -> bool {
+        let earlier = self.script.commands[..self.index].iter().flat_map(|command| {
+            let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
+            command.effects.iter().filter(move |effect| moves || effect.kind == Kind::Link)
+        });
+        earlier.into_iter().any(|effect| match &effect.path {
+            Value::Known(put) => std::path::Path::new(path).starts_with(put),
+            // It may be this one.
+            _ => true,
+        })
     }
 }
 
@@ -508,7 +534,7 @@ const BUILDERS: &[&str] = &[
 
 /// Whether an effect is on what no word names: git's own files, what a build makes.
 pub(crate) fn is_implied(command: &Command, effect: &Effect) -> bool {
-    let Value::Pattern(pattern) = &effect.path else { return false };
+    let (Value::Pattern(pattern) | Value::Unknown { shape: pattern, .. }) = &effect.path else { return false };
     command.program().is_some_and(|program| BUILDERS.contains(&program))
         && (effect.span == command.span || pattern.ends_with("/**"))
 }
@@ -535,11 +561,17 @@ pub(crate) fn filter_names(command: &Command) -> Option<Vec<&str>> {
     }
     let words: Vec<&str> = command.words.iter().map(|word| word.value.text()).collect();
     let mut names = Vec::new();
+    // The names before the bracket, and before the alternative within it, that is open.
+    let mut open: Option<usize> = None;
     for (at, word) in words.iter().enumerate() {
         match *word {
             "-name" | "-iname" => names.extend(words.get(at + 1)),
+            "(" if open.is_none() => open = Some(names.len()),
+            // Alternatives of which each has a name.
+            "-o" | "-or" if open.is_some_and(|before| names.len() > before) => open = Some(names.len()),
+            ")" if open.is_some_and(|before| names.len() > before) => open = None,
             // What it says is more than names, or their opposite.
-            "!" | "-not" | "-o" | "-or" | "," | "(" => return Some(Vec::new()),
+            "!" | "-not" | "-o" | "-or" | "," | "(" | ")" => return Some(Vec::new()),
             // Whatever name a folder of this kind has, it is empty.
             "-empty" => names.push("x.tmp"),
             _ => {}

@@ -109,7 +109,8 @@ impl PathRule {
             return Some(self.may_be_there(home, look));
         }
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
-        let rest = pattern.get(first..).unwrap_or_default();
+        // Of a whole tree the top is looked at.
+        let rest = pattern.get(first..).unwrap_or_default().trim_start_matches("**/");
         // Only what every name of a kind is, in one folder.
         let name = self.written().trim_start_matches("**/");
         if !rest.starts_with("*.") || rest.contains('/') || name.contains(['/', '{']) {
@@ -182,7 +183,7 @@ impl PathRule {
                 glob.len() >= from + own.len()
                     && own.iter().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
                     // A name that may be anywhere needs more than a bare `*` to be meant.
-                    && (self.is_anchored() || glob[from..].iter().take(own.len()).any(Segment::says_something))
+                    && (self.is_anchored() || glob[from..].iter().take(own.len()).any(|segment| segment.says_something(own.len() > 1)))
             };
             if self.is_anchored() { fits(0) } else { (0..glob.len()).any(fits) }
         })
@@ -190,12 +191,17 @@ impl PathRule {
 
     /// Whether a path of which only the end is known may be under this rule: a place in the home folder whose name
     /// is in that end. Those of the system, like `/etc`, are too common as segments of other paths.
-    fn may_end(&self, end: &[String]) -> bool {
+    fn may_end(&self, end: &[String], home: Option<&[Segment]>) -> bool {
+        // What stands between the unknown part and the name has to be the end of the home folder.
+        let above = |at: usize| {
+            home.is_none_or(|home| {
+                at <= home.len() && home[home.len() - at..].iter().zip(end).all(|(segment, name)| segment.fits(name))
+            })
+        };
         self.start == Start::Home
-            && self
-                .alternatives
-                .iter()
-                .any(|segments| !segments.is_empty() && (0..end.len()).any(|from| fit(segments, &end[from..])))
+            && self.alternatives.iter().any(|segments| {
+                !segments.is_empty() && (0..end.len()).any(|from| above(from) && fit(segments, &end[from..]))
+            })
     }
 
     /// Whether this rule's place lies below a path, which may be a glob.
@@ -262,7 +268,7 @@ impl PathRules {
             let rules = self.rules.iter().enumerate();
             let end = [Form { start: Start::Root, names: asked.end.clone() }];
             let may = |rule: &PathRule| {
-                if rule.is_anchored() { rule.may_end(&asked.end) } else { rule.covers(&end) }
+                if rule.is_anchored() { rule.may_end(&asked.end, asked.home.as_deref()) } else { rule.covers(&end) }
             };
             found.extend(rules.filter(|(_, rule)| may(rule)).map(|(index, _)| index));
         }
@@ -293,7 +299,7 @@ impl PathRules {
         let is_name = matches!(own, Segment::Text(_));
         let mut found: Vec<&PathRule> = match own {
             Segment::Text(_) => self.covering(&Value::Known(format!("/{name}")), None),
-            _ if own.says_something() => self.rules.iter().collect(),
+            _ if own.says_something(false) => self.rules.iter().collect(),
             _ => Vec::new(),
         };
         let alone = |rule: &PathRule| {
@@ -346,9 +352,12 @@ fn forms(path: &str, home: Option<&str>) -> Vec<Form> {
     forms
 }
 
-/// `.env.example` and its like hold no secrets.
+/// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
 fn is_sample(path: &Value) -> bool {
     let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = path;
+    if text.ends_with("/bin/activate") {
+        return true;
+    }
     let name = text.rsplit('/').next().unwrap_or("");
     name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
 }
@@ -409,6 +418,7 @@ impl Asked {
                 }
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
                     asked.end = names(end).map(str::to_lowercase).collect();
+                    asked.home = home.map(segments);
                 }
             }
         }
@@ -452,6 +462,8 @@ mod tests {
             (".env", known("/p/my.env"), false),
             (".env*", known("/p/.env.local"), true),
             (".env*", known("/p/.env.example"), false),
+            (".env", known("/p/.env/bin/activate"), false),
+            (".env", known("/p/.env/production"), true),
             ("*.pem", known("/p/a/server.pem"), true),
             ("*.pem", Value::Pattern("/p/*.pem".into()), true),
             ("*.pem", Value::Pattern("/p/*".into()), false),
@@ -460,6 +472,14 @@ mod tests {
             ("/etc/", known("/etc/passwd"), true),
             ("/etc/", known("/p/etc/passwd"), false),
             ("./a/b", known("/p/a/b"), true),
+            ("x/a.json", Value::Pattern("/p/**/*.json".into()), false),
+            ("x/a.json", Value::Pattern("/p/*/a*.json".into()), true),
+            ("x/a.json", Value::Pattern("/p/x/*.json".into()), true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/bin/x".into() }, true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/dev/bin/x".into() }, true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/usr/local/bin/x".into() }, false),
+            (".env", Value::Pattern("/p/a[].name=x".into()), false),
+            (".env", Value::Pattern("/p/.en[v]".into()), true),
             (".env", Value::Unknown { why: Why::Expansion, shape: "\0/.env".into() }, true),
             ("/etc/", Value::Unknown { why: Why::Expansion, shape: "/etc/\0".into() }, true),
             ("/etc/", Value::Unknown { why: Why::Expansion, shape: "\0".into() }, false),

@@ -120,8 +120,15 @@ const SYSTEM: &[&str] = &[
 
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/run/user"];
 
-/// Variables that name a folder for temporary files.
-const TEMPORARY_VARIABLES: &[&str] = &["TMPDIR", "TMP", "TEMP", "RUNNER_TEMP", "BATS_TMPDIR", "BATS_TEST_TMPDIR"];
+/// Variables that name a folder for temporary files. `*` stands for a program's name before the rest.
+const TEMPORARY_VARIABLES: &[&str] = &["TMP", "TEMP", "RUNNER_TEMP", "*TMPDIR", "*TMP_DIR", "*TEMPDIR", "*TEMP_DIR"];
+
+fn names_temporary(variable: &str) -> bool {
+    TEMPORARY_VARIABLES.iter().any(|name| match name.strip_prefix('*') {
+        Some(end) => variable.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with('_')),
+        None => variable == *name,
+    })
+}
 
 /// Folders of a project that people write in, and no build fills. Removing one as a whole is removing work.
 const SOURCES: &[&str] = &[
@@ -376,7 +383,7 @@ impl<'a> Map<'a> {
             Value::Pattern(pattern) => self.pattern(pattern),
             Value::Unknown { why: Why::Argument, shape } if shape.starts_with(Value::HOLE) => Place::Found,
             Value::Unknown { why: Why::Variable(name), shape }
-                if TEMPORARY_VARIABLES.contains(&name.as_str())
+                if names_temporary(name)
                     && shape.starts_with(Value::HOLE)
                     && !shape.split('/').any(|part| part == "..") =>
             {

@@ -469,7 +469,8 @@ fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<PathRules>), Str
                         .ok_or_else(|| format!("there is no place @{name}; there are {}", names.join(", ")))?,
                 );
             }
-            None => rules.push(PathRule::new(Policy::ZeroAccess, &path)?),
+            // Whether a name says that it is a sample is only of interest where it is about secrets.
+            None => rules.push(PathRule::new(Policy::ReadOnly, &path)?),
         }
     }
     let rules = if rules.is_empty() { None } else { Some(PathRules::new(rules)) };

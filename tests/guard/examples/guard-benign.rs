@@ -17,6 +17,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use toolgate_guard_tests::benign::{self, Report};
+use toolgate_guard_tests::score::Count;
 use toolgate_guard_tests::{Stopped, extract};
 
 /// More of a long script is not needed to recognize it.
@@ -41,29 +42,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folders: Vec<PathBuf> = folders.into_iter().collect();
     let report = Report::new(benign::corpus(&folders)?);
     let mut out = std::io::stdout().lock();
-    let listed = report.touched().filter(|(_, verdict)| verdict.rules.iter().any(|rule| rule.contains(&only)));
+    let listed = report.touched().filter(|(_, verdict, _)| verdict.rules.iter().any(|rule| rule.contains(&only)));
     if as_json {
         let mut figures = report.figures();
-        let list = listed.filter(|_| touched).map(|(found, verdict)| {
-            json!({ "kind": found.kind, "place": found.place, "command": found.command, "verdict": verdict })
+        let list = listed.filter(|_| touched).map(|(found, verdict, aside)| {
+            json!({ "kind": found.kind, "place": found.place, "command": found.command, "verdict": verdict, "aside": aside, "package": found.package, "folder": found.folder })
         });
         figures["touched"] = list.collect();
         writeln!(out, "{figures}")?;
         return Ok(());
     }
-    for (found, verdict) in listed.filter(|_| touched) {
+    for (found, verdict, aside) in listed.filter(|_| touched) {
         let how = if verdict.stopped == Some(Stopped::Block) { "block" } else { "ask" };
-        writeln!(out, "{how} [{}] {}\n    {}", verdict.rules.join(", "), found.place, short(&found.command))?;
+        let aside = if aside { " (set aside)" } else { "" };
+        writeln!(out, "{how}{aside} [{}] {}\n    {}", verdict.rules.join(", "), found.place, short(&found.command))?;
     }
     let step = report.judged.len() / shown.max(1);
     for (found, _) in report.judged.iter().step_by(step.max(1)).take(shown) {
         writeln!(out, "{:?} {}\n    {}", found.kind, found.place, short(&found.command))?;
     }
-    writeln!(out, "{:15} {:>8} {:>7} {:>7} {:>9}", "kind", "commands", "blocked", "asked", "touched")?;
+    writeln!(out, "{:52} without what is set aside", "")?;
+    let titles = format!("{:>8} {:>7} {:>7} {:>9}", "commands", "blocked", "asked", "touched");
+    writeln!(out, "{:15} {titles}   {titles}", "kind")?;
     let row = |name: &str, kind| {
-        let count = report.count(kind);
-        let (total, percent) = (count.total(), count.touched_percent());
-        format!("{name:15} {total:8} {:7} {:7} {percent:7.2} %", count.blocked, count.asked)
+        let part = |count: Count| {
+            let (total, percent) = (count.total(), count.touched_percent());
+            format!("{total:8} {:7} {:7} {percent:7.2} %", count.blocked, count.asked)
+        };
+        format!("{name:15} {}   {}", part(report.count(kind)), part(report.everyday(kind)))
     };
     for kind in extract::KINDS {
         writeln!(out, "{}", row(&format!("{kind:?}"), Some(kind)))?;

@@ -2,17 +2,20 @@
 //! scripts, shell scripts, and the shell blocks of documentation.
 //!
 //! A command stays as odd as it is. Only what is no shell is dropped: the output in a console block, prose in a block
-//! with the wrong tag, steps for other shells.
+//! with the wrong tag, steps for other shells, what bash itself reports a syntax error for.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_shell::{Facts, parse};
 
+use crate::quote;
+
 /// Where a command stood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// One command of a CI step.
@@ -38,8 +41,18 @@ pub const KINDS: [Kind; 7] =
 /// The commands of a file, told by its path within the package. Nothing, if it is none of the kinds.
 pub fn commands(path: &Path, text: &str) -> Vec<(Kind, String)> {
     let mut found = held(path, text);
-    found.retain(|(_, command)| !other_shell(command));
+    found.retain(|(_, command)| !other_shell(command) && !no_shell(command));
     found
+}
+
+/// Whether bash runs nothing of a text since it cannot read it. Bash is asked only where we cannot read it either, so
+/// that what only we cannot read stays; without a bash it stays as well.
+fn no_shell(text: &str) -> bool {
+    if parse(text, &Facts::default()).unparsed.is_none() {
+        return false;
+    }
+    let bash = Command::new("bash").args(["--norc", "-n", "-c", text]).stderr(Stdio::null()).status();
+    bash.is_ok_and(|status| !status.success())
 }
 
 /// Whether a text is for a shell of Windows.
@@ -49,6 +62,23 @@ fn other_shell(text: &str) -> bool {
     starts || start.contains("$env:") || text.contains(" ` ") || text.lines().any(|line| line.ends_with(" `"))
 }
 
+/// The folder within the package in which the commands of a file run: the file's own for recipes and package scripts,
+/// the one that holds the CI's folder for steps, else the package's.
+pub fn folder(kind: Kind, path: &Path) -> PathBuf {
+    let own = path.parent().unwrap_or(Path::new(""));
+    match kind {
+        Kind::Make | Kind::Just | Kind::PackageScript => own.into(),
+        Kind::Ci | Kind::CiStep => {
+            let parts = own.components().take_while(|part| !CI_FOLDERS.iter().any(|ci| part.as_os_str() == *ci));
+            parts.collect()
+        }
+        Kind::Document | Kind::Script => PathBuf::new(),
+    }
+}
+
+/// Where CI systems look for their files.
+const CI_FOLDERS: [&str; 2] = [".github", ".circleci"];
+
 fn held(path: &Path, text: &str) -> Vec<(Kind, String)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -57,7 +87,10 @@ fn held(path: &Path, text: &str) -> Vec<(Kind, String)> {
         ("makefile" | "gnumakefile", _) | (_, "mk" | "mak") => all(Kind::Make, make(text)),
         ("justfile" | ".justfile", _) | (_, "just") => all(Kind::Just, just(text)),
         ("package.json", _) => all(Kind::PackageScript, package_scripts(text)),
-        (_, "sh" | "bash") => all(Kind::Script, vec![text.to_owned()]),
+        // It is run by its path, as people do; the folder of the package has it.
+        (_, "sh" | "bash") if !no_shell(text) => {
+            all(Kind::Script, vec![format!("bash {}", quote::single(&path.to_string_lossy()))])
+        }
         (_, "md" | "markdown") => all(Kind::Document, document(text)),
         (_, "yml" | "yaml") if is_ci(path) => {
             let mut found = Vec::new();
@@ -117,8 +150,11 @@ fn steps(node: &Value, keys: &[&str], found: &mut Vec<String>) {
     match node {
         Value::Object(map) => {
             let shell = map.get("shell").and_then(Value::as_str).unwrap_or("bash");
-            let windows = map.get("runs-on").and_then(Value::as_str).is_some_and(|runner| runner.contains("windows"));
-            if windows {
+            let named = |key: &str, name: &str| match map.get(key) {
+                Some(Value::Array(list)) => list.iter().any(|one| one.as_str() == Some(name)),
+                other => other.and_then(Value::as_str).is_some_and(|one| one.contains(name)),
+            };
+            if named("runs-on", "windows") || named("tags", "windows") {
                 return;
             }
             let other = !(shell.contains("sh") && !shell.contains("pwsh") && !shell.contains("powershell"));
@@ -202,22 +238,53 @@ pub fn document(text: &str) -> Vec<String> {
 fn block_commands(block: &[&str], console: bool) -> Vec<String> {
     let prompt = |line: &&str| after_prompt(line).is_some();
     if block.iter().any(prompt) {
-        let mut typed = String::new();
+        let mut entered = String::new();
         let mut goes_on = false;
         for line in block {
             if prompt(line) || goes_on {
                 let line = if goes_on { line } else { after_prompt(line).unwrap_or_default() };
-                typed.push_str(line);
-                typed.push('\n');
+                entered.push_str(line);
+                entered.push('\n');
                 goes_on = line.ends_with('\\');
             }
         }
-        return split(&typed).into_iter().filter(|command| is_shell(command)).collect();
+        return shell_commands(&entered);
     }
     if console && block.iter().filter(|line| !line.trim().is_empty()).count() > 1 {
         return Vec::new();
     }
-    split(&block.join("\n")).into_iter().filter(|command| is_shell(command)).collect()
+    shell_commands(&block.join("\n"))
+}
+
+fn shell_commands(text: &str) -> Vec<String> {
+    split(text).iter().map(|command| typed(command)).filter(|command| is_shell(command)).collect()
+}
+
+/// A command with a word in the place of each `<placeholder>` that keeps it from being one: nobody types those. Of
+/// `<a|b>` it is the first.
+fn typed(command: &str) -> String {
+    let is_whole = |text: &str| parse(text, &Facts::default()).unparsed.is_none();
+    if !command.contains('<') || is_whole(command) {
+        return command.to_owned();
+    }
+    let mut out = String::new();
+    let mut rest = command;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        let name = after.split_once('>').filter(|(name, _)| {
+            name.starts_with(char::is_alphabetic) && name.ends_with(char::is_alphanumeric) && !name.contains('\n')
+        });
+        let Some((name, tail)) = name else {
+            out.push('<');
+            rest = after;
+            continue;
+        };
+        let first = name.split('|').next().unwrap_or_default();
+        let words: Vec<&str> = first.split(|c: char| !c.is_alphanumeric() && !"_.-".contains(c)).collect();
+        out.push_str(&words.join("-"));
+        rest = tail;
+    }
+    out + rest
 }
 
 /// What stands after `$ `, `(venv) $ `, `user@host:~$ ` or the like.
@@ -232,12 +299,11 @@ fn after_prompt(line: &str) -> Option<&str> {
 }
 
 /// Whether a line begins as a command does, and is no synopsis of one. Prose begins with a capital and goes on without
-/// an `=`. What does not parse is output, unless it may be for a placeholder such as `<name>`.
+/// an `=`. What does not parse is output.
 fn is_shell(command: &str) -> bool {
     let synopsis = ["[<", "[--", ">|<", "|<", "...]", "(same as", "(See ", " ops/sec"];
     let tree = ["`-", "+-", "├", "└", "│"];
-    let data = command.split_whitespace().nth(1) == Some("=")
-        || command.starts_with(['[', '{']) && parse(command, &Facts::default()).unparsed.is_some();
+    let data = command.split_whitespace().nth(1) == Some("=") || command.starts_with("{\"");
     if data || synopsis.iter().any(|part| command.contains(part)) || tree.iter().any(|part| command.starts_with(part)) {
         return false;
     }
@@ -248,8 +314,7 @@ fn is_shell(command: &str) -> bool {
     let debugger = ["(gdb)", "(lldb)"].contains(&first);
     let numbered = first.starts_with('[') && first.len() > 2;
     let call = first.contains('(') && !first.starts_with(['(', '$', '"', '`']) && !first.ends_with("()");
-    let placeholder = command.contains('<') && command.contains('>');
-    if !placeholder && parse(command, &Facts::default()).unparsed.is_some() {
+    if parse(command, &Facts::default()).unparsed.is_some() {
         return false;
     }
     starts && !prose && !listed && !debugger && !numbered && !call && !first.ends_with([':', ','])
@@ -266,7 +331,8 @@ pub fn split(text: &str) -> Vec<String> {
             at += 1;
             continue;
         }
-        let joined = || 1 + lines[at..].iter().take_while(|line| line.ends_with('\\')).count();
+        let goes_on = |line: &&&str| ["\\", "&&", "||", "|"].iter().any(|end| line.ends_with(end));
+        let joined = || 1 + lines[at..].iter().take_while(goes_on).count();
         let count = first_command(&lines[at..]).unwrap_or_else(joined).min(lines.len() - at);
         found.push(lines[at..at + count].join("\n").trim().to_owned());
         at += count;
@@ -349,13 +415,15 @@ pub fn make(text: &str) -> Vec<String> {
                 recipes.push((line[1..].to_owned(), target.clone(), needs.clone()));
             }
         } else if let Some((name, value)) = assignment(&line) {
+            // What is indented behind it belongs to no rule.
+            target.clear();
             variables.entry(name).or_insert(value);
-        } else if let Some((left, right)) = line.split_once(':').filter(|(left, _)| !left.trim_start().starts_with('#'))
-        {
+        } else if let Some((left, right)) = rule(&line) {
             target = left.split_whitespace().next().unwrap_or_default().to_owned();
             let right = right.trim_start_matches(':');
             needs = right.split(['|', ';', '#']).next().unwrap_or_default().trim().to_owned();
-            if let Some((_, first)) = right.split_once(';') {
+            // `target: NAME = value` is no recipe.
+            if let Some((_, first)) = right.split_once(';').filter(|(needs, _)| !needs.contains('=')) {
                 recipes.push((first.to_owned(), target.clone(), needs.clone()));
             }
         }
@@ -368,12 +436,38 @@ pub fn make(text: &str) -> Vec<String> {
             "<" => Some(first.clone()),
             "^" | "+" | "?" => Some(needs.clone()),
             "*" => Some("${stem}".into()),
-            "MAKE" => Some("make".into()),
-            _ => variables.get(name).cloned(),
+            _ => variables.get(name).cloned().or_else(|| built_in(name)),
         };
         expanded(line, &own, 0).trim().to_owned()
     });
     commands.filter(|command| !command.is_empty() && !command.starts_with('#')).collect()
+}
+
+/// The targets of a rule, and what stands behind its colon. What stands in the brackets of a function is none.
+fn rule(line: &str) -> Option<(&str, &str)> {
+    let (left, right) = line.split_once(':')?;
+    let open = left.matches('(').count() > left.matches(')').count();
+    (!open && !left.trim_start().starts_with('#')).then_some((left, right))
+}
+
+/// What make sets by itself, as far as recipes use it.
+const BUILT_IN: [(&str, &str); 12] = [
+    ("MAKE", "make"),
+    ("CC", "cc"),
+    ("CXX", "g++"),
+    ("CPP", "$(CC) -E"),
+    ("AR", "ar"),
+    ("AS", "as"),
+    ("LD", "ld"),
+    ("FC", "f77"),
+    ("LEX", "lex"),
+    ("YACC", "yacc"),
+    ("RM", "rm -f"),
+    ("CURDIR", "${PWD}"),
+];
+
+fn built_in(name: &str) -> Option<String> {
+    BUILT_IN.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned())
 }
 
 /// `NAME = value` in any of make's spellings but `+=`.
@@ -412,6 +506,11 @@ fn expanded(text: &str, own: &dyn Fn(&str) -> Option<String>, depth: usize) -> S
             _ => after.split_at(next.len_utf8()),
         };
         rest = tail;
+        // What make has a shell compute, the shell of the recipe may as well.
+        if let Some(command) = name.strip_prefix("shell ") {
+            out.push_str(&format!("$({})", expanded(command.trim(), own, depth + 1)));
+            continue;
+        }
         // `$(am__v_GEN_$(V))`; automake's are empty or an `@`.
         let inner =
             if name.contains('$') && !name.contains(' ') { expanded(name, own, depth + 1) } else { name.into() };
@@ -423,13 +522,11 @@ fn expanded(text: &str, own: &dyn Fn(&str) -> Option<String>, depth: usize) -> S
         let base = name.strip_suffix(['D', 'F']).filter(|base| matches!(*base, "@" | "<" | "*")).unwrap_or(name);
         if let Some(value) = own(base).filter(|_| depth < 8) {
             // `CC = ccache $(CC)` is what it was before.
-            let others = |inner: &str| if inner == base { None } else { own(inner) };
+            let others = |inner: &str| if inner == base { built_in(inner) } else { own(inner) };
             out.push_str(&expanded(&value, &others, depth + 1));
         } else {
             // A function, whose result no shell computes, or a variable from elsewhere.
-            out.push_str(&variable(
-                name.trim_start_matches("shell ").split([' ', ':', ',']).next().unwrap_or_default(),
-            ));
+            out.push_str(&variable(name.split([' ', ':', ',']).next().unwrap_or_default()));
         }
     }
     out.push_str(rest);

@@ -8,7 +8,7 @@ use toolgate_guest::call::{Action, Call, Field, Kind};
 use toolgate_guest::guard::{Guard, World};
 use toolgate_shell::{Look, Presence};
 
-use crate::HOME;
+use crate::{HOME, PROJECT};
 
 /// How a command is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -62,6 +62,17 @@ impl Judge {
 
     /// Judges a shell command that is run in `cwd`, which is also the workspace.
     pub fn command(&self, command: &str, cwd: &str, home: &str) -> Verdict {
+        self.call(command, cwd, cwd, home, Files { home: self.root.clone(), project: None })
+    }
+
+    /// Judges a shell command in a folder of a project that lies elsewhere; [`PROJECT`] stands for it.
+    pub fn in_project(&self, command: &str, folder: &Path, project: &Path) -> Verdict {
+        let cwd = Path::new(PROJECT).join(folder);
+        let files = Files { home: self.root.clone(), project: Some(project.into()) };
+        self.call(command, cwd.to_string_lossy().trim_end_matches('/'), PROJECT, HOME, files)
+    }
+
+    fn call(&self, command: &str, cwd: &str, workspace: &str, home: &str, mut files: Files) -> Verdict {
         let call = Call {
             kind: Kind::Shell,
             command: Some(Field { name: "command".into(), value: command.into() }),
@@ -70,9 +81,9 @@ impl Judge {
             contents: Vec::new(),
             cwd: cwd.into(),
             home: Some(home.into()),
-            workspace: cwd.into(),
+            workspace: workspace.into(),
         };
-        let verdict = self.guard.judge(&call, &mut Files(self.root.clone()));
+        let verdict = self.guard.judge(&call, &mut files);
         let stopped = match verdict.action() {
             Some(Action::Block) => Some(Stopped::Block),
             Some(Action::Ask) => Some(Stopped::Ask),
@@ -83,18 +94,31 @@ impl Judge {
 }
 
 /// The files of a case.
-#[derive(Clone)]
-struct Files(Option<PathBuf>);
+#[derive(Clone, Default)]
+struct Files {
+    /// Where the home folder really is, if files are looked at.
+    home: Option<PathBuf>,
+    /// Where the project really is, if it is not in the home folder.
+    project: Option<PathBuf>,
+}
 
 impl Files {
+    /// What stands for what, the longest path first.
+    fn roots(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        [(PROJECT, &self.project), (HOME, &self.home)]
+            .into_iter()
+            .filter_map(|(path, real)| Some((path, real.as_deref()?)))
+    }
+
     /// Where a path of the case is; `None` for what is not there.
     fn place(&self, path: &str) -> Option<PathBuf> {
-        let root = self.0.as_ref()?;
-        match path.strip_prefix(HOME) {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => Some(root.join(rest.trim_start_matches('/'))),
+        self.home.as_ref()?;
+        let within = self.roots().find_map(|(own, real)| Some((real, Path::new(path).strip_prefix(own).ok()?)));
+        match within {
+            Some((real, rest)) => Some(real.join(rest)),
             // Each case has a folder for temporary files of its own, which is empty.
-            _ if path.starts_with("/tmp/") => None,
-            _ => Some(PathBuf::from(path)),
+            None if path.starts_with("/tmp/") => None,
+            None => Some(PathBuf::from(path)),
         }
     }
 }
@@ -113,18 +137,17 @@ impl Look for Files {
     }
 
     fn real(&self, path: &str) -> Option<String> {
-        let (root, place) = (self.0.as_ref()?, self.place(path)?);
-        let real = place.canonicalize().ok()?;
-        let inside = real.strip_prefix(root.canonicalize().ok()?);
-        Some(match inside {
-            Ok(rest) if rest.as_os_str().is_empty() => HOME.to_owned(),
-            Ok(rest) => format!("{HOME}/{}", rest.display()),
-            Err(_) => real.display().to_string(),
-        })
+        let real = self.place(path)?.canonicalize().ok()?;
+        let inside = self.roots().find_map(|(own, root)| {
+            let rest = real.strip_prefix(root.canonicalize().ok()?).ok()?;
+            Some(Path::new(own).join(rest))
+        });
+        Some(inside.unwrap_or(real).to_string_lossy().trim_end_matches('/').to_owned())
     }
 
     fn script(&self, path: &str) -> Option<String> {
-        std::fs::read_to_string(self.place(path)?).ok()
+        // As a checkout has it where there are shells.
+        Some(std::fs::read_to_string(self.place(path)?).ok()?.replace("\r\n", "\n"))
     }
 }
 
@@ -134,7 +157,7 @@ impl World for Files {
     }
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {
-        self.0.as_ref()?;
+        self.home.as_ref()?;
         Some(Rc::new(self.clone()))
     }
 }

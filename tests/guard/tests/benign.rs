@@ -15,7 +15,7 @@ fn the_packages_that_this_workspace_depends_on() {
     let count = report.count(None);
     let touched: Vec<String> = report
         .touched()
-        .map(|(found, verdict)| {
+        .map(|(found, verdict, _)| {
             let start: String = found.command.chars().take(200).collect();
             format!("{:?} {} {start:?}", verdict.rules, found.place)
         })
@@ -24,6 +24,27 @@ fn the_packages_that_this_workspace_depends_on() {
     assert!(count.total() > 700, "only {} commands were found", count.total());
     let percent = count.touched_percent();
     assert!(percent <= TOUCHED_PERCENT, "{percent:.2} % are blocked or asked\n{touched}");
+}
+
+#[test]
+fn a_script_is_read_in_its_package() {
+    let package = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("lib.sh", "rm -rf build\n"), ("run.sh", ". ./lib.sh\n"), ("bad.sh", "rm -rf ~/Documents\n")] {
+        std::fs::write(package.path().join(name), text).expect("a script");
+    }
+    let found = benign::corpus(&[package.path().to_owned()]).expect("it is read");
+    let commands: Vec<&str> = found.iter().map(|found| found.command.as_str()).collect();
+    assert_eq!(commands, ["bash 'bad.sh'", "bash 'lib.sh'", "bash 'run.sh'"]);
+    let report = Report::new(found);
+    let touched: Vec<&str> = report.touched().map(|(found, ..)| found.command.as_str()).collect();
+    assert_eq!(touched, ["bash 'bad.sh'"]);
+}
+
+#[test]
+fn what_is_set_aside_has_its_reason() {
+    for one in benign::set_aside().expect("it is read") {
+        assert!(one.reason.len() > 30 && !one.kinds.is_empty(), "{one:?}");
+    }
 }
 
 #[track_caller]
@@ -45,6 +66,7 @@ fn ci_steps() {
         all("a:\n  runs-on: windows-latest\n  steps:\n    - run: dir\nb:\n  runs-on: x\n  steps:\n    - run: ls\n"),
         &["ls"],
     );
+    same(all("a:\n  tags: [windows, shell]\n  script: [dir]\nb:\n  tags: [linux]\n  script: [ls]\n"), &["ls"]);
     same(all("before_script:\n  - a\nscript: b\n"), &["a", "b"]);
     same(all("steps:\n  - run:\n      name: n\n      command: make\n"), &["make"]);
     same(all("a: [b"), &[]);
@@ -57,7 +79,10 @@ fn make_recipes() {
         ("all:\n\techo a\n\t@-rm -f x\n", vec!["echo a", "rm -f x"]),
         ("A = b c\nall:\n\techo $(A) ${A} $(B)\n", vec!["echo b c b c ${B}"]),
         ("A := x\nA ?= y\nall:\n\techo $(A) $$HOME $$(pwd)\n", vec!["echo x $HOME $(pwd)"]),
-        ("CC = ccache $(CC)\nall:\n\t$(CC) -c x.c\n", vec!["ccache ${CC} -c x.c"]),
+        ("CC = ccache $(CC)\nall:\n\t$(CC) -c x.c\n", vec!["ccache cc -c x.c"]),
+        ("a:\n\t$(RM) x; ls $(shell uname -r)\n", vec!["rm -f x; ls $(uname -r)"]),
+        ("a:\n\techo a\nB = c\n\techo $(B)\n", vec!["echo a"]),
+        ("  $(error a: b; c)\na:\n\techo a\n", vec!["echo a"]),
         ("a: b c\n\tcp $< $@ $^ $*\n", vec!["cp b a b c ${stem}"]),
         ("a:\n\tfor x in 1; do \\\n\t  echo $$x; \\\n\tdone\n", vec!["for x in 1; do \\\n  echo $x; \\\ndone"]),
         ("a: ; echo x\n", vec!["echo x"]),
@@ -101,7 +126,9 @@ fn documents() {
         ("```console\nline one\nline two\n```", vec![]),
         ("```sh\n# a comment\nfor x in a; do\n  echo $x\ndone\n```", vec!["for x in a; do\n  echo $x\ndone"]),
         ("```sh\ncat <<EOF > x\na b\nEOF\nls\n```", vec!["cat <<EOF > x\na b\nEOF", "ls"]),
-        ("```sh\nnpm publish <your-package>\n```", vec!["npm publish <your-package>"]),
+        ("```sh\nnpm publish <your-package>\n```", vec!["npm publish your-package"]),
+        ("```sh\nx <a b|c> <d>@<e>\nsort <in >out\n```\n", vec!["x a-b d@e", "sort <in >out"]),
+        ("```sh\nfound `fn(&mut HashMap<A, B>)`\n{\"a\":1}\n```\n", vec![]),
         ("```sh\nnpm get [<key> ...] (See `npm config`)\n```", vec![]),
         ("```sh\nUsage: x [options]\nPlease read this\n1. first\n[1/16] Building\n68k, amd64\n```", vec![]),
         ("```sh\nx 1,234 ops/sec\n`-- a@1\n+-- b@2\nlet x = f();\n```", vec![]),
@@ -125,6 +152,8 @@ fn files_are_told_by_their_path() {
         ("README.md", "```sh\na\n```", vec![Kind::Document]),
         ("a.sh", "ls\npwd\n", vec![Kind::Script]),
         ("Makefile", "a:\n\t@if exist x (del x)\n", vec![]),
+        // What bash cannot read either.
+        ("b.sh", "for x in; do\n", vec![]),
         ("main.rs", "", vec![]),
     ] {
         let kinds: Vec<Kind> = extract::commands(Path::new(path), text).into_iter().map(|(kind, _)| kind).collect();

@@ -337,7 +337,12 @@ impl<'a> Parser<'a> {
         let rest = self.rest();
         let letters = rest.bytes().take(10).take_while(|byte| byte.is_ascii_lowercase() || b"{}![]".contains(byte));
         let length = letters.count();
-        let ends = match rest.as_bytes().get(length) {
+        // Lines that are joined behind it are one with what follows.
+        let mut next = rest.get(length..).unwrap_or_default();
+        while let Some(joined) = next.strip_prefix("\\\n") {
+            next = joined;
+        }
+        let ends = match next.as_bytes().first() {
             None => true,
             Some(byte) => is_meta(*byte),
         };

@@ -214,6 +214,7 @@ fn texts_make_the_trees_that_bash_makes() {
         ("echo \"$\\\n(rm x)\"", "echo \"$(rm x)\""),
         ("A\\\n=1 rm x", "A=1 rm x"),
         ("i\\\nf a; th\\\nen b; f\\\ni", "if[a? b]"),
+        ("for x in a; do\\\n b; done; { \\\n c; }", "for[x in a: b]; {c}"),
         ("echo $a\\\nb", "echo ${ab}"),
         ("echo a 2\\\n> f", "echo a Number(2)Write>f"),
         ("(\\\n( 1 + 2 )) && a", "(( 1 + 2 )) && a"),

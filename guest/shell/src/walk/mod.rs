@@ -46,6 +46,8 @@ const MAX_NESTING: usize = 24;
 
 /// How many commands are listed for one text; a text with more is unparsed.
 const MAX_COMMANDS: usize = 20_000;
+/// Of a stored script that is too much to follow.
+const MAX_LISTED: usize = 2_000;
 
 /// How many parts of a text are run, loops and functions counted each time.
 const MAX_STEPS: usize = 200_000;
@@ -197,6 +199,8 @@ pub struct Command {
     pub elsewhere: bool,
     /// Whether more arguments, which are not in the text, are added when it runs.
     pub more_words: bool,
+    /// Whether it stands in a script that was there before this text ran.
+    pub stored: bool,
     /// Whether it is a shell that takes its commands from somewhere that cannot be read here.
     pub unseen_script: bool,
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
@@ -241,6 +245,7 @@ impl Command {
             runs: Runs::Possibly,
             effects: Vec::new(),
             elsewhere: false,
+            stored: false,
             more_words: false,
             unseen_script: false,
             opaque: false,
@@ -344,12 +349,15 @@ struct Walk<'f> {
     bytes: usize,
     scripts: usize,
     failure: Option<String>,
+    exhausted: bool,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
     via: Vec<String>,
     /// The functions whose bodies are around.
     calls: Vec<String>,
     elsewhere: bool,
+    /// In a script that was there before.
+    stored: bool,
     /// Only listed, as at a function's definition.
     listed_only: bool,
     group: usize,
@@ -376,11 +384,13 @@ impl<'f> Walk<'f> {
             bytes: 0,
             scripts: 0,
             failure: None,
+            exhausted: false,
             frames: Vec::new(),
             captures: Vec::new(),
             via: Vec::new(),
             calls: Vec::new(),
             elsewhere: false,
+            stored: false,
             listed_only: false,
             group: 0,
             joiner: Joiner::First,
@@ -395,11 +405,35 @@ impl<'f> Walk<'f> {
         self.failure.get_or_insert_with(|| why.into());
     }
 
+    /// Fails for want of room or time, and not because of what the text says.
+    fn exhaust(&mut self, why: impl Into<String>) {
+        self.exhausted |= self.failure.is_none();
+        self.fail(why);
+    }
+
+    /// What was used so far: steps, bytes, commands.
+    fn spent(&self) -> [usize; 3] {
+        [self.steps, self.bytes, self.commands.len()]
+    }
+
+    /// After a stored script that is too much to follow, which makes it one that cannot be read: goes back to what was
+    /// spent before, so that what comes behind it is followed. The first of its commands stay listed. False if there is
+    /// nothing of the kind.
+    fn restore(&mut self, [steps, bytes, commands]: [usize; 3]) -> bool {
+        if !self.exhausted {
+            return false;
+        }
+        (self.failure, self.exhausted) = (None, false);
+        (self.steps, self.bytes) = (steps, bytes);
+        self.commands.truncate(commands + MAX_LISTED);
+        true
+    }
+
     /// Counts a step; whether the walk goes on.
     fn step(&mut self) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
-            self.fail(format!("the text takes more than {MAX_STEPS} steps to follow"));
+            self.exhaust(format!("the text takes more than {MAX_STEPS} steps to follow"));
         }
         self.failure.is_none()
     }
@@ -452,7 +486,7 @@ impl<'f> Walk<'f> {
     /// Whether another level of commands inside commands may be opened.
     fn may_nest(&mut self) -> bool {
         if self.via.len() >= MAX_NESTING {
-            self.fail("the text holds too many commands inside one another");
+            self.exhaust("the text holds too many commands inside one another");
         }
         self.failure.is_none()
     }
@@ -464,7 +498,7 @@ impl<'f> Walk<'f> {
             return;
         }
         if !self.afford(source.len()) {
-            return self.fail("the text holds too much text inside itself");
+            return self.exhaust("the text holds too much text inside itself");
         }
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {

@@ -72,7 +72,7 @@ impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
     pub(super) fn reserve(&mut self) -> usize {
         if self.commands.len() >= MAX_COMMANDS {
-            self.fail(format!("the text holds more than {MAX_COMMANDS} commands"));
+            self.exhaust(format!("the text holds more than {MAX_COMMANDS} commands"));
         }
         let mut command = Command::bare(Vec::new(), Span::default(), self.group);
         command.joiner = std::mem::replace(&mut self.joiner, Joiner::Then);
@@ -92,6 +92,7 @@ impl Walk<'_> {
         command.other_folders = before.folders.may_be_other();
         command.runs = self.runs(before);
         command.elsewhere = self.elsewhere;
+        command.stored = self.stored;
         command.tracked = Rc::clone(&before.tracked);
         command.env =
             super::Variables { vars: before.vars().clone(), directory: command.shell_cwd.clone(), wild: before.wild };
@@ -1026,13 +1027,13 @@ impl Walk<'_> {
             "basename" | "dirname" | "echo" | "printf" if printed.is_some() => Status::Success,
             _ => Status::Unknown,
         };
+        let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         if let Some(place) = planted.and_then(|name| on_path(name, before))
             && let Some(content) = self.runnable(&place, span, &state)
             && self.may_nest()
         {
-            let arguments = words.to_vec();
-            return self.inside_file(slot, &content, &arguments, state);
+            return self.inside_file(slot, &content, words, state, was_stored);
         }
         // A script that the text wrote, run by its path.
         if name != words[0].known().unwrap_or_default() {
@@ -1040,14 +1041,13 @@ impl Walk<'_> {
                 if path.starts_with('/') {
                     Some(absolute(path, "/"))
                 } else {
-                    Some(absolute(path, before.folders.certain()?))
+                    Some(absolute(path, before.folders.likely()?))
                 }
             });
             let content =
                 path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, &state));
             if let Some(content) = content {
-                let arguments = words.to_vec();
-                return self.inside_file(slot, &content, &arguments, state);
+                return self.inside_file(slot, &content, words, state, was_stored);
             }
             self.hides(slot);
         }
@@ -1089,7 +1089,7 @@ impl Walk<'_> {
             }
             let Inner { kind, change } = one;
             let perhaps = change.times != Times::Once;
-            let was_elsewhere = self.elsewhere;
+            let (was_elsewhere, was_stored) = (self.elsewhere, self.stored);
             self.elsewhere |= change.elsewhere;
             let in_place =
                 change.same_shell && matches!(kind, Kind::Command { .. } | Kind::Here { .. } | Kind::File { .. });
@@ -1115,10 +1115,19 @@ impl Walk<'_> {
             }
             let replaces = change.replaces;
             let group = &mut state;
-            let ends = self.doubting(perhaps, |walk| {
+            let spent = self.spent();
+            let mut ends = self.doubting(perhaps, |walk| {
                 walk.inside(&name, |walk| walk.inner_command(slot, words, kind, &change, in_place, span, group, own))
             });
-            self.elsewhere = was_elsewhere;
+            if !was_stored && self.stored && self.restore(spent) {
+                self.hides(slot);
+                let mut after = state.clone();
+                if in_place {
+                    after.havoc(self.change());
+                }
+                ends = Ends::with(self.unread(span, after), Status::Unknown);
+            }
+            (self.elsewhere, self.stored) = (was_elsewhere, was_stored);
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
                 self.found(slot);
             }
@@ -1234,7 +1243,7 @@ impl Walk<'_> {
                 Ends::with(after, Status::Unknown)
             }
             Kind::Script { language, path } => {
-                let place = path.known().and_then(|path| match own.folders.certain() {
+                let place = path.known().and_then(|path| match own.folders.likely() {
                     _ if path.starts_with('/') => Some(absolute(path, "/")),
                     folder => Some(absolute(path, folder?)),
                 });
@@ -1255,7 +1264,7 @@ impl Walk<'_> {
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
                     return self.read_input(None, &args, span, own);
                 }
-                let folder = own.folders.certain();
+                let folder = own.folders.likely();
                 let found =
                     known.as_deref().filter(|path| here && !path.contains('/')).and_then(|path| on_path(path, &own));
                 let place = known
@@ -1272,10 +1281,12 @@ impl Walk<'_> {
                         self.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
                         ends.unwrap_or_else(|| Ends::of(own))
                     }
+                    // Whatever interpreter its first line names.
                     Some(content) => {
                         let mut arguments = vec![path];
                         arguments.extend(args);
-                        self.file(slot, &content, &arguments, own)
+                        let shell = self.process(&own, &arguments);
+                        self.text_in(&content_word(&content), shell, own)
                     }
                     None => {
                         self.hides(slot);
@@ -1307,7 +1318,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The text of a file that is about to be run: as this text made it, else as it is there.
+    /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
+    /// comes is in a stored script; the caller sees to its end.
     fn runnable(&mut self, path: &str, span: Span, state: &State) -> Option<Rc<Text>> {
         if let Some(made) = state.files.made(path) {
             return made.content.clone();
@@ -1320,6 +1332,7 @@ impl Walk<'_> {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
+        self.stored = true;
         Some(Rc::new(Text { text, span, at: None }))
     }
 
@@ -1370,13 +1383,21 @@ impl Walk<'_> {
         }
     }
 
-    /// A file that is run by its own name.
-    fn inside_file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], state: State) -> Ends {
+    /// A file that is run by its own name; `stored`: whether what runs it stands in a stored script.
+    fn inside_file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], state: State, stored: bool) -> Ends {
         let name = arguments.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
         if !self.may_nest() {
             return Ends::of(state);
         }
-        self.inside(&name, |walk| walk.file(slot, content, arguments, state))
+        let spent = self.spent();
+        let before = state.clone();
+        let mut ends = self.inside(&name, |walk| walk.file(slot, content, arguments, state));
+        if !stored && self.stored && self.restore(spent) {
+            self.hides(slot);
+            ends = Ends::with(self.unread(content.span, before), Status::Unknown);
+        }
+        self.stored = stored;
+        ends
     }
 
     /// A file of commands. Its first line may name another interpreter.
@@ -1416,10 +1437,12 @@ impl Walk<'_> {
         let first = shell
             .known("BASH_ENV")
             .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
+        let was_stored = self.stored;
         if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &shell)) {
             let state = shell.clone();
             self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
         }
+        self.stored = was_stored;
         let mut end = None;
         let mut after = own;
         let input = shell.input.clone();

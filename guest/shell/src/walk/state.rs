@@ -43,6 +43,11 @@ impl Folders {
         self.possible.first().filter(|_| self.known && !self.open).map(String::as_str)
     }
 
+    /// The one that it is, or if that is not certain the likeliest.
+    pub(crate) fn likely(&self) -> Option<&str> {
+        self.possible.first().map(String::as_str)
+    }
+
     pub(crate) fn one(folder: String) -> Self {
         Folders { possible: vec![folder], known: true, open: false, stray: false }
     }

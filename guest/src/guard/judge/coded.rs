@@ -121,7 +121,12 @@ impl<'a> Inquiry<'a> {
         let searches = |subject: &&Subject<'_>| {
             let lists = subject.command.program().is_some_and(|program| SEARCHES.contains(&program));
             let places = subject.command.effects.iter().zip(subject.places());
-            let words = || subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+            // `echo "// text"` prints no path.
+            let named = |word: &&str| *word == "/" || word.contains(char::is_alphanumeric);
+            let words = || {
+                let known = subject.command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+                known.flat_map(str::split_whitespace).filter(named)
+            };
             let printed = matches!(subject.command.program(), Some("printf" | "echo"));
             lists
                 && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
@@ -269,7 +274,8 @@ impl<'a> Inquiry<'a> {
             let whole = evidence(command, Span { start: 0, end: command.value.len() });
             self.coded(Coded::Unparsed, why, vec![whole]);
         }
-        for word in script.commands.iter().flat_map(|found| &found.words) {
+        // A stored script that cannot be followed is one that cannot be read.
+        for word in script.commands.iter().filter(|found| !found.stored).flat_map(|found| &found.words) {
             if let Value::Unknown { why: why @ Why::TooMuch, .. } = &word.value {
                 self.coded(Coded::TooMuch, &why.to_string(), vec![evidence(command, word.span)]);
             }

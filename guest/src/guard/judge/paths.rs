@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use toolgate_shell::{Kind as Deed, Look, Script, Value, Why, absolute};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Value, Why, absolute};
 
 use super::reads::Below;
 use super::{Coded, Inquiry, evidence, text, tilde};
@@ -21,6 +21,8 @@ pub(super) enum Access {
     Read,
     /// It is made, or its content, mode or owner is changed.
     Write,
+    /// It is made as a folder with nothing in it.
+    MakeFolder,
     /// It gets another name and is gone from here.
     Move,
     /// It is removed, with everything below it.
@@ -95,7 +97,7 @@ impl<'a> Inquiry<'a> {
                     .iter()
                     .take_while(|other| other.via.len() > found.via.len())
                     .any(|other| other.group != found.group && other.span.end >= effect.span.start);
-            if told {
+            if told || keeps_to_itself(found, effect) {
                 continue;
             }
             // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
@@ -113,7 +115,11 @@ impl<'a> Inquiry<'a> {
             // A program that is not known may do anything to its operands.
             let program = found.words.first().filter(|word| word.known().is_none());
             let unknown = program.is_some_and(|program| program.span != effect.span);
-            let access = if unknown { Access::Delete } else { access };
+            let access = match effect.kind {
+                _ if unknown => Access::Delete,
+                Deed::Create if effect.folder => Access::MakeFolder,
+                _ => access,
+            };
             let evidence = evidence(command, effect.span);
             // `$CC -I../include -o x` makes things.
             let compiles = || {
@@ -168,9 +174,15 @@ impl<'a> Inquiry<'a> {
                     continue;
                 }
                 let deed = match (rule.policy, touched.access) {
-                    (Policy::NoRead, Access::Write | Access::Delete) => continue,
+                    // Nothing in an empty folder could be run, which is why the built-in ones are read-only.
+                    (Policy::ReadOnly, Access::MakeFolder)
+                        if rule.layer == Layer::BuiltIn && !rule.keeps_the_gate() =>
+                    {
+                        continue;
+                    }
+                    (Policy::NoRead, Access::Write | Access::MakeFolder | Access::Delete) => continue,
                     (Policy::ReadOnly, Access::Read | Access::Mention) => continue,
-                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write) => continue,
+                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write | Access::MakeFolder) => continue,
                     (policy, _) => policy.describe(),
                 };
                 let name = rule.name();
@@ -233,4 +245,45 @@ impl<'a> Inquiry<'a> {
         let action = if touched.possible { Action::Ask } else { Action::Block };
         self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
     }
+}
+
+/// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which
+/// is what such files are for, or as a name in a repository.
+fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
+    const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
+    const PRINTS: &[&str] =
+        &["-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash"];
+    const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
+    const PATCHES: &[&str] = &[
+        "-p",
+        "-u",
+        "-U",
+        "-L",
+        "--patch",
+        "--unified",
+        "--word",
+        "--color-w",
+        "-c",
+        "--cc",
+        "-m",
+        "--diff",
+        "--remerge",
+    ];
+    let named = effect.path.text().rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."));
+    if !matches!(effect.kind, Deed::Mention | Deed::Read) || !named {
+        return false;
+    }
+    let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
+    let has = |names: &[&str], exact: bool| {
+        words.iter().skip(1).any(|word| names.iter().any(|name| word == name || !exact && word.starts_with(name)))
+    };
+    if found.program() == Some("git") {
+        return words.get(1).is_some_and(|word| LISTS.contains(word)) && !has(PATCHES, false);
+    }
+    let at = found.words.iter().position(|word| word.span == effect.span);
+    let option = at.is_some_and(|at| {
+        let given = words[at].split_once('=').map(|(option, _)| option);
+        OPTIONS.contains(&given.unwrap_or_else(|| words[at.saturating_sub(1)]))
+    });
+    option && !has(PRINTS, true)
 }
