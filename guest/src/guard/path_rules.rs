@@ -115,7 +115,7 @@ impl PathRule {
 
     /// Whether something may be at the place that this rule stands for.
     fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
-        let place = format!("/{}", self.from_root(home).join("/"));
+        let place = format!("/{}", self.rooted(home).join("/"));
         let known = self.anchored && !place.contains(['*', '?', '[', '{', '~']);
         !known || look.is_none_or(|look| look.look(&place) != Presence::Absent)
     }
@@ -128,7 +128,7 @@ impl PathRule {
     }
 
     /// The parts of its path, with the home folder for `~`.
-    fn from_root<'r>(&'r self, home: Option<&'r str>) -> Vec<&'r str> {
+    fn rooted<'r>(&'r self, home: Option<&'r str>) -> Vec<&'r str> {
         match (self.parts[0].as_str(), home) {
             ("~", Some(home)) => parts_of(home).chain(self.parts[1..].iter().map(String::as_str)).collect(),
             _ => self.parts.iter().map(String::as_str).collect(),
@@ -142,7 +142,7 @@ impl PathRule {
 
     /// Whether a glob of the shell may stand for a path under this rule.
     fn may_cover(&self, glob: &[GlobPart], home: Option<&str>) -> bool {
-        let from_root = self.from_root(home);
+        let from_root = self.rooted(home);
         let fits = |from: usize| {
             glob.len() >= from + from_root.len()
                 && from_root.iter().zip(&glob[from..]).all(|(rule, part)| part.may_be(rule))
@@ -166,7 +166,7 @@ impl PathRule {
 
     /// Whether this rule's place lies below a path, which may be a glob.
     fn lies_below(&self, path: &[GlobPart], home: Option<&str>) -> bool {
-        let place = self.from_root(home);
+        let place = self.rooted(home);
         self.anchored && place.len() > path.len() && place.iter().zip(path).all(|(rule, part)| part.may_be(rule))
     }
 }
