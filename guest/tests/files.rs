@@ -106,13 +106,15 @@ fn call(case: &Value) -> Call {
 #[test]
 fn every_case_gets_its_verdict() {
     let mut wrong = Vec::new();
+    let built_in = Guard::new();
     for (number, line) in include_str!("files.jsonl").lines().enumerate() {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
-        let mut guard = Guard::new();
-        if let Some(rules) = case["rules"].as_str() {
+        let own = case["rules"].as_str().map(|rules| {
+            let mut guard = Guard::new();
             assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), [], "{line}");
-        }
-        let verdict = guard.judge(&call(&case), &mut Disk(Rc::new(case.clone())));
+            guard
+        });
+        let verdict = own.as_ref().unwrap_or(&built_in).judge(&call(&case), &mut Disk(Rc::new(case.clone())));
         let got = match verdict.action() {
             None | Some(Action::Note) => "pass",
             Some(Action::Ask) => "ask",

@@ -167,7 +167,7 @@ impl PathRule {
     }
 
     /// The segments from the root on of each of its texts; none if they begin at a home folder that is not known.
-    fn from_root<'r>(&'r self, home: Option<&'r [Segment]>) -> Vec<Vec<&'r Segment>> {
+    fn rooted<'r>(&'r self, home: Option<&'r [Segment]>) -> Vec<Vec<&'r Segment>> {
         let home = match (self.start, home) {
             (Start::Home, None) => return Vec::new(),
             (Start::Home, Some(home)) => home,
@@ -178,7 +178,7 @@ impl PathRule {
 
     /// Whether a glob of the shell may stand for a path under this rule.
     fn may_cover(&self, glob: &[Segment], home: Option<&[Segment]>) -> bool {
-        self.from_root(home).iter().any(|own| {
+        self.rooted(home).iter().any(|own| {
             let fits = |from: usize| {
                 glob.len() >= from + own.len()
                     && own.iter().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
@@ -208,7 +208,7 @@ impl PathRule {
     fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
         self.is_anchored()
             && self
-                .from_root(home)
+                .rooted(home)
                 .iter()
                 .any(|own| own.len() > path.len() && own.iter().zip(path).all(|(rule, segment)| segment.may_be(rule)))
     }

@@ -371,6 +371,9 @@ fn rules_are_listed_and_shown() {
         assert!(shown.contains(row), "{row:?} is not in {shown}");
     }
     assert!(scene.run(&["rules", "show", "clean"]).err.contains("builtin:git-clean"));
+    // What is in code is a rule like the others.
+    let coded = scene.run(&["rules", "show", "decode-and-run"]).out;
+    assert!(coded.contains("  from     the pack execution\n") && coded.contains("  instead  "), "{coded}");
 }
 
 #[test]

@@ -1101,7 +1101,7 @@ impl Walk<'_> {
                     && own.files.informed()
                     && let Some(folder) = own.folders.certain()
                 {
-                    enters = match own.files.look(folder) {
+                    enters = match own.files.sure(folder) {
                         Presence::Folder => Some(true),
                         Presence::Unknown => None,
                         _ => Some(false),

@@ -65,31 +65,12 @@ const LISTS: &[&str] = &[
     "restorecon",
 ];
 
-/// Programs that pack, copy or show whole folders and of which the shell engine only knows the operands; with whether
-/// that is to another machine.
-const COPIES: &[(&str, bool)] = &[
-    ("pax", false),
-    ("restic", false),
-    ("borg", false),
-    ("duplicity", false),
-    ("rdiff-backup", false),
-    ("mksquashfs", false),
-    ("genisoimage", false),
-    ("mkisofs", false),
-    ("xorriso", false),
-    ("unison", true),
-    ("rclone", true),
-    ("aws", true),
-    ("gsutil", true),
-    ("gcloud", true),
-    ("s3cmd", true),
-    ("s5cmd", true),
-    ("azcopy", true),
-    ("b2", true),
-    ("mc", true),
-    ("lftp", true),
-    ("ncftpput", true),
-];
+/// Programs that pack whole folders and of which the shell engine only knows the operands.
+const PACKS: &[&str] =
+    &["pax", "restic", "borg", "duplicity", "rdiff-backup", "mksquashfs", "genisoimage", "mkisofs", "xorriso"];
+
+/// The same for programs that copy to the last of their operands, which may be on another machine.
+const COPIES: &[&str] = &["rclone", "aws", "gsutil", "gcloud", "s3cmd", "s5cmd", "azcopy", "b2", "unison"];
 
 /// Programs that read the files whose names they get from standard input, and the options that make others do so.
 const LISTED: &[(&str, &[&str])] = &[
@@ -111,18 +92,30 @@ const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 #[derive(Clone, Debug, Default)]
 pub(super) struct Below {
     /// Globs of the names that are picked; all of them if empty.
-    pub(super) names: Vec<String>,
+    names: Vec<String>,
     /// It is sent to another machine.
-    pub(super) leaves: bool,
+    leaves: bool,
 }
 
 impl Below {
+    /// What is picked by these globs of paths; all of it if there are none, or one says nothing of the name.
+    pub(super) fn new(globs: &[&str], leaves: bool) -> Self {
+        let names = globs.iter().map(|glob| glob.rsplit('/').next().unwrap_or(glob));
+        let tells = names.clone().all(|name| name.contains(char::is_alphanumeric));
+        let names = if tells { names.map(str::to_owned).collect() } else { Vec::new() };
+        Below { names, leaves }
+    }
+
     /// What a command reads with a folder; `None` if nothing that it gives away.
     pub(super) fn of(subject: &Subject<'_>, effect: &Effect) -> Option<Self> {
         let program = subject.command.program()?;
         if effect.kind == Deed::Mention {
-            let (_, leaves) = COPIES.iter().find(|(name, _)| *name == program)?;
-            return Some(Below { names: Vec::new(), leaves: *leaves });
+            let last = subject.command.words.last().filter(|word| word.span != effect.span);
+            return match last {
+                _ if PACKS.contains(&program) => Some(Below::default()),
+                Some(to) if COPIES.contains(&program) => Some(Below::new(&[], to.value.text().contains(':'))),
+                _ => None,
+            };
         }
         if effect.kind != Deed::Read || !effect.recursive {
             return None;
@@ -130,7 +123,7 @@ impl Below {
         if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
             return None;
         }
-        Some(Below { names: included(subject.command), leaves: leaves(subject) })
+        Some(Below::new(&included(subject.command), leaves(subject)))
     }
 }
 
@@ -143,19 +136,23 @@ fn takes_hidden(command: &Command) -> bool {
     })
 }
 
-/// The names of files that a search of contents is limited to.
-fn included(command: &Command) -> Vec<String> {
-    let mut names = Vec::new();
+/// The globs of files that a search of contents is limited to. Those that leave files out do not say which are meant.
+fn included(command: &Command) -> Vec<&str> {
+    let (attached, apart): (&[&str], &[&str]) = match command.program() {
+        Some("grep" | "egrep" | "fgrep" | "zgrep" | "ugrep") => (&["--include="], &["--include"]),
+        Some("rg") => (&["--glob=", "-g="], &["--glob", "-g"]),
+        _ => return Vec::new(),
+    };
+    let mut globs = Vec::new();
     let mut words = command.words.iter().skip(1).map(|word| word.value.text());
     while let Some(word) = words.next() {
-        let attached = ["--include=", "--glob="].iter().find_map(|option| word.strip_prefix(option));
-        match word {
-            "--include" | "--glob" | "-g" => names.extend(words.next()),
-            _ => names.extend(attached),
+        match apart.contains(&word) {
+            true => globs.extend(words.next()),
+            false => globs.extend(attached.iter().find_map(|option| word.strip_prefix(option))),
         }
     }
-    // One that leaves names out does not say which are meant.
-    names.into_iter().filter(|name| !name.starts_with('!')).map(str::to_owned).collect()
+    globs.retain(|glob| !glob.starts_with('!'));
+    globs
 }
 
 /// Whether what a command prints goes to another machine.
@@ -190,12 +187,12 @@ impl Inquiry<'_> {
         let outer = |reader: &&Subject<'_>| {
             running().any(|subject| around(reader.command.span, subject.command.span) && leaves(subject))
         };
-        let leaves = readers.iter().any(|reader| outer(reader));
+        let leaves = readers.iter().any(outer);
         for search in running() {
             let Some(names) = names_found(search.command) else { continue };
             for effect in search.command.effects.iter().filter(|effect| effect.kind == Deed::Read && effect.recursive) {
                 let mut touched = Touched::new(Access::Read, effect.path.clone(), evidence(field, effect.span));
-                touched.below = Some(Below { names: names.clone(), leaves });
+                touched.below = Some(Below::new(&names, leaves));
                 self.touched.push(touched);
             }
         }
@@ -250,9 +247,9 @@ fn takes_list(subject: &Subject<'_>) -> bool {
 }
 
 /// The globs by which a search picks the files that it prints; none for all of them. `None` if it is no search.
-fn names_found(command: &Command) -> Option<Vec<String>> {
+fn names_found(command: &Command) -> Option<Vec<&str>> {
     match command.program()? {
-        "find" => Some(filter_names(command)?.into_iter().map(str::to_owned).collect()),
+        "find" => filter_names(command),
         "fd" | "fdfind" if takes_hidden(command) || command.words.iter().any(is_hidden_flag) => Some(Vec::new()),
         _ => None,
     }

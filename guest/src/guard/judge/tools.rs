@@ -18,9 +18,10 @@ impl<'a> Inquiry<'a> {
             Kind::Shell | Kind::Fetch | Kind::Other => Access::Mention,
         };
         // Which names a search is limited to; the tools of agents look into hidden folders as well.
-        let names = call.globs.iter().filter(|field| !field.value.starts_with('!'));
-        let names: Vec<String> = names.flat_map(|field| alternatives(&field.value)).collect();
-        let below = || (call.kind == Kind::Search).then(|| Below { names: names.clone(), leaves: false });
+        let globs = call.globs.iter().filter(|field| !field.value.starts_with('!'));
+        let globs: Vec<String> = globs.flat_map(|field| alternatives(&field.value)).collect();
+        let globs: Vec<&str> = globs.iter().map(String::as_str).collect();
+        let below = || (call.kind == Kind::Search).then(|| Below::new(&globs, false));
         let whole = |field: &Field| evidence(field, Span { start: 0, end: field.value.len() });
         for field in &call.paths {
             let text = tilde(&field.value, call);
