@@ -5,8 +5,9 @@ use std::path::Path;
 use toolgate_guard_tests::benign::{self, Report};
 use toolgate_guard_tests::extract::{self, Kind, STEP_KEYS};
 
-/// Percent of the commands that may be blocked or asked: what is reached. Only goes down.
-const TOUCHED_PERCENT: f64 = 1.6;
+/// Percent of the commands that may be blocked or asked, of all and without what is set aside: what is reached. They
+/// only go down.
+const TOUCHED_PERCENT: (f64, f64) = (1.05, 0.6);
 
 #[test]
 fn the_packages_that_this_workspace_depends_on() {
@@ -22,8 +23,10 @@ fn the_packages_that_this_workspace_depends_on() {
         .collect();
     let touched = touched.join("\n");
     assert!(count.total() > 700, "only {} commands were found", count.total());
-    let percent = count.touched_percent();
-    assert!(percent <= TOUCHED_PERCENT, "{percent:.2} % are blocked or asked\n{touched}");
+    let (all, everyday) = (count.touched_percent(), report.everyday(None).touched_percent());
+    let (most, most_everyday) = TOUCHED_PERCENT;
+    let few = all <= most && everyday <= most_everyday;
+    assert!(few, "{all:.2} % are blocked or asked, {everyday:.2} % without what is set aside\n{touched}");
 }
 
 #[test]

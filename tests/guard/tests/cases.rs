@@ -10,10 +10,10 @@ use toolgate_guard_tests::score::{self, Score};
 use toolgate_guard_tests::{HOME, Judge, PROJECT};
 
 /// How many everyday commands are touched, for want of better rules. Only goes down.
-const TOUCHED: usize = 6;
+const TOUCHED: usize = 1;
 
 /// How many harmful commands pass, for want of rules. Only goes down.
-const MISSED: usize = 30;
+const MISSED: usize = 14;
 
 /// Fails if more differ than are known.
 fn differences(file: &str, known: usize) {
@@ -46,7 +46,7 @@ fn there_are_many_of_each_and_no_doubles() {
     let read =
         |file: &str| score::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).expect("the cases are read");
     let (everyday, harmful) = (read("everyday.jsonl"), read("harmful.jsonl"));
-    assert!(everyday.len() >= 600 && harmful.len() >= 400);
+    assert!(everyday.len() >= 1000 && harmful.len() >= 400);
     assert!(harmful.iter().all(|case| case.why.is_some()));
     let mut families: BTreeMap<&str, usize> = BTreeMap::new();
     let mut commands: BTreeMap<&str, usize> = BTreeMap::new();

@@ -7,13 +7,13 @@ use toolgate_guard_tests::score::{self, Label, Score};
 /// A scope, a label, and after the corrections the least and the most percent of its cases that may be blocked or
 /// asked, and the most that may be blocked. These are what is reached; they may only get narrower.
 const BOUNDS: [(&str, Label, f64, f64, f64); 7] = [
-    ("core", Label::Block, 97.0, 100.0, 100.0),
-    ("core", Label::Ask, 97.0, 100.0, 100.0),
-    ("core", Label::Allow, 0.0, 1.0, 0.0),
-    ("secrets", Label::Block, 95.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Block, 95.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Ask, 95.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Allow, 0.0, 1.0, 0.0),
+    ("core", Label::Block, 98.5, 100.0, 100.0),
+    ("core", Label::Ask, 100.0, 100.0, 100.0),
+    ("core", Label::Allow, 0.0, 0.5, 0.0),
+    ("secrets", Label::Block, 96.0, 100.0, 100.0),
+    ("opt-in-pack", Label::Block, 100.0, 100.0, 100.0),
+    ("opt-in-pack", Label::Ask, 100.0, 100.0, 100.0),
+    ("opt-in-pack", Label::Allow, 0.0, 0.0, 0.0),
 ];
 
 #[test]

@@ -13,9 +13,9 @@ const COUNT: usize = 300;
 /// At least this share of those that lose something is blocked or asked about.
 const HARMFUL_STOPPED: f64 = 0.94;
 /// At most this share of those that lose nothing is.
-const HARMLESS_TOUCHED: f64 = 0.05;
+const HARMLESS_TOUCHED: f64 = 0.02;
 /// At most this share does not work.
-const VOID: f64 = 0.1;
+const VOID: f64 = 0.05;
 
 /// None, with a word about it, if there is no sandbox and that is allowed.
 fn sandbox() -> Option<Sandbox> {

@@ -251,8 +251,10 @@ impl<'a> Inquiry<'a> {
 /// is what such files are for, or as a name in a repository.
 fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
-    const PRINTS: &[&str] =
-        &["-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash"];
+    // `run`: a container is somebody else's program.
+    const PRINTS: &[&str] = &[
+        "-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash", "run", "exec",
+    ];
     const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
     const PATCHES: &[&str] = &[
         "-p",
