@@ -901,6 +901,7 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     // `run`: a container is somebody else's program.
     const PRINTS: &[&str] = &[
         "-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash", "run", "exec",
+        "create",
     ];
     const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
     const PATCHES: &[&str] = &[
