@@ -277,7 +277,9 @@ impl Files {
             let presence = if same { self.look(&name) } else { Presence::Unknown };
             // A content that may be there is kept: running the file may run it.
             let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
-            self.put(name, Made { content, ..Made::new(presence, Inside::Unknown) }, stamp);
+            // So is a link.
+            let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
+            self.put(name, Made { content, link, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }
 }
