@@ -105,6 +105,8 @@ pub(crate) enum What {
     Run(Vec<Text>),
     /// Code in the same language that is evaluated.
     Eval(Text),
+    /// A file in the same language that is run or imported, perhaps without its ending.
+    Load(Path),
     /// Something goes over the network: the URL or host.
     Send(Text),
 }

@@ -304,7 +304,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
         }
         if let Some(word) = command.words.first()
             && let Value::Pattern(pattern) = &word.value
-            && is_guessed(pattern)
+            && is_guessed(pattern, command.shell_cwd.as_deref())
         {
             found.push(Run {
                 source: Source::Unseen,
@@ -346,7 +346,12 @@ fn files<'s>(command: &'s Command, piped: &[&Command], tainted: &mut BTreeMap<&'
             break;
         }
     }
+    // What a script in another language writes is not known.
+    let scripted = command.words.is_empty()
+        && command.redirects.is_empty()
+        && command.via.last().is_some_and(|via| INTERPRETERS.iter().any(|name| via.starts_with(name)));
     let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
+    let own = own.or(scripted.then_some(Source::Unseen));
     // What it reads may be in what it writes.
     let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
     let copied = reads.filter_map(|effect| tainted.get(known(&effect.path)?).copied()).max();
@@ -406,10 +411,11 @@ fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
 }
 
 /// Whether a glob in a program's place leaves open which of several programs it is.
-fn is_guessed(pattern: &str) -> bool {
-    let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+fn is_guessed(pattern: &str, cwd: Option<&str>) -> bool {
+    let (folder, name) = pattern.rsplit_once('/').unwrap_or((cwd.unwrap_or_default(), pattern));
     let system = ["/bin", "/sbin"].iter().any(|end| folder.ends_with(end)) && !folder.contains("node_modules");
-    name.contains(['?', '[']) || system && name.contains('*')
+    let anywhere = pattern.contains('/') && name.contains(['?', '[']);
+    anywhere || system && name.contains(['*', '?', '['])
 }
 
 /// Whether commands only find out where a program is.
@@ -488,6 +494,8 @@ mod tests {
             ("eval \"$(curl -sL x env)\"", &[(Downloaded, false)]),
             ("eval \"$(cat setup)\"", &[(Unseen, false)]),
             ("$(python3 -c x)", &[(Unseen, false)]),
+            ("python3 -c 'open(\"a\", \"w\").write(x)'; sh a", &[(Unseen, true)]),
+            ("python3 -c 'open(\"a\", \"w\").write(x)'; cat a", &[]),
             ("/usr/bin/[qr]m x", &[(Unseen, false)]),
             ("/bin/r* x", &[(Unseen, false)]),
             ("./target/debug/deps/a-* x", &[]),

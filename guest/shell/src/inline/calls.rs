@@ -167,6 +167,9 @@ pub(super) fn imported(machine: &mut Machine, module: &str) {
     ) {
         machine.incomplete();
     }
+    if machine.language == Language::Python && !module.is_empty() {
+        machine.deed(What::Load(Text::Known(module.replace('.', "/"))), &(0..0));
+    }
     if machine.language == Language::Perl {
         for name in exported(module) {
             machine.change(name, Value::Name(format!("{module}::{name}")));
@@ -187,6 +190,9 @@ pub(super) fn require(machine: &mut Machine, module: &Value) -> Value {
         return Value::Unknown;
     };
     let name = name.strip_prefix("node:").unwrap_or(name);
+    if name.starts_with(['.', '/']) {
+        machine.deed(What::Load(value::path(name)), &(0..0));
+    }
     match name {
         "fs/promises" | "fs-extra" | "graceful-fs" => return Value::name("fs"),
         "path/posix" => return Value::name("path"),
@@ -841,6 +847,7 @@ pub(super) fn retrieve(machine: &mut Machine, args: &Args) -> Value {
 
 pub(super) fn runs_file(machine: &mut Machine, args: &Args) -> Value {
     machine.incomplete();
+    each(machine, args, 0, What::Load);
     each(machine, args, 0, What::Read)
 }
 

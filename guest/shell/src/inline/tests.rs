@@ -18,7 +18,8 @@ fn text(text: &Text) -> String {
 
 fn render(language: Language, script: &str) -> String {
     let script = read(language, script);
-    let deeds = script.deeds.iter().map(|deed| match &deed.what {
+    // Every import may load a file; which do is seen where the files are known.
+    let deeds = script.deeds.iter().filter(|deed| !matches!(deed.what, What::Load(_))).map(|deed| match &deed.what {
         What::Read(path) => format!("read {}", text(path)),
         What::Write(path) => format!("write {}", text(path)),
         What::Append(path) => format!("append {}", text(path)),
@@ -34,6 +35,7 @@ fn render(language: Language, script: &str) -> String {
         What::Shell(command) => format!("sh {}", text(command)),
         What::Run(words) => format!("run {}", words.iter().map(text).collect::<Vec<_>>().join(",")),
         What::Eval(code) => format!("eval {}", text(code)),
+        What::Load(path) => format!("load {}", text(path)),
         What::Send(host) => format!("send {}", text(host)),
     });
     let mut line = deeds.collect::<Vec<_>>().join("; ");

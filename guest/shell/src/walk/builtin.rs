@@ -703,6 +703,10 @@ impl Walk<'_> {
             state.arguments = None;
             return Status::Unknown;
         };
+        if super::expand::spreads(values.get(..=count).unwrap_or(&values)) {
+            state.arguments = None;
+            return Status::Unknown;
+        }
         if values.len() <= count {
             return Status::Failure;
         }

@@ -717,9 +717,7 @@ impl Walk<'_> {
         let items: Vec<Word> = match words {
             Some(words) => words.iter().flat_map(|word| self.words(word, &mut state)).collect(),
             None => match &state.arguments {
-                Some(arguments) => {
-                    arguments.iter().skip(1).map(|value| Word { value: value.clone(), ..Word::new("", span) }).collect()
-                }
+                Some(arguments) => arguments.iter().skip(1).map(|value| super::expand::item(value, span)).collect(),
                 None => vec![Word { several: true, ..Word::unknown(Why::Expansion, span) }],
             },
         };
@@ -884,8 +882,8 @@ impl Walk<'_> {
         let frame = self.frames.len();
         let before = state.lost;
         let untouched = (!sure).then(|| state.clone());
-        let several = words.iter().any(|word| word.several);
-        let own = Rc::new(words.iter().map(|word| word.value.clone()).collect::<Vec<_>>());
+        let several = words.iter().any(super::expand::is_open_ended);
+        let own = Rc::new(words.iter().map(super::expand::argument).collect::<Vec<_>>());
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own));
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
         self.calls.push(name.to_owned());

@@ -73,6 +73,8 @@ pub(super) enum Piece {
     Hole { why: Why, quoted: bool },
     /// One of the names that a glob finds.
     Match(String),
+    /// All of them, each a word.
+    Spread(String),
     /// Between the words of `"$@"`.
     Break,
 }
@@ -532,12 +534,16 @@ impl Walk<'_> {
                 None => Got::Unknown(Why::Expansion),
             },
             "#" => match arguments {
+                Some(values) if spreads(values) => Got::Unknown(Why::Expansion),
                 Some(values) => Got::Set(Value::Known(values.len().saturating_sub(1).to_string())),
                 None => Got::Unknown(Why::Expansion),
             },
             "?" if state.status == super::state::Status::Success => Got::Set(Value::Known("0".into())),
             "?" | "-" | "$" | "!" => Got::Unknown(Why::Expansion),
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => match (arguments, digits.parse::<usize>()) {
+                (Some(values), Ok(number)) if spreads(values.get(..=number).unwrap_or(values)) => {
+                    Got::Unknown(Why::Expansion)
+                }
                 (Some(values), Ok(number)) => values.get(number).map_or(Got::Unset, |value| Got::Set(value.clone())),
                 _ => Got::Unknown(Why::Expansion),
             },
@@ -589,6 +595,7 @@ impl Walk<'_> {
                     self.leaves_shell(state, parameter.index.is_some());
                 }
                 Some(match (&got, parameter.name.as_str()) {
+                    (Got::Many { values, .. }, _) if spreads(values) => Got::Unknown(Why::Expansion),
                     (Got::Many { values, .. }, _) => Got::Set(Value::Known(values.len().to_string())),
                     (Got::Set(Value::Known(text)), _) => Got::Set(Value::Known(text.chars().count().to_string())),
                     (Got::Unset, _) => Got::Set(Value::Known("0".into())),
@@ -891,7 +898,10 @@ fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, s
                 (true, None) => pieces.push(Piece::hole(Why::Expansion, true)),
             }
         }
-        push_value(pieces, value.clone(), quoted);
+        match spread(value) {
+            Some(pattern) => pieces.push(Piece::Spread(pattern.to_owned())),
+            None => push_value(pieces, value.clone(), quoted),
+        }
     }
     if values.is_empty() && joined && quoted {
         pieces.push(Piece::text("", true));
@@ -937,6 +947,9 @@ fn slice(
     state: &State,
 ) -> Got {
     let positional = parameter.index.is_none();
+    if positional && spreads(values) {
+        return Got::Unknown(Why::Expansion);
+    }
     let mut all: Vec<Value> = values.to_vec();
     if positional {
         // Counted from `$0`.
@@ -956,6 +969,42 @@ fn slice(
         return Got::Many { values: Vec::new(), joined };
     };
     Got::Many { values: all.get(start..end).unwrap_or_default().to_vec(), joined }
+}
+
+/// Whether more than this one may come out of a word, other than by a glob, which stays one among the arguments.
+pub(super) fn is_open_ended(word: &Word) -> bool {
+    word.several && !matches!(word.value, Value::Pattern(_))
+}
+
+/// A word as an argument. A glob that may find several names is marked as one that leaves nothing unknown.
+pub(super) fn argument(word: &Word) -> Value {
+    match &word.value {
+        Value::Pattern(pattern) if word.several => Value::Unknown { why: Why::Glob, shape: pattern.clone() },
+        value => value.clone(),
+    }
+}
+
+/// The glob that an argument is, if it may be several.
+fn spread(value: &Value) -> Option<&str> {
+    match value {
+        Value::Unknown { why: Why::Glob, shape } if !shape.contains(Value::HOLE) => Some(shape),
+        _ => None,
+    }
+}
+
+/// An argument as one that a loop goes over.
+pub(super) fn item(value: &Value, span: Span) -> Word {
+    match spread(value) {
+        Some(pattern) => {
+            Word { value: Value::Pattern(pattern.to_owned()), several: true, ..Word::unknown(Why::Glob, span) }
+        }
+        None => Word { value: value.clone(), ..Word::new("", span) },
+    }
+}
+
+/// Whether there are such globs among arguments, so that those behind them have other numbers.
+pub(super) fn spreads(values: &[Value]) -> bool {
+    values.iter().any(|value| spread(value).is_some())
 }
 
 fn syntax_name(text: &str) -> bool {
@@ -1029,7 +1078,7 @@ fn split(pieces: Vec<Piece>, ifs: Option<&str>) -> Vec<Vec<Piece>> {
     words.push(word);
     let something = |piece: &Piece| match piece {
         Piece::Text { text, quoted, .. } => *quoted || !text.is_empty(),
-        Piece::Hole { .. } | Piece::Match(_) => true,
+        Piece::Hole { .. } | Piece::Match(_) | Piece::Spread(_) => true,
         Piece::Break => false,
     };
     words.retain(|word| word.iter().any(something));
@@ -1042,7 +1091,7 @@ fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
         || pieces
             .windows(2)
             .any(|pair| matches!(pair, [Piece::Text { text, quoted: false, .. }, _] if text.contains('[')));
-    let matched = pieces.iter().any(|piece| matches!(piece, Piece::Match(_)));
+    let matched = pieces.iter().any(|piece| matches!(piece, Piece::Match(_) | Piece::Spread(_)));
     let globs = may_glob && spread && {
         // Only what is not quoted makes a pattern.
         let mut pattern = String::new();
@@ -1085,8 +1134,9 @@ fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 contiguous = false;
                 text.push(Value::HOLE);
             }
-            Piece::Match(pattern) => {
+            Piece::Match(pattern) | Piece::Spread(pattern) => {
                 contiguous = false;
+                several |= matches!(piece, Piece::Spread(_));
                 text.push_str(&if unknown { glob::holes(pattern) } else { pattern.clone() });
             }
             Piece::Break => {

@@ -104,6 +104,18 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
             [script] | ["-e", script] => substituted(script, input?)?,
             _ => return None,
         },
+        "grep" | "fgrep" | "egrep" => {
+            let (options, [pattern]) = arguments.split_at(arguments.len().checked_sub(1)?) else { return None };
+            let options = options.concat();
+            // A text in which nothing is special in any of the dialects.
+            let plain = !pattern.is_empty() && pattern.chars().all(|c| c.is_alphanumeric() || " _-/:@=,#%".contains(c));
+            if !plain || pattern.starts_with('-') || !options.chars().all(|c| "-vFEa".contains(c)) {
+                return None;
+            }
+            let wanted = !options.contains('v');
+            let kept = input?.split_inclusive('\n').filter(|line| line.contains(pattern) == wanted);
+            kept.collect()
+        }
         "seq" => seq(arguments)?,
         "head" | "tail" => {
             let count = match arguments {
@@ -432,6 +444,8 @@ mod tests {
             (&["xxd", "-r", "-p"], Some("726d"), Some("rm")),
             (&["head", "-n", "1"], Some("a\nb\n"), Some("a\n")),
             (&["tail", "-1"], Some("a\nb\n"), Some("b\n")),
+            (&["grep", "-v", "b"], Some("abc\nd\n"), Some("d\n")),
+            (&["grep", "a.c"], Some("abc\n"), None),
             (&["cat"], None, None),
             (&["date"], None, None),
         ];

@@ -133,19 +133,18 @@ impl Walk<'_> {
 
     fn by_makefile(&mut self, arguments: &[Word], state: &State) -> Vec<Inner> {
         let read = Arguments::read(arguments, &MAKE);
-        let Some(folder) = place(read.folder.as_ref(), state) else { return Vec::new() };
+        let folder = place(read.folder.as_ref(), state);
         let mut text = String::new();
         let names: Vec<Option<&str>> = match read.files.is_empty() {
             true => ["GNUmakefile", "makefile", "Makefile"].into_iter().map(Some).collect(),
             false => read.files.iter().map(|word| word.known()).collect(),
         };
+        let content = |path: &str| Some(state.files.made(path)?.content.as_ref()?.text.clone());
         for name in names.into_iter().flatten() {
             let content = match (name, &state.input) {
                 ("-" | "/dev/stdin", Input::Text(input, from)) => input.text.get(*from..).map(str::to_owned),
-                _ => state
-                    .files
-                    .made(&absolute(name, &folder))
-                    .and_then(|made| Some(made.content.as_ref()?.text.clone())),
+                _ if name.starts_with('/') => content(&absolute(name, "/")),
+                _ => folder.as_ref().and_then(|folder| content(&absolute(name, folder))),
             };
             if let Some(content) = content {
                 text.push_str(&content);

@@ -1587,8 +1587,8 @@ impl Walk<'_> {
         }
         // A shell finds out itself where it is.
         own.remove("PWD", stamp);
-        let several = arguments.iter().any(|word| word.several);
-        own.arguments = (!several).then(|| Rc::new(arguments.iter().map(|word| word.value.clone()).collect()));
+        let several = arguments.iter().any(super::expand::is_open_ended);
+        own.arguments = (!several).then(|| Rc::new(arguments.iter().map(super::expand::argument).collect()));
         own.keep_exported_functions(stamp);
         own.stack = Some(Rc::new(Vec::new()));
         (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
@@ -1623,8 +1623,16 @@ impl Walk<'_> {
             }
             return;
         }
-        // When it runs is not known, nor what is then.
+        // When it runs is not known, nor what is then; most likely it is as it is here.
         let mut own = state.clone();
+        if self.via.iter().filter(|via| *via == "trap").count() <= 1 {
+            let here = own.clone();
+            self.doubting(true, |walk| {
+                walk.text(&text, |walk, list| {
+                    walk.apart(here, |walk, here| walk.list(list, here));
+                });
+            });
+        }
         let stamp = self.change();
         own.havoc(stamp);
         let shell_wide =
@@ -1667,6 +1675,23 @@ impl Walk<'_> {
             let stamp = self.change();
             state.doubt_files(stamp);
         }
+        state
+    }
+
+    /// A file of the text that a program in another language runs or imports.
+    fn load(&mut self, language: Language, path: &Word, state: State) -> State {
+        const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
+        let place = path.known().and_then(|path| located_at(path, &state)).unwrap_or_default();
+        let made = |ending: &&str| state.files.made(&format!("{place}{ending}"))?.content.clone();
+        let Some(content) = ENDINGS.iter().find_map(made).filter(|_| !place.is_empty()) else { return state };
+        // A file that imports itself is read once.
+        if self.calls.contains(&place) || !self.may_nest() {
+            return state;
+        }
+        let name = self.via.last().cloned().unwrap_or_default();
+        self.calls.push(place);
+        let state = self.inside(&name, |walk| walk.script(language, &content_word(&content), state));
+        self.calls.pop();
         state
     }
 
@@ -1726,6 +1751,7 @@ impl Walk<'_> {
                 let name = self.via.last().cloned().unwrap_or_default();
                 self.inside(&name, |walk| walk.script(language, &text, state))
             }
+            What::Load(path) => self.load(language, &word(path), state),
             What::Chdir(path) => {
                 let path = word(path);
                 state.folders = match (path.known(), state.folders.certain()) {
@@ -1885,6 +1911,11 @@ fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
 fn certain_name(word: &Word, state: &State) -> Option<String> {
     let (Value::Unknown { shape: text, .. } | Value::Pattern(text)) = &word.value else { return None };
     let name = text.rsplit('/').next().filter(|name| text.len() > name.len() && !name.is_empty())?;
+    // Without quotes the rest may be words of its own, unless it is what `command -v` prints.
+    let located = matches!(&word.value, Value::Unknown { why: Why::CommandOutput, .. });
+    if word.several && !located {
+        return None;
+    }
     // A file of the text is run as such.
     (state.files.made(text).is_none() && !name.contains([Value::HOLE, '*', '?', '[', '\\'])).then(|| name.to_owned())
 }
@@ -1900,6 +1931,9 @@ fn likely(command: &Command) -> Option<Vec<Word>> {
         super::builtin::runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)
     };
     let name = shape.replace(Value::HOLE, "");
+    if name.contains('/') {
+        return None;
+    }
     if name.is_empty() {
         let next = rest.first().and_then(Word::known).filter(|_| first.several)?;
         return known(next).then(|| rest.to_vec());
@@ -2112,7 +2146,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
             add(EffectKind::Read, from, false, false, true);
             add(EffectKind::Write, to, false, false, false);
         }
-        What::Shell(_) | What::Run(_) | What::Eval(_) | What::Chdir(_) => {}
+        What::Shell(_) | What::Run(_) | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
     }
     effects
 }

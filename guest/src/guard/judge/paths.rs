@@ -253,7 +253,8 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
     // `run`: a container is somebody else's program.
     const PRINTS: &[&str] = &[
-        "-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash", "run", "create", "exec",
+        "-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash", "run",
+        "create", "exec",
     ];
     const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
     const PATCHES: &[&str] = &[
