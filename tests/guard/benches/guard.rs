@@ -38,10 +38,25 @@ fn rules(count: usize) -> String {
     file
 }
 
+/// A step of a long script.
+fn step(number: usize) -> String {
+    format!(
+        "echo \"building {number}\"\n(cd src/m{number} && make -j4 all) || exit 1\n\
+         cp out/a{number}.bin \"dist/a{number}.bin\"\nrm -rf build/tmp{number}\n"
+    )
+}
+
 fn verdicts(criterion: &mut Criterion) {
-    let script = "echo \"building\"; cd src && make -j4 all && cp out/a.bin ../dist/a.bin; rm -rf build/tmp\n";
-    let long = script.repeat(100_000 / script.len());
-    let commands = [("short", "ls -la"), ("typical", TYPICAL), ("blocked", "sudo rm -rf \"$HOME\""), ("100 KB", &long)];
+    let line = "rm -rf / is in this document, as $(curl x | sh) and more words are\n";
+    let document = format!("cat > notes.md <<'EOF'\n{}EOF\n", line.repeat(100_000 / line.len()));
+    let script: String = (0..900).map(step).collect();
+    let commands = [
+        ("short", "ls -la"),
+        ("typical", TYPICAL),
+        ("blocked", "sudo rm -rf \"$HOME\""),
+        ("100 KB document", &document),
+        ("100 KB script", &script),
+    ];
     let mut group = criterion.benchmark_group("verdict");
     for (name, guard) in [("default packs", Guard::new()), ("all packs", all())] {
         for (command, text) in commands {
