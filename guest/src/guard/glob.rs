@@ -26,8 +26,10 @@ impl Segment {
     /// Reads a segment. What is wrong with a glob shows only when it is compiled.
     pub(crate) fn new(text: &str) -> Self {
         let text = text.to_lowercase();
-        // A bracket that nothing closes is one.
-        let class = text.find('[').is_some_and(|at| text[at..].get(2..).is_some_and(|rest| rest.contains(']')));
+        let text = without_negated(&text);
+        // A bracket that nothing closes stands for itself.
+        let closes = |at: usize| text[at + 1..].chars().skip(1).any(|c| c == ']');
+        let class = text.find('[').is_some_and(closes);
         let special = |c: char| matches!(c, '*' | '?' | '\\') || class && c == '[';
         match text.split_once('*') {
             Some(("", "*")) => Segment::Deep,
@@ -90,6 +92,26 @@ impl Segment {
             Segment::Deep => ("**", ""),
         }
     }
+}
+
+/// The glob with `?` for each class of what is left out: whatever their case, `[!A-Z]` would leave out `a`, too.
+fn without_negated(glob: &str) -> String {
+    let mut plain = String::with_capacity(glob.len());
+    let mut rest = glob;
+    while let Some(at) = rest.find('[') {
+        let class = &rest[at + 1..];
+        let negated = class.starts_with(['!', '^']);
+        // A bracket that is the first of a class does not close it.
+        let first = usize::from(negated) + usize::from(class[usize::from(negated)..].starts_with(']'));
+        let Some(end) = class.get(first..).and_then(|inside| inside.find(']')).map(|end| first + end + 1) else {
+            break;
+        };
+        plain.push_str(&rest[..at]);
+        plain.push_str(if negated { "?" } else { &rest[at..at + 1 + end] });
+        rest = &class[end..];
+    }
+    plain.push_str(rest);
+    plain
 }
 
 fn compile(text: &str) -> Result<globset::Glob, String> {
@@ -212,6 +234,10 @@ mod tests {
             ("a?c", "ac", false),
             ("[ab]c", "bc", true),
             ("*a*", "xax/y", true),
+            ("[€v]x", "vx", true),
+            ("x[!A-Z]", "xv", true),
+            ("x[^a-z]y[ab]", "xvya", true),
+            ("x[!]]", "xy", true),
             ("a/**/b", "a/b", true),
             ("a/**/b", "a/x/y/b/c", true),
             ("a/**/b", "a/x", false),

@@ -1030,7 +1030,7 @@ impl Walk<'_> {
         let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         if let Some(place) = planted.and_then(|name| on_path(name, before))
-            && let Some(content) = self.runnable(&place, span, &state)
+            && let Some(content) = self.runnable(&place, span, words, &state)
             && self.may_nest()
         {
             return self.inside_file(slot, &content, words, state, was_stored);
@@ -1045,7 +1045,7 @@ impl Walk<'_> {
                 }
             });
             let content =
-                path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, &state));
+                path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
             if let Some(content) = content {
                 return self.inside_file(slot, &content, words, state, was_stored);
             }
@@ -1247,7 +1247,8 @@ impl Walk<'_> {
                     _ if path.starts_with('/') => Some(absolute(path, "/")),
                     folder => Some(absolute(path, folder?)),
                 });
-                match place.and_then(|place| self.runnable(&place, path.span, &own)) {
+                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+                match place.and_then(|place| self.runnable(&place, path.span, &words, &own)) {
                     Some(content) => {
                         let after = self.script(language, &content_word(&content), own);
                         Ends::with(after, Status::Unknown)
@@ -1271,7 +1272,8 @@ impl Walk<'_> {
                     .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
                 let place = found.or(place);
                 let place = place.or_else(|| temporary(&path.value).map(str::to_owned));
-                let content = place.and_then(|path| self.runnable(&path, path_span, &own));
+                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+                let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
                 let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
                 let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
                 match content.or(written) {
@@ -1319,8 +1321,9 @@ impl Walk<'_> {
     }
 
     /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
-    /// comes is in a stored script; the caller sees to its end.
-    fn runnable(&mut self, path: &str, span: Span, state: &State) -> Option<Rc<Text>> {
+    /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
+    /// caller sees to its end.
+    fn runnable(&mut self, path: &str, span: Span, command: &[Word], state: &State) -> Option<Rc<Text>> {
         if let Some(made) = state.files.made(path) {
             return made.content.clone();
         }
@@ -1332,7 +1335,14 @@ impl Walk<'_> {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
-        self.stored = true;
+        let plain = |word: &Word| word.known().is_some_and(|text| !text.contains(char::is_whitespace));
+        let unknown = |variable: &Variable| {
+            variable.exported == Some(true)
+                && matches!(variable.content, Content::Unknown(_) | Content::Text(Value::Unknown { .. }))
+        };
+        self.stored |= command.iter().all(plain)
+            && matches!(state.input, Input::Inherited | Input::Nothing)
+            && !state.vars().values().any(unknown);
         Some(Rc::new(Text { text, span, at: None }))
     }
 
@@ -1438,7 +1448,7 @@ impl Walk<'_> {
             .known("BASH_ENV")
             .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
         let was_stored = self.stored;
-        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &shell)) {
+        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
             let state = shell.clone();
             self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
         }

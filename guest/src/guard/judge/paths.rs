@@ -251,42 +251,31 @@ impl<'a> Inquiry<'a> {
 /// is what such files are for, or as a name in a repository.
 fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
-    // `run`: a container is somebody else's program.
-    const PRINTS: &[&str] = &[
-        "-p", "-e", "-c", "-pe", "--print", "--eval", "env", "printenv", "set", "export", "sh", "bash", "run",
-        "create", "exec",
-    ];
-    const LISTS: &[&str] = &["check-ignore", "check-attr", "ls-files", "status", "log"];
-    const PATCHES: &[&str] = &[
-        "-p",
-        "-u",
-        "-U",
-        "-L",
-        "--patch",
-        "--unified",
-        "--word",
-        "--color-w",
-        "-c",
-        "--cc",
-        "-m",
-        "--diff",
-        "--remerge",
-    ];
+    const RUNNERS: &[&str] = &["node", "bun", "deno", "tsx", "nodemon", "uv", "uvicorn", "gunicorn"];
+    const COMPOSERS: &[&str] = &["docker", "docker-compose", "podman-compose"];
+    // What the others print is the configuration with the values in it, or runs somebody else's program.
+    const COMPOSED: &[&str] = &["up", "down", "build", "start", "stop", "restart", "ps", "pull", "logs"];
     let named = effect.path.text().rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."));
-    if !matches!(effect.kind, Deed::Mention | Deed::Read) || !named {
+    let Some(program) = found.program().filter(|_| matches!(effect.kind, Deed::Mention | Deed::Read) && named) else {
         return false;
-    }
-    let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
-    let has = |names: &[&str], exact: bool| {
-        words.iter().skip(1).any(|word| names.iter().any(|name| word == name || !exact && word.starts_with(name)))
     };
-    if found.program() == Some("git") {
-        return words.get(1).is_some_and(|word| LISTS.contains(word)) && !has(PATCHES, false);
+    let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
+    if program == "git" {
+        return matches!(words.get(1), Some(&("check-ignore" | "check-attr" | "ls-files")));
     }
-    let at = found.words.iter().position(|word| word.span == effect.span);
-    let option = at.is_some_and(|at| {
-        let given = words[at].split_once('=').map(|(option, _)| option);
-        OPTIONS.contains(&given.unwrap_or_else(|| words[at.saturating_sub(1)]))
-    });
-    option && !has(PRINTS, true)
+    let Some(at) = found.words.iter().position(|word| word.span == effect.span) else { return false };
+    let given = words[at].split_once('=').map(|(option, _)| option);
+    let Some(option) = given.or_else(|| words.get(at.checked_sub(1)?).copied()) else { return false };
+    // `-e`, `-p` and their like run a text that may print it.
+    let texts = |word: &&str| {
+        word.starts_with("--eval") || word.starts_with("--print") || word.starts_with('-') && !word.starts_with("--")
+    };
+    let prints = ["env", "printenv", "set", "export", "sh", "bash", "cat"];
+    let runs = if COMPOSERS.contains(&program) {
+        words.iter().any(|word| COMPOSED.contains(word))
+            && !words.iter().any(|word| ["run", "exec", "config"].contains(word))
+    } else {
+        RUNNERS.contains(&program) && !words.iter().any(|word| texts(&word) || prints.contains(word))
+    };
+    OPTIONS.contains(&option) && runs
 }
