@@ -63,7 +63,7 @@ pub(crate) struct PathRule {
 }
 
 /// Where a path begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Start {
     Root,
     /// The home folder, as `~`.
@@ -218,8 +218,8 @@ impl PathRule {
 #[derive(Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
-    /// The rules that begin anywhere with a plain name, sorted by it.
-    by_name: Vec<(String, usize)>,
+    /// The rules that begin with a plain name, sorted by where and with which.
+    by_name: Vec<(Start, String, usize)>,
     /// All others.
     others: Vec<usize>,
 }
@@ -228,9 +228,9 @@ impl PathRules {
     pub(crate) fn new(rules: Vec<PathRule>) -> Self {
         let (mut by_name, mut others) = (Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
-            match (rule.start, rule.alternatives.as_slice()) {
-                (Start::Anywhere, [segments]) if let Some(Segment::Text(name)) = segments.first() => {
-                    by_name.push((name.clone(), index));
+            match rule.alternatives.as_slice() {
+                [segments] if let Some(Segment::Text(name)) = segments.first() => {
+                    by_name.push((rule.start, name.clone(), index));
                 }
                 _ => others.push(index),
             }
@@ -322,10 +322,12 @@ impl PathRules {
                 found.push(*index);
             }
         };
-        for name in forms.first().into_iter().flat_map(|form| &form.names) {
-            let first = self.by_name.partition_point(|(known, _)| known < name);
-            let same = self.by_name[first..].iter().take_while(|(known, _)| known == name);
-            same.for_each(|(_, index)| add(index, found));
+        let anywhere = forms.first().into_iter().flat_map(|form| &form.names).map(|name| (Start::Anywhere, name));
+        let anchored = forms.iter().filter_map(|form| Some((form.start, form.names.first()?)));
+        for (start, name) in anywhere.chain(anchored) {
+            let first = self.by_name.partition_point(|(known, own, _)| (*known, own) < (start, name));
+            let same = self.by_name[first..].iter().take_while(|(known, own, _)| (*known, own) == (start, name));
+            same.for_each(|(_, _, index)| add(index, found));
         }
         self.others.iter().for_each(|index| add(index, found));
     }
