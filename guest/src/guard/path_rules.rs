@@ -378,12 +378,15 @@ struct Asked {
     sample: bool,
 }
 
+/// A path, the home folder, and what is asked about the path.
+type Read = (Value, Option<String>, Rc<Asked>);
+
 /// How many readings of paths are kept: a command has few, and each is put to the rules of every pack and file.
 const KEPT: usize = 8;
 
 thread_local! {
     // Reading a path, and above all compiling its globs, costs more than comparing it.
-    static READ: RefCell<VecDeque<(Value, Option<String>, Rc<Asked>)>> = const { RefCell::new(VecDeque::new()) };
+    static READ: RefCell<VecDeque<Read>> = const { RefCell::new(VecDeque::new()) };
 }
 
 impl Asked {

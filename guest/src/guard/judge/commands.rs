@@ -110,7 +110,7 @@ impl<'a> Inquiry<'a> {
                     self.surroundings(subject, world, |surroundings| surroundings.hold(when)).is_ok()
                 });
             if holds {
-                return Err(Miss::When("your own file exempts it".into()));
+                return Err(Miss::When("your own file exempts it"));
             }
         }
         Ok(())

@@ -267,7 +267,7 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     let given = words[at].split_once('=').map(|(option, _)| option);
     let Some(option) = given.or_else(|| words.get(at.checked_sub(1)?).copied()) else { return false };
     // `-e`, `-p` and their like run a text that may print it.
-    let texts = |word: &&str| {
+    let texts = |word: &str| {
         word.starts_with("--eval") || word.starts_with("--print") || word.starts_with('-') && !word.starts_with("--")
     };
     let prints = ["env", "printenv", "set", "export", "sh", "bash", "cat"];
@@ -275,7 +275,7 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
         words.iter().any(|word| COMPOSED.contains(word))
             && !words.iter().any(|word| ["run", "exec", "config"].contains(word))
     } else {
-        RUNNERS.contains(&program) && !words.iter().any(|word| texts(&word) || prints.contains(word))
+        RUNNERS.contains(&program) && !words.iter().any(|word| texts(word) || prints.contains(word))
     };
     OPTIONS.contains(&option) && runs
 }
