@@ -223,6 +223,13 @@ impl Files {
         self.made_at(&self.canonical(path))
     }
 
+    /// Whether the text wrote a file, and what is in it is not known.
+    pub(crate) fn is_unread(&self, path: &str) -> bool {
+        self.made(path).is_some_and(|made| {
+            made.content.is_none() && matches!(made.presence, Presence::File | Presence::Unknown)
+        })
+    }
+
     /// The links that the text made, and where they lead.
     pub(crate) fn links(&self) -> Vec<(String, String)> {
         // Every command asks, and most texts make none.
