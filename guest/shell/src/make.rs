@@ -32,7 +32,18 @@ const SHELLS: &[&str] = &["/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/sh"
 
 /// Variables that change how make or its shells work where a makefile sets them.
 const SETTINGS: &[&str] = &[
-    ".RECIPEPREFIX", ".SHELLFLAGS", "BASH_ENV", "CDPATH", "ENV", "GPATH", "HOME", "IFS", "MAKEFILES", "PATH", "PWD", "VPATH",
+    ".RECIPEPREFIX",
+    ".SHELLFLAGS",
+    "BASH_ENV",
+    "CDPATH",
+    "ENV",
+    "GPATH",
+    "HOME",
+    "IFS",
+    "MAKEFILES",
+    "PATH",
+    "PWD",
+    "VPATH",
 ];
 
 /// Variables whose values only make knows.

@@ -283,9 +283,11 @@ enum Written {
 }
 
 fn written(path: &str, state: &State) -> Written {
+    if path.is_empty() || state.files.is_unread(path) {
+        return Written::Unread;
+    }
     match state.files.made(path).and_then(|made| made.content.as_ref()) {
         Some(content) => Written::Text(Rc::clone(content)),
-        None if path.is_empty() || state.files.is_unread(path) => Written::Unread,
         None => Written::Not,
     }
 }

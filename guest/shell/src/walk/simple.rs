@@ -54,6 +54,8 @@ impl Redirected {
             };
             if path.contains(Value::HOLE) {
                 state.put_content(path, content, stamp);
+            } else if content.is_none() {
+                state.set_unread(path, stamp);
             } else {
                 state.set_content(path, content, stamp);
             }
@@ -147,6 +149,7 @@ impl Walk<'_> {
     fn apply(&mut self, effects: &[Effect], state: &mut State) {
         let mut source: Option<&Effect> = None;
         let mut copied: Option<Rc<Text>> = None;
+        let mut unread = false;
         for effect in effects {
             let stamp = self.change();
             let changes = matches!(
@@ -161,6 +164,7 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
+                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
                 copied = effect.path.known().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
@@ -224,6 +228,9 @@ impl Walk<'_> {
             } else {
                 state.set_file(path, Presence::File, Inside::Unknown, stamp);
                 state.set_content(path, content, stamp);
+            }
+            if unread && !gone && !effect.folder {
+                state.set_unread(path, stamp);
             }
         }
     }
@@ -1002,13 +1009,19 @@ impl Walk<'_> {
             let stamp = self.stamp;
             state.set_content(&path, changed, stamp);
         }
-        if name == "tee"
-            && let Input::Text(text, 0) = &state.input
-        {
-            let (text, stamp) = (Rc::clone(text), self.stamp);
-            for word in words.iter().skip(1) {
-                if let Some(path) = word.known().and_then(|path| located_at(path, before)) {
-                    state.set_content(&path, Some(Rc::clone(&text)), stamp);
+        if name == "tee" {
+            let stamp = self.stamp;
+            let text = match &state.input {
+                // What it adds to is not read.
+                Input::Text(text, 0) if !words.iter().any(|word| matches!(word.known(), Some("-a" | "--append"))) => {
+                    Some(Rc::clone(text))
+                }
+                _ => None,
+            };
+            for path in words.iter().skip(1).filter_map(Word::known).filter_map(|path| located_at(path, before)) {
+                match &text {
+                    Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
+                    None => state.set_unread(&path, stamp),
                 }
             }
         }
@@ -1716,8 +1729,7 @@ impl Walk<'_> {
             }
             let name = self.via.last().cloned().unwrap_or_default();
             self.calls.push(place);
-            state =
-                self.inside(&name, |walk| walk.source(language, &content_word(&content), inline::read_part, state));
+            state = self.inside(&name, |walk| walk.source(language, &content_word(&content), inline::read_part, state));
             self.calls.pop();
         }
         state
