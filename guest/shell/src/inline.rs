@@ -127,6 +127,14 @@ pub(crate) fn read(language: Language, script: &str) -> Script {
     match language {
         Language::Awk => awk::read(script),
         Language::Sed => sed::read(script),
-        language => machine::read(language, script),
+        language => machine::read(language, script, true),
+    }
+}
+
+/// Reads a script whose functions another one may call: a module, or code that is evaluated.
+pub(crate) fn read_part(language: Language, script: &str) -> Script {
+    match language {
+        Language::Awk | Language::Sed => read(language, script),
+        language => machine::read(language, script, false),
     }
 }

@@ -1,7 +1,7 @@
 //! What a makefile runs: the lines of its recipes with make's own expansions done.
 //!
 //! Only plain makefiles are read: variables, rules and their recipes. What needs make itself (conditionals, functions,
-//! included files) is not guessed at: the line, or the whole file, is then [`Line::Unknown`].
+//! included files, patterns, special targets) is not guessed at: the line, or the whole file, is then [`Line::Unknown`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,46 @@ const MAX_DEPTH: usize = 24;
 /// Most bytes that come out of all expansions of one file.
 const MAX_EXPANDED: usize = 256 * 1024;
 
+/// Most lines that are run.
+const MAX_LINES: usize = 2_000;
+
 /// Words that begin a line whose meaning depends on more than the line.
 const DIRECTIVES: &[&str] = &[
     "-include", "-load", "define", "else", "endef", "endif", "ifdef", "ifeq", "ifndef", "ifneq", "include", "load",
-    "private", "sinclude", "undefine", "vpath",
+    "override", "private", "sinclude", "undefine", "vpath",
 ];
+
+/// Special targets that change nothing about which lines run.
+#[rustfmt::skip]
+const SPECIAL: &[&str] = &[
+    ".DELETE_ON_ERROR", ".EXPORT_ALL_VARIABLES", ".IGNORE", ".INTERMEDIATE", ".NOTPARALLEL", ".ONESHELL", ".PHONY", ".POSIX",
+    ".PRECIOUS", ".SECONDARY", ".SILENT", ".SUFFIXES",
+];
+
+/// The shells that recipes are read for.
+const SHELLS: &[&str] = &["/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/sh", "bash", "sh"];
+
+/// Variables that change how make or its shells work where a makefile sets them.
+const SETTINGS: &[&str] = &[
+    ".RECIPEPREFIX",
+    ".SHELLFLAGS",
+    "BASH_ENV",
+    "CDPATH",
+    "ENV",
+    "GPATH",
+    "HOME",
+    "IFS",
+    "MAKEFILES",
+    "PATH",
+    "PWD",
+    "VPATH",
+];
+
+/// Variables whose values only make knows.
+const OWN: &[&str] = &["CURDIR", "MAKECMDGOALS", "MAKEFILE_LIST", "MAKE_COMMAND", "MFLAGS", "SUFFIXES"];
+
+/// What makes `make -n` run something, or at least stands where it does.
+const DRY_RUNS: &[&str] = &["!=", "(file", "+", "MAKE", "eval", "guile", "include", "load", "shell", "{file"];
 
 /// Variables that make sets itself.
 const BUILT_IN: &[(&str, &str)] = &[
@@ -46,17 +81,25 @@ pub(crate) struct Request {
     pub(crate) given: BTreeMap<String, String>,
     /// `-n`: only lines that say so run.
     pub(crate) dry: bool,
+    /// The names of the makefiles, which are made anew before anything else.
+    pub(crate) files: Vec<String>,
 }
 
-#[derive(Default)]
+/// What the targets of a rule have in common.
 struct Rule<'t> {
+    /// With the `|` before those that only come first.
     needs: Vec<String>,
     recipe: Vec<&'t str>,
 }
 
 struct Makefile<'t, 'e> {
     variables: BTreeMap<String, String>,
-    rules: Vec<(String, Rule<'t>)>,
+    /// Those whose values were final when they were set.
+    simple: BTreeSet<String>,
+    rules: Vec<Rule<'t>>,
+    targets: BTreeMap<String, Vec<usize>>,
+    /// The first target that is not special.
+    first: Option<String>,
     environment: &'e dyn Fn(&str) -> Option<String>,
     /// Texts that make runs while it reads.
     read: Vec<String>,
@@ -68,7 +111,10 @@ struct Makefile<'t, 'e> {
 pub(crate) fn lines(text: &str, request: &Request, environment: &dyn Fn(&str) -> Option<String>) -> Vec<Line> {
     let mut file = Makefile {
         variables: BTreeMap::new(),
+        simple: BTreeSet::new(),
         rules: Vec::new(),
+        targets: BTreeMap::new(),
+        first: None,
         environment,
         read: Vec::new(),
         left: MAX_EXPANDED,
@@ -85,30 +131,43 @@ pub(crate) fn lines(text: &str, request: &Request, environment: &dyn Fn(&str) ->
 
 impl<'t> Makefile<'t, '_> {
     fn parse(&mut self, text: &'t str, request: &Request) -> Option<()> {
-        self.variables.extend(request.given.clone());
-        // The rules that a recipe line belongs to.
-        let mut open: Vec<usize> = Vec::new();
+        if text.contains('\r') || request.dry && DRY_RUNS.iter().any(|mark| text.contains(mark)) {
+            return None;
+        }
+        for (name, value) in &request.given {
+            self.variables.insert(name.clone(), value.clone());
+            plain_setting(name, value)?;
+        }
+        // The rule that a recipe line belongs to.
+        let mut open: Option<usize> = None;
         let mut rest = text;
         while !rest.is_empty() {
             let (line, after) = logical_line(rest);
             rest = after;
-            if let Some(recipe) = line.strip_prefix('\t').filter(|_| !open.is_empty()) {
-                open.iter().for_each(|&at| self.rules[at].1.recipe.push(recipe));
+            if let Some(recipe) = line.strip_prefix('\t') {
+                match open.and_then(|at| self.rules.get_mut(at)) {
+                    Some(rule) => rule.recipe.push(recipe),
+                    None if recipe.trim().is_empty() || recipe.trim_start().starts_with('#') => {}
+                    None => return None,
+                }
                 continue;
             }
             let joined = line.replace("\\\n", " ");
+            if joined.contains("\\#") {
+                return None;
+            }
             let joined = joined.split('#').next().unwrap_or_default().trim();
             let mut words = joined.split_whitespace();
             let first = words.next().unwrap_or_default();
             if first.is_empty() {
                 continue;
             }
-            let plain = joined.strip_prefix("export ").or(joined.strip_prefix("override ")).unwrap_or(joined).trim();
+            let plain = joined.strip_prefix("export ").unwrap_or(joined).trim();
             if DIRECTIVES.contains(&first) || joined == "export" {
                 return None;
             }
             if let Some((name, sign, value)) = assignment(plain) {
-                open.clear();
+                open = None;
                 self.assign(name, sign, value, request)?;
                 continue;
             }
@@ -124,20 +183,31 @@ impl<'t> Makefile<'t, '_> {
             };
             let (targets, needs) = (targets.replace("\\\n", " "), needs.replace("\\\n", " "));
             let needs = needs.split('#').next().unwrap_or_default();
-            if needs.contains(['=', ':', '%']) || targets.contains('%') {
+            if needs.contains(['=', ':']) {
                 return None;
             }
             let (targets, needs) = (self.expand(&targets, None, 0)?, self.expand(needs, None, 0)?);
-            let needs: Vec<String> = needs.split_whitespace().filter(|name| *name != "|").map(str::to_owned).collect();
-            open.clear();
-            for target in targets.split_whitespace() {
-                self.one_shell |= target == ".ONESHELL";
-                self.left =
-                    self.left.checked_sub(target.len() + needs.iter().map(|need| need.len() + 8).sum::<usize>())?;
-                let rule = Rule { needs: needs.clone(), recipe: recipe.into_iter().collect() };
-                open.push(self.rules.len());
-                self.rules.push((target.to_owned(), rule));
+            // Patterns, names of files that are there, members of archives, targets that are made together.
+            let meant = |c: char| "%*?[]~\\()&=:;$".contains(c);
+            if targets.contains(meant) || needs.contains(meant) {
+                return None;
             }
+            let needs: Vec<String> = needs.split_whitespace().map(|need| local(need).to_owned()).collect();
+            let cost = needs.iter().map(|need| need.len() + 8).sum::<usize>();
+            open = Some(self.rules.len());
+            for target in targets.split_whitespace().map(local) {
+                let made = |name: &String| crate::path::basename(name) == crate::path::basename(target);
+                if target.starts_with('.') && !SPECIAL.contains(&target) || request.files.iter().any(made) {
+                    return None;
+                }
+                self.one_shell |= target == ".ONESHELL";
+                self.left = self.left.checked_sub(target.len() + cost)?;
+                self.targets.entry(target.to_owned()).or_default().push(self.rules.len());
+                if self.first.is_none() && !target.starts_with('.') {
+                    self.first = Some(target.to_owned());
+                }
+            }
+            self.rules.push(Rule { needs, recipe: recipe.into_iter().collect() });
         }
         Some(())
     }
@@ -147,8 +217,21 @@ impl<'t> Makefile<'t, '_> {
         if request.given.contains_key(&name) {
             return Some(());
         }
+        let simple = sign.starts_with(':') || sign == "+=" && self.simple.contains(&name);
+        // Where make would read such a value, for the environment of a recipe perhaps, it runs what is in it.
+        if simple || ["(shell", "{shell"].iter().any(|shell| value.contains(shell)) {
+            let value = self.expand(value, None, 0)?;
+            // It would be expanded again.
+            if value.contains('$') {
+                return None;
+            }
+        }
+        plain_setting(&name, value)?;
         let value = match sign {
-            ":=" | "::=" => self.expand(value, None, 0)?,
+            ":=" | "::=" | ":::=" => {
+                self.simple.insert(name.clone());
+                self.expand(value, None, 0)?
+            }
             "!=" => {
                 let text = self.expand(value, None, 0)?;
                 self.read.push(text);
@@ -157,9 +240,13 @@ impl<'t> Makefile<'t, '_> {
             "?=" if self.variables.contains_key(&name) || (self.environment)(&name).is_some() => return Some(()),
             "+=" => {
                 let before = self.variables.get(&name).cloned().unwrap_or_default();
+                let value = if simple { self.expand(value, None, 0)? } else { value.to_owned() };
                 format!("{before} {value}")
             }
-            _ => value.to_owned(),
+            _ => {
+                self.simple.remove(&name);
+                value.to_owned()
+            }
         };
         self.left = self.left.checked_sub(value.len())?;
         self.variables.insert(name, value);
@@ -167,7 +254,7 @@ impl<'t> Makefile<'t, '_> {
     }
 
     /// A text with its variables; `None` where only make could tell.
-    fn expand(&mut self, text: &str, rule: Option<usize>, depth: usize) -> Option<String> {
+    fn expand(&mut self, text: &str, rule: Option<(&str, usize)>, depth: usize) -> Option<String> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -201,21 +288,28 @@ impl<'t> Makefile<'t, '_> {
         Some(out)
     }
 
-    fn value(&mut self, name: &str, rule: Option<usize>, depth: usize) -> Option<String> {
+    fn value(&mut self, name: &str, rule: Option<(&str, usize)>, depth: usize) -> Option<String> {
         if let Some(command) = name.strip_prefix("shell ") {
             let command = self.expand(command, rule, depth + 1)?;
             self.read.push(command);
             return None;
         }
-        let rule = rule.and_then(|at| self.rules.get(at));
-        match (name, rule) {
-            ("@", Some((target, _))) => return Some(target.clone()),
-            ("<", Some((_, rule))) => return Some(rule.needs.first().cloned().unwrap_or_default()),
-            ("^" | "+", Some((_, rule))) => return Some(rule.needs.join(" ")),
-            _ => {}
+        if let (Some((target, at)), "@" | "<" | "^" | "+") = (rule, name) {
+            if name == "@" {
+                return Some(target.to_owned());
+            }
+            let needs = &self.rules.get(at)?.needs;
+            // Another rule may add to them, and some stand in none of these.
+            if self.targets.get(target)?.len() > 1 || needs.iter().any(|need| need == "|") {
+                return None;
+            }
+            let mut seen = BTreeSet::new();
+            let listed = needs.iter().map(String::as_str).filter(|need| name == "+" || seen.insert(*need));
+            let listed: Vec<&str> = listed.take(if name == "<" { 1 } else { needs.len() }).collect();
+            return Some(listed.join(" "));
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-        if name.is_empty() || !name.chars().all(plain) {
+        if name.is_empty() || !name.chars().all(plain) || OWN.contains(&name) {
             return None;
         }
         let value = self.variables.get(name).cloned().or_else(|| (self.environment)(name));
@@ -228,66 +322,97 @@ impl<'t> Makefile<'t, '_> {
     }
 
     fn run(&mut self, request: &Request, found: &mut Vec<Line>) {
-        let shell = self.variables.get("SHELL").map(|shell| crate::path::basename(shell.trim()));
-        if shell.is_some_and(|shell| !matches!(shell, "sh" | "bash" | "dash" | "zsh" | "ksh"))
-            || self.variables.contains_key(".SHELLFLAGS")
+        let named = self.variables.get(".DEFAULT_GOAL").cloned();
+        if self.variables.get("SHELL").is_some_and(|shell| !SHELLS.contains(&shell.trim()))
+            || named.as_ref().is_some_and(|goal| goal.contains('$') || goal.split_whitespace().count() != 1)
         {
             return found.push(Line::Unknown);
         }
-        let goals = if request.goals.is_empty() {
-            let named = self.variables.get(".DEFAULT_GOAL").cloned();
-            let first = || self.rules.iter().map(|(target, _)| target).find(|target| !target.starts_with('.')).cloned();
-            named.or_else(first).into_iter().collect()
-        } else {
-            request.goals.clone()
+        if request.dry {
+            return;
+        }
+        let goals = match request.goals.is_empty() {
+            true => named.or(self.first.clone()).into_iter().collect(),
+            false => request.goals.clone(),
         };
         let mut seen = BTreeSet::new();
         for goal in &goals {
-            self.target(goal, request, &mut seen, found, 0);
+            if self.target(local(goal.trim()), &mut seen, found, 0).is_none() {
+                return found.push(Line::Unknown);
+            }
         }
     }
 
-    fn target(
-        &mut self,
-        name: &str,
-        request: &Request,
-        seen: &mut BTreeSet<String>,
-        found: &mut Vec<Line>,
-        depth: usize,
-    ) {
+    /// `None` where that is too much to read.
+    fn target(&mut self, name: &str, seen: &mut BTreeSet<String>, found: &mut Vec<Line>, depth: usize) -> Option<()> {
         if !seen.insert(name.to_owned()) {
-            return;
+            return Some(());
         }
         if depth > MAX_DEPTH {
-            return found.push(Line::Unknown);
+            return None;
         }
-        let rules: Vec<usize> = (0..self.rules.len()).filter(|&at| self.rules[at].0 == name).collect();
-        for at in rules {
-            for need in self.rules[at].1.needs.clone() {
-                self.target(&need, request, seen, found, depth + 1);
+        for at in self.targets.get(name).cloned().unwrap_or_default() {
+            for need in self.rules.get(at)?.needs.clone() {
+                self.target(&need, seen, found, depth + 1)?;
             }
-            let recipe = self.rules[at].1.recipe.clone();
+            let recipe = self.rules.get(at)?.recipe.clone();
             let mut whole = String::new();
             for line in recipe {
-                let text = line.trim_start_matches(['@', '-', '+', ' ', '\t']);
-                let always = line[..line.len() - text.len()].contains('+') || text.contains("(MAKE)");
-                if text.is_empty() || request.dry && !always {
-                    continue;
-                }
+                self.left = self.left.checked_sub(1)?;
                 // The shell itself joins lines; make takes away the tab.
-                match self.expand(&text.replace("\\\n\t", "\\\n"), Some(at), 0) {
-                    Some(text) if self.one_shell => {
-                        whole.push_str(&text);
-                        whole.push('\n');
-                    }
-                    Some(text) => found.push(Line::Known(text)),
-                    None => found.push(Line::Unknown),
+                let text = self.expand(&line.replace("\\\n\t", "\\\n"), Some((name, at)), 0);
+                let text = text.filter(|text| !self.names_variable(text));
+                let Some(text) = text else {
+                    found.push(Line::Unknown);
+                    continue;
+                };
+                let text = text.trim_start_matches(['@', '-', '+', ' ', '\t']);
+                if self.one_shell {
+                    whole.push_str(text);
+                    whole.push('\n');
+                } else if !text.is_empty() {
+                    found.push(Line::Known(text.to_owned()));
+                }
+                if found.len() > MAX_LINES {
+                    return None;
                 }
             }
             if !whole.is_empty() {
                 found.push(Line::Known(whole));
             }
         }
+        Some(())
+    }
+
+    /// Whether a shell asks for a variable that the makefile sets: which value it sees depends on what is exported.
+    fn names_variable(&self, text: &str) -> bool {
+        text.split('$').skip(1).any(|rest| {
+            let rest = rest.trim_start_matches(['{', '!', '#']);
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            rest.get(..end).is_some_and(|name| self.variables.contains_key(name))
+        })
+    }
+}
+
+/// `None` for a variable that changes how make works.
+fn plain_setting(name: &str, value: &str) -> Option<()> {
+    let harmless = !SETTINGS.contains(&name) && !name.starts_with("LD_");
+    (harmless && (!name.ends_with("MAKEFLAGS") || plain_flags(value))).then_some(())
+}
+
+/// Whether these words are options that change nothing about which lines run.
+pub(crate) fn plain_flags(words: &str) -> bool {
+    words.split_whitespace().all(|word| match word.strip_prefix("--") {
+        Some(name) => name.starts_with("no-") || name.starts_with("warn-") || name == "silent",
+        None => word.chars().all(|c| "-Bjkrsw".contains(c) || c.is_ascii_digit()),
+    })
+}
+
+/// A name without the `./` before it.
+fn local(name: &str) -> &str {
+    match name.strip_prefix("./").map(|rest| rest.trim_start_matches('/')) {
+        Some(rest) if !rest.is_empty() => local(rest),
+        _ => name,
     }
 }
 
@@ -373,12 +498,34 @@ mod tests {
             ("SHELL = python3\nall:\n\timport os\n", "", &["?"]),
             ("all: all\n\tx\n", "", &["x"]),
             ("X = $(X)\nall:\n\t$(X)\n", "", &["?"]),
-            ("all:\n\ta\n\t+b\n", "-n", &["b"]),
+            ("all:\n\ta\n\t+b\n", "-n", &["?"]),
+            ("all:\n\ta\n\t${MAKE} b\n", "-n", &["?"]),
+            ("all:\n\ta\n", "-n", &[]),
+            (".RECIPEPREFIX = >\nall:\n> a\n", "", &["?"]),
+            (".DEFAULT:\n\ta\n", "x", &["?"]),
+            (".DEFAULT_GOAL = $(X)\na:\n\tb\n", "", &["?"]),
+            (".DEFAULT_GOAL = c\na:\n\tb\nc:\n\td\n", "", &["d"]),
+            (".c.o:\n\ta\n", "", &["?"]),
+            ("P = %\n$(P).o:\n\ta\n", "x.o", &["?"]),
+            ("all:\n\ta\nMakefile:\n\tb\n", "", &["?"]),
+            ("SHELL = zsh\nall:\n\ta\n", "", &["?"]),
+            ("SHELL = /bin/bash\nall:\n\ta\n", "", &["a"]),
+            ("X := $$(Y)\nY = b\nall:\n\ta $(X)\n", "", &["?"]),
+            ("A := x\nA += $(B)\nB = echo\nall:\n\t$(A) y\n", "", &["?"]),
+            ("X = b\nall:\n\t$$X a\n", "", &["?"]),
+            ("./x:\n\ta\ny:\n\tb\n", "", &["a"]),
+            ("./x:\n\ta\n", "x", &["a"]),
+            ("Q = @\nall:\n\t$(Q)a\n", "", &["a"]),
+            ("override C = a\nall:\n\t$C\n", "C=b", &["?"]),
+            ("all&: ; a\n", "all", &["?"]),
+            ("all: | b\n\t$^ a\n", "", &["?"]),
+            ("all:\nY = 1\n\tX = a\n", "", &["?"]),
+            ("a b:\n\tc $@\n", "b", &["c b"]),
             ("\n# all:\n\nall:\n\ta # b\n", "", &["a # b"]),
             ("", "", &[]),
         ];
         for (text, words, expected) in cases {
-            let mut request = Request { dry: *words == "-n", ..Request::default() };
+            let mut request = Request { dry: *words == "-n", files: vec!["Makefile".to_owned()], ..Request::default() };
             match words.split_once('=') {
                 Some((name, value)) => drop(request.given.insert(name.to_owned(), value.to_owned())),
                 None => request

@@ -19,14 +19,14 @@ pub(super) const DEEPEST: usize = 48;
 /// More deeds than this are not listed, and the script is not complete.
 const MOST_DEEDS: usize = 4096;
 
-/// Reads a script in a language that has expressions.
-pub(super) fn read(language: Language, script: &str) -> Script {
+/// Reads a script in a language that has expressions; `whole` if nothing else calls its functions.
+pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
     let (tokens, complete) = lex::lex(language, script);
     let mut machine = Machine {
         language,
         variables: HashMap::new(),
         loose: loose(language, &tokens),
-        unused: if language == Language::Python { unused(&tokens) } else { HashSet::new() },
+        unused: if whole && language == Language::Python { unused(&tokens) } else { HashSet::new() },
         modules: HashSet::new(),
         methods: HashSet::new(),
         changed: false,

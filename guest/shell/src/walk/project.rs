@@ -1,13 +1,13 @@
 //! Files of a project that say what a tool runs, where the text itself wrote them: makefiles, `package.json`.
 //!
-//! What was there before is the project's own and not read here.
+//! What was there before is the project's own and not read here. What the text wrote and cannot be read is unseen.
 
-use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::Walk;
-use super::state::{Content, Input, State};
+use super::simple::places;
+use super::state::{Content, Input, State, Text};
 use crate::make::{self, Line};
-use crate::path::absolute;
 use crate::word::{Value, Word};
 use crate::wrapper::{Change, Directory, Inner, Kind, Times};
 
@@ -125,7 +125,7 @@ impl Walk<'_> {
             "node" => {
                 let at = arguments.iter().position(|word| word.known() == Some("--run"));
                 let script = at.and_then(|at| arguments.get(at + 1)).and_then(Word::known);
-                script.map(|script| self.scripts(&[script], None, &[], state)).unwrap_or_default()
+                script.map(|script| self.scripts(Some(&[script]), None, &[], state)).unwrap_or_default()
             }
             _ => Vec::new(),
         }
@@ -133,38 +133,62 @@ impl Walk<'_> {
 
     fn by_makefile(&mut self, arguments: &[Word], state: &State) -> Vec<Inner> {
         let read = Arguments::read(arguments, &MAKE);
-        let folder = place(read.folder.as_ref(), state);
-        let mut text = String::new();
-        let names: Vec<Option<&str>> = match read.files.is_empty() {
-            true => ["GNUmakefile", "makefile", "Makefile"].into_iter().map(Some).collect(),
-            false => read.files.iter().map(|word| word.known()).collect(),
+        let span = arguments.first().map_or_else(Default::default, |first| first.span);
+        let mut change =
+            Change { cwd: read.folder.clone().map(Directory::Word), times: Times::Perhaps, ..Change::default() };
+        let flags = ["MAKEFLAGS", "GNUMAKEFLAGS"];
+        let is_set = |name: &str| state.get(name).is_some_and(|variable| variable.exported == Some(true));
+        // What they make of any makefile is not read.
+        let mut unknown = is_set("MAKEFILES")
+            || flags.iter().any(|name| is_set(name) && !exported(name, state).is_some_and(|it| make::plain_flags(&it)))
+            || read.flags.iter().any(|flag| matches!(flag.as_str(), "--eval" | "-E"));
+        let mut texts: Vec<String> = Vec::new();
+        let mut take = |path: &str, texts: &mut Vec<String>| match written(path, state) {
+            Written::Text(text) => texts.push(text.text.clone()),
+            Written::Unread => unknown = true,
+            Written::Not => {}
         };
-        let content = |path: &str| Some(state.files.made(path)?.content.as_ref()?.text.clone());
-        for name in names.into_iter().flatten() {
-            let content = match (name, &state.input) {
-                ("-" | "/dev/stdin", Input::Text(input, from)) => input.text.get(*from..).map(str::to_owned),
-                _ if name.starts_with('/') => content(&absolute(name, "/")),
-                _ => folder.as_ref().and_then(|folder| content(&absolute(name, folder))),
-            };
-            if let Some(content) = content {
-                text.push_str(&content);
-                text.push('\n');
-                if read.files.is_empty() {
-                    break;
+        for folder in folders(read.folder.as_ref(), state) {
+            let mut text = String::new();
+            for file in &read.files {
+                match (file.known(), &state.input) {
+                    (Some("-" | "/dev/stdin"), Input::Text(input, from)) => {
+                        text.push_str(input.text.get(*from..).unwrap_or_default());
+                    }
+                    (Some("-" | "/dev/stdin"), Input::Unseen) | (None, _) => take("", &mut texts),
+                    (Some(name), _) => {
+                        let mut found = Vec::new();
+                        take(&crate::path::absolute(name, &folder), &mut found);
+                        found.iter().for_each(|found| text.push_str(found));
+                    }
                 }
+                text.push('\n');
             }
+            for name in ["GNUmakefile", "makefile", "Makefile"].iter().filter(|_| read.files.is_empty()) {
+                take(&crate::path::absolute(name, &folder), &mut texts);
+            }
+            texts.push(text);
         }
-        if text.is_empty() || !self.afford(text.len()) {
+        texts.retain(|text| !text.trim().is_empty());
+        if texts.is_empty() && !unknown {
             return Vec::new();
+        }
+        unknown |= read.flags.iter().any(|flag| matches!(flag.as_str(), "-e" | "--environment-overrides"));
+        if !self.afford(texts.iter().map(String::len).sum()) {
+            unknown = true;
+            texts.clear();
         }
         let mut request = make::Request {
             dry: read.flags.iter().any(|flag| DRY.contains(&flag.as_str())),
             ..make::Request::default()
         };
-        let mut unknown = false;
+        request.files.extend(["GNUmakefile", "makefile", "Makefile"].map(str::to_owned));
+        request.files.extend(read.files.iter().filter_map(Word::known).map(str::to_owned));
         for word in &read.operands {
             match word.known().map(|text| (text, text.split_once('='))) {
                 Some((_, Some((name, value)))) => {
+                    unknown |= value.contains('$') && (name.ends_with([':', '?', '+']) || value.contains("shell"));
+                    unknown |= name.ends_with('!');
                     let name = name.trim_end_matches([':', '?', '+']).to_owned();
                     request.given.insert(name, value.to_owned());
                 }
@@ -173,10 +197,6 @@ impl Walk<'_> {
             }
         }
         let environment = |name: &str| exported(name, state);
-        let lines = make::lines(&text, &request, &environment);
-        let mut change =
-            Change { cwd: read.folder.clone().map(Directory::Word), times: Times::Perhaps, ..Change::default() };
-        let span = arguments.first().map_or_else(Default::default, |first| first.span);
         change.set.extend(
             request.given.iter().map(|(name, value)| (name.clone(), Word::new(value.replace("$$", "$"), span))),
         );
@@ -184,67 +204,99 @@ impl Walk<'_> {
             Line::Known(text) => Kind::Text { text: Word::new(text, span), args: Vec::new() },
             Line::Unknown => Kind::Unseen,
         };
-        let unseen = unknown.then_some(Line::Unknown);
-        lines.into_iter().chain(unseen).map(|line| Inner { kind: inner(line), change: change.clone() }).collect()
+        let lines = texts.iter().flat_map(|text| make::lines(text, &request, &environment));
+        let lines = lines.chain(unknown.then_some(Line::Unknown));
+        lines.map(|line| Inner { kind: inner(line), change: change.clone() }).collect()
     }
 
     fn by_package(&mut self, program: &str, arguments: &[Word], state: &State) -> Vec<Inner> {
         let read = Arguments::read(arguments, &PACKAGES);
         let mut operands = read.operands.iter();
-        let Some(first) = operands.next().and_then(Word::known) else { return Vec::new() };
-        let names: Vec<&str> = match first {
-            "run" | "run-script" | "rum" | "urn" => operands.next().and_then(Word::known).into_iter().collect(),
-            _ => match LIFECYCLE.iter().find(|(names, _)| names.split(' ').any(|name| name == first)) {
-                Some((_, scripts)) => scripts.to_vec(),
-                None if program == "npm" => Vec::new(),
-                // The others run a script by its name alone.
-                None => vec![first],
+        let Some(first) = operands.next() else { return Vec::new() };
+        let lifecycle = |first: &str| LIFECYCLE.iter().find(|(names, _)| names.split(' ').any(|name| name == first));
+        let names: Option<Vec<&str>> = match first.known() {
+            Some("run" | "run-script" | "rum" | "urn") => match operands.next() {
+                Some(name) => name.known().map(|name| vec![name]),
+                None => return Vec::new(),
             },
+            Some(first) => match lifecycle(first) {
+                Some((_, scripts)) => Some(scripts.to_vec()),
+                None if program == "npm" => return Vec::new(),
+                // The others run a script by its name alone.
+                None => Some(vec![first]),
+            },
+            None => None,
         };
         let rest: Vec<Word> = operands.cloned().collect();
-        self.scripts(&names, read.folder.as_ref(), &rest, state)
+        self.scripts(names.as_deref(), read.folder.as_ref(), &rest, state)
     }
 
-    /// The scripts of these names, with those around them.
-    fn scripts(&mut self, names: &[&str], folder: Option<&Word>, rest: &[Word], state: &State) -> Vec<Inner> {
-        let Some(place) = place(folder, state) else { return Vec::new() };
-        let content = state.files.made(&absolute("package.json", &place)).and_then(|made| made.content.clone());
-        let Some(content) = content.filter(|content| !names.is_empty() && self.afford(content.text.len())) else {
-            return Vec::new();
-        };
-        #[derive(serde::Deserialize)]
-        struct Package {
-            #[serde(default)]
-            scripts: BTreeMap<String, String>,
-        }
-        let Ok(package) = serde_json::from_str::<Package>(&content.text) else { return Vec::new() };
+    /// The scripts of these names, with those around them; of any name if it is not known.
+    fn scripts(&mut self, names: Option<&[&str]>, folder: Option<&Word>, rest: &[Word], state: &State) -> Vec<Inner> {
         let change = Change {
             cwd: folder.map(|folder| Directory::Word(folder.clone())),
             times: Times::Perhaps,
             ..Change::default()
         };
+        let unseen = || Inner { kind: Kind::Unseen, change: change.clone() };
         let mut inner = Vec::new();
-        for name in names {
-            for script in [format!("pre{name}"), (*name).to_owned(), format!("post{name}")] {
-                let Some(text) = package.scripts.get(&script) else { continue };
-                let mut text = Word::new(text.clone(), content.span);
-                if script == *name && !rest.is_empty() {
-                    let words: Vec<Word> = std::iter::once(text).chain(rest.iter().map(quoted)).collect();
-                    text = crate::wrapper::joined(&words);
+        for place in folders(folder, state) {
+            let content = match (written(&crate::path::absolute("package.json", &place), state), names) {
+                (Written::Not, _) => continue,
+                (Written::Text(content), Some(_)) if self.afford(content.text.len()) => content,
+                _ => {
+                    inner.push(unseen());
+                    continue;
                 }
-                inner.push(Inner { kind: Kind::Text { text, args: Vec::new() }, change: change.clone() });
+            };
+            let package = serde_json::from_str::<serde_json::Value>(&content.text).ok();
+            for name in names.unwrap_or_default() {
+                for script in [format!("pre{name}"), (*name).to_owned(), format!("post{name}")] {
+                    let found = package.as_ref().map(|package| package.get("scripts")?.get(&script));
+                    let text = match found {
+                        Some(Some(serde_json::Value::String(text))) => text,
+                        Some(None) => continue,
+                        _ => {
+                            inner.push(unseen());
+                            continue;
+                        }
+                    };
+                    let mut text = Word::new(text.clone(), content.span);
+                    if script == *name && !rest.is_empty() {
+                        let words: Vec<Word> = std::iter::once(text).chain(rest.iter().map(quoted)).collect();
+                        text = crate::wrapper::joined(&words);
+                    }
+                    inner.push(Inner { kind: Kind::Text { text, args: Vec::new() }, change: change.clone() });
+                }
             }
         }
         inner
     }
 }
 
-/// The folder that a tool works in, if it is certain.
-fn place(folder: Option<&Word>, state: &State) -> Option<String> {
-    match folder.map(|word| word.known()) {
-        None => state.folders.certain().map(str::to_owned),
-        Some(Some(folder)) if folder.starts_with('/') => Some(absolute(folder, "/")),
-        Some(folder) => Some(absolute(folder?, state.folders.certain()?)),
+/// What the text made of a file.
+enum Written {
+    Text(Rc<Text>),
+    /// It wrote it, and what is in it is not known.
+    Unread,
+    Not,
+}
+
+fn written(path: &str, state: &State) -> Written {
+    if path.is_empty() || state.files.is_unread(path) {
+        return Written::Unread;
+    }
+    match state.files.made(path).and_then(|made| made.content.as_ref()) {
+        Some(content) => Written::Text(Rc::clone(content)),
+        None => Written::Not,
+    }
+}
+
+/// The folders that a tool may work in.
+fn folders(folder: Option<&Word>, state: &State) -> Vec<String> {
+    match folder {
+        None => places(".", state),
+        Some(folder) => folder.known().map(|folder| places(folder, state)).unwrap_or_default(),
     }
 }
 

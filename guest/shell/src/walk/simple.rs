@@ -54,6 +54,8 @@ impl Redirected {
             };
             if path.contains(Value::HOLE) {
                 state.put_content(path, content, stamp);
+            } else if content.is_none() {
+                state.set_unread(path, stamp);
             } else {
                 state.set_content(path, content, stamp);
             }
@@ -147,6 +149,7 @@ impl Walk<'_> {
     fn apply(&mut self, effects: &[Effect], state: &mut State) {
         let mut source: Option<&Effect> = None;
         let mut copied: Option<Rc<Text>> = None;
+        let mut unread = false;
         for effect in effects {
             let stamp = self.change();
             let changes = matches!(
@@ -161,6 +164,7 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
+                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
                 copied = effect.path.known().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
@@ -224,6 +228,9 @@ impl Walk<'_> {
             } else {
                 state.set_file(path, Presence::File, Inside::Unknown, stamp);
                 state.set_content(path, content, stamp);
+            }
+            if unread && !gone && !effect.folder {
+                state.set_unread(path, stamp);
             }
         }
     }
@@ -1002,13 +1009,19 @@ impl Walk<'_> {
             let stamp = self.stamp;
             state.set_content(&path, changed, stamp);
         }
-        if name == "tee"
-            && let Input::Text(text, 0) = &state.input
-        {
-            let (text, stamp) = (Rc::clone(text), self.stamp);
-            for word in words.iter().skip(1) {
-                if let Some(path) = word.known().and_then(|path| located_at(path, before)) {
-                    state.set_content(&path, Some(Rc::clone(&text)), stamp);
+        if name == "tee" {
+            let stamp = self.stamp;
+            let text = match &state.input {
+                // What it adds to is not read.
+                Input::Text(text, 0) if !words.iter().any(|word| matches!(word.known(), Some("-a" | "--append"))) => {
+                    Some(Rc::clone(text))
+                }
+                _ => None,
+            };
+            for path in words.iter().skip(1).filter_map(Word::known).filter_map(|path| located_at(path, before)) {
+                match &text {
+                    Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
+                    None => state.set_unread(&path, stamp),
                 }
             }
         }
@@ -1037,13 +1050,20 @@ impl Walk<'_> {
         }
         // A script that the text wrote, run by its path.
         if name != words[0].known().unwrap_or_default() {
-            let path = words[0].known().and_then(|path| {
-                if path.starts_with('/') {
-                    Some(absolute(path, "/"))
-                } else {
-                    Some(absolute(path, before.folders.likely()?))
-                }
-            });
+            let written = words[0].known().unwrap_or_default();
+            if is_unread(written, before)
+                && let Some(command) = self.commands.get_mut(slot)
+            {
+                command.unseen_script = true;
+            }
+            for place in unlikely_places(written, before) {
+                let Some(content) = self.runnable(&place, span, before) else { continue };
+                let own = state.clone();
+                let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
+                let end = ends.join(self);
+                state = state.merge(end, self.change());
+            }
+            let path = places(written, before).into_iter().next();
             let content =
                 path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
             if let Some(content) = content {
@@ -1071,10 +1091,12 @@ impl Walk<'_> {
                 Value::Known(path) => {
                     matches!(path.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
                         && matches!(state.input, Input::Unseen)
+                        || is_unread(path, state)
                 }
                 _ => false,
             },
-            Kind::Inline { .. } | Kind::Command { .. } | Kind::Script { .. } => false,
+            Kind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
+            Kind::Inline { .. } | Kind::Command { .. } => false,
         }
     }
 
@@ -1082,8 +1104,9 @@ impl Walk<'_> {
     fn open(&mut self, slot: usize, words: &[Word], inner: Vec<Inner>, span: Span, mut state: State) -> Ends {
         let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
         let mut status = Status::Unknown;
+        let before = state.clone();
         let single = inner.len() == 1;
-        for one in inner {
+        for one in inner.into_iter().flat_map(|one| each_place(one, &before)) {
             if self.failure.is_some() || !self.may_nest() {
                 break;
             }
@@ -1659,7 +1682,17 @@ impl Walk<'_> {
     }
 
     /// A program in another language.
-    fn script(&mut self, language: Language, text: &Word, mut state: State) -> State {
+    fn script(&mut self, language: Language, text: &Word, state: State) -> State {
+        self.source(language, text, inline::read, state)
+    }
+
+    fn source(
+        &mut self,
+        language: Language,
+        text: &Word,
+        read: fn(Language, &str) -> inline::Script,
+        mut state: State,
+    ) -> State {
         self.print(None, text.span, None, &state);
         used_up(&mut state);
         let Some(source) = text.known().map(str::to_owned) else {
@@ -1670,7 +1703,7 @@ impl Walk<'_> {
         if !self.may_nest() || !self.afford(source.len()) {
             return state;
         }
-        let read = inline::read(language, &source);
+        let read = read(language, &source);
         for deed in read.deeds {
             if self.failure.is_some() {
                 break;
@@ -1691,17 +1724,37 @@ impl Walk<'_> {
     /// A file of the text that a program in another language runs or imports.
     fn load(&mut self, language: Language, path: &Word, state: State) -> State {
         const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
-        let place = path.known().and_then(|path| located_at(path, &state)).unwrap_or_default();
-        let made = |ending: &&str| state.files.made(&format!("{place}{ending}"))?.content.clone();
-        let Some(content) = ENDINGS.iter().find_map(made).filter(|_| !place.is_empty()) else { return state };
-        // A file that imports itself is read once.
-        if self.calls.contains(&place) || !self.may_nest() {
-            return state;
+        let mut state = state;
+        for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
+            let made = |ending: &&str| state.files.made(&format!("{place}{ending}"))?.content.clone();
+            let Some(content) = ENDINGS.iter().find_map(made) else {
+                if ENDINGS.iter().any(|ending| state.files.is_unread(&format!("{place}{ending}"))) {
+                    state = self.unseen(path, state);
+                }
+                continue;
+            };
+            // A file that imports itself is read once.
+            if self.calls.contains(&place) || !self.may_nest() {
+                continue;
+            }
+            let name = self.via.last().cloned().unwrap_or_default();
+            self.calls.push(place);
+            state = self.inside(&name, |walk| walk.source(language, &content_word(&content), inline::read_part, state));
+            self.calls.pop();
         }
-        let name = self.via.last().cloned().unwrap_or_default();
-        self.calls.push(place);
-        let state = self.inside(&name, |walk| walk.script(language, &content_word(&content), state));
-        self.calls.pop();
+        state
+    }
+
+    /// Lists a program that is run and cannot be read.
+    fn unseen(&mut self, program: &Word, mut state: State) -> State {
+        let slot = self.reserve();
+        let words = vec![Word::new("sh", program.span), program.clone()];
+        let mut command = Command::bare(words, program.span, 0);
+        command.unseen_script = true;
+        let before = state.clone();
+        self.record(slot, command, &before, &mut state);
+        let stamp = self.change();
+        state.doubt_files(stamp);
         state
     }
 
@@ -1759,7 +1812,7 @@ impl Walk<'_> {
                     return state;
                 }
                 let name = self.via.last().cloned().unwrap_or_default();
-                self.inside(&name, |walk| walk.script(language, &text, state))
+                self.inside(&name, |walk| walk.source(language, &text, inline::read_part, state))
             }
             What::Load(path) => self.load(language, &word(path), state),
             What::Chdir(path) => {
@@ -1842,6 +1895,46 @@ fn located_at(path: &str, state: &State) -> Option<String> {
         return Some(absolute(path, "/"));
     }
     Some(absolute(path, state.folders.certain()?))
+}
+
+/// Whether it is a file that the text wrote, and what is in it is not known.
+fn is_unread(path: &str, state: &State) -> bool {
+    places(path, state).iter().any(|place| state.files.is_unread(place))
+}
+
+/// The files of the text that a path may lead to where the working directory is not the likeliest one.
+fn unlikely_places(path: &str, state: &State) -> Vec<String> {
+    let mut places = places(path, state);
+    let likeliest = places.first().cloned();
+    places.retain(|place| {
+        Some(place) != likeliest.as_ref() && state.files.made(place).is_some_and(|made| made.content.is_some())
+    });
+    places
+}
+
+/// What is run from a file, from each of the files that it may be.
+fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
+    let mut found = Vec::new();
+    if let (Kind::File { path, .. } | Kind::Script { path, .. }, None) = (&inner.kind, &inner.change.cwd) {
+        for place in path.known().map(|path| unlikely_places(path, state)).unwrap_or_default() {
+            let mut other = inner.clone();
+            other.change.times = Times::Perhaps;
+            if let Kind::File { path, .. } | Kind::Script { path, .. } = &mut other.kind {
+                path.value = Value::Known(place);
+            }
+            found.push(other);
+        }
+    }
+    found.push(inner);
+    found
+}
+
+/// Where a path may lead, the likeliest place first.
+pub(super) fn places(path: &str, state: &State) -> Vec<String> {
+    if path.starts_with('/') {
+        return vec![absolute(path, "/")];
+    }
+    state.folders.possible.iter().map(|folder| absolute(path, folder)).collect()
 }
 
 /// What `realpath` prints of a path whose links are known.

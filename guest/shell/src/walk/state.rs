@@ -182,13 +182,15 @@ pub(crate) struct Made {
     pub(crate) inside: Inside,
     /// What is in it, if that is known.
     pub(crate) content: Option<Rc<Text>>,
+    /// The text wrote it, and what it wrote is not known.
+    pub(crate) unread: bool,
     /// The file that it is a link to.
     pub(crate) link: Option<String>,
 }
 
 impl Made {
     fn new(presence: Presence, inside: Inside) -> Self {
-        Made { presence, inside, content: None, link: None }
+        Made { presence, inside, content: None, unread: false, link: None }
     }
 }
 
@@ -223,6 +225,13 @@ impl Files {
         self.made_at(&self.canonical(path))
     }
 
+    /// Whether the text wrote a file, and what is in it is not known.
+    pub(crate) fn is_unread(&self, path: &str) -> bool {
+        self.made(path).is_some_and(|made| {
+            made.unread && path != "/dev/null" && matches!(made.presence, Presence::File | Presence::Unknown)
+        })
+    }
+
     /// The links that the text made, and where they lead.
     pub(crate) fn links(&self) -> Vec<(String, String)> {
         // Every command asks, and most texts make none.
@@ -249,7 +258,10 @@ impl Files {
         self.facts.is_some()
     }
 
-    fn put(&mut self, path: String, made: Made, stamp: u64) {
+    fn put(&mut self, path: String, mut made: Made, stamp: u64) {
+        // What a program did to a file of the text.
+        let lost = |before: &Made| before.presence != Presence::Absent && (before.content.is_some() || before.unread);
+        made.unread |= made.content.is_none() && self.made.get(&path).is_some_and(lost);
         if self.made.map().size() > MAX_NAMES {
             self.made.clear();
             self.doubt = true;
@@ -282,7 +294,8 @@ impl Files {
             // A content that may be there is kept: running the file may run it. So is where it may lead.
             let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
             let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
-            self.put(name, Made { content, link, ..Made::new(presence, Inside::Unknown) }, stamp);
+            let unread = [&self.made, &other.made].iter().any(|made| made.get(&name).is_some_and(|made| made.unread));
+            self.put(name, Made { content, unread, link, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }
 }
@@ -582,8 +595,17 @@ impl State {
     pub(crate) fn set_content(&mut self, path: &str, content: Option<Rc<Text>>, stamp: u64) {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
-            self.files.put(canonical, Made { content, ..made }, stamp);
+            let unread = made.unread && content.is_none();
+            self.files.put(canonical, Made { content, unread, ..made }, stamp);
         }
+    }
+
+    /// Notes that the text wrote to a file what is not known.
+    pub(crate) fn set_unread(&mut self, path: &str, stamp: u64) {
+        let canonical = self.files.canonical(path).into_owned();
+        let made = self.files.made.get(&canonical).cloned();
+        let made = made.unwrap_or_else(|| Made::new(Presence::Unknown, Inside::Unknown));
+        self.files.put(canonical, Made { content: None, unread: true, ..made }, stamp);
     }
 
     /// It may be a link now.
