@@ -329,6 +329,9 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
     }
     // What a stored script computes is no more hidden than what a program does that cannot be read at all.
     found.retain(|run| run.source != Source::Unseen || !run.stored);
+    // Where it is known where it comes from, that it was not seen says nothing more.
+    let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
+    found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
     found
 }
 

@@ -243,6 +243,8 @@ impl Walk<'_> {
         for place in folders(folder, state) {
             let content = match (written(&crate::path::absolute("package.json", &place), state), names) {
                 (Written::Not, _) => continue,
+                // An edited file is installed from every day, and its scripts are the project's own.
+                (Written::Unread, Some(names)) if names.len() > 1 => continue,
                 (Written::Text(content), Some(_)) if self.afford(content.text.len()) => content,
                 _ => {
                     inner.push(unseen());

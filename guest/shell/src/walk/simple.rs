@@ -50,6 +50,8 @@ impl Redirected {
                     span: super::join_spans(before.span, written.span),
                     at: None,
                 })),
+                // Of a file that was there before, what is added is judged.
+                (true, None, Some(written)) if !state.files.is_unread(path) => Some(Rc::clone(written)),
                 (true, ..) => None,
             };
             if path.contains(Value::HOLE) {
@@ -1057,7 +1059,7 @@ impl Walk<'_> {
                 command.unseen_script = true;
             }
             for place in unlikely_places(written, before) {
-                let Some(content) = self.runnable(&place, span, before) else { continue };
+                let Some(content) = self.runnable(&place, span, words, before) else { continue };
                 let own = state.clone();
                 let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
                 let end = ends.join(self);

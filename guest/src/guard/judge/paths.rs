@@ -261,7 +261,13 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     };
     let words: Vec<&str> = found.words.iter().map(|word| word.value.text()).collect();
     if program == "git" {
-        return matches!(words.get(1), Some(&("check-ignore" | "check-attr" | "ls-files")));
+        let plain = ["--all", "--oneline", "--stat", "--follow", "--name-only", "--name-status", "--graph", "--"];
+        let names = |word: &&str| !word.starts_with('-') || plain.contains(word);
+        return match words.get(1) {
+            Some(&"log") => words.iter().all(names),
+            Some(command) => ["check-ignore", "check-attr", "ls-files"].contains(command),
+            None => false,
+        };
     }
     let Some(at) = found.words.iter().position(|word| word.span == effect.span) else { return false };
     let given = words[at].split_once('=').map(|(option, _)| option);
