@@ -1360,14 +1360,12 @@ impl Walk<'_> {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
-        let plain = |word: &Word| word.known().is_some_and(|text| !text.contains(char::is_whitespace));
-        let unknown = |variable: &Variable| {
-            variable.exported == Some(true)
-                && matches!(variable.content, Content::Unknown(_) | Content::Text(Value::Unknown { .. }))
+        // Neither one that is not known nor one that a shell would take apart: the script may run it.
+        let plain = |word: &Word| match &word.value {
+            Value::Known(text) | Value::Pattern(text) => !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n']),
+            Value::Unknown { .. } => false,
         };
-        self.stored |= command.iter().all(plain)
-            && matches!(state.input, Input::Inherited | Input::Nothing)
-            && !state.vars().values().any(unknown);
+        self.stored |= command.iter().all(plain) && matches!(state.input, Input::Inherited | Input::Nothing);
         Some(Rc::new(Text { text, span, at: None }))
     }
 

@@ -274,7 +274,9 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
     let Some(option) = given.or_else(|| words.get(at.checked_sub(1)?).copied()) else { return false };
     // `-e`, `-p` and their like run a text that may print it.
     let texts = |word: &str| {
-        word.starts_with("--eval") || word.starts_with("--print") || word.starts_with('-') && !word.starts_with("--")
+        word.starts_with("--eval")
+            || word.starts_with("--print")
+            || word.starts_with('-') && !word.starts_with("--") && word != "-r"
     };
     let prints = ["env", "printenv", "set", "export", "sh", "bash", "cat"];
     let runs = if COMPOSERS.contains(&program) {
