@@ -8,6 +8,9 @@ use globset::{GlobBuilder, GlobMatcher};
 /// Most texts that the braces of one glob stand for.
 const MOST_ALTERNATIVES: usize = 256;
 
+/// Most braces inside one another, so that a rule file cannot use up the stack.
+const DEEPEST: usize = 16;
+
 /// What stands between two slashes.
 #[derive(Clone, Debug)]
 pub(crate) enum Segment {
@@ -145,7 +148,7 @@ pub(crate) fn fit(segments: &[Segment], names: &[String]) -> bool {
 /// What the braces of a rule's glob stand for, or what is wrong with the glob.
 pub(crate) fn alternatives(glob: &str) -> Result<Vec<Vec<Segment>>, String> {
     let mut texts = vec![String::new()];
-    expand(glob, &mut texts)?;
+    expand(glob, &mut texts, 0)?;
     let mut all = Vec::with_capacity(texts.len());
     for text in texts {
         let mut segments = segments(text.trim_start_matches("**/"));
@@ -166,7 +169,10 @@ pub(crate) fn alternatives(glob: &str) -> Result<Vec<Vec<Segment>>, String> {
 }
 
 /// Appends to each text what a glob's braces stand for.
-fn expand(glob: &str, texts: &mut Vec<String>) -> Result<(), String> {
+fn expand(glob: &str, texts: &mut Vec<String>, depth: usize) -> Result<(), String> {
+    if depth > DEEPEST {
+        return Err(format!("its braces are more than {DEEPEST} deep"));
+    }
     let mut rest = glob;
     loop {
         let Some(open) = find_bare(rest, &['{'], false) else {
@@ -179,7 +185,7 @@ fn expand(glob: &str, texts: &mut Vec<String>) -> Result<(), String> {
         loop {
             let end = find_bare(inside, &[',', '}'], true).ok_or("a brace is not closed")?;
             let mut one = texts.clone();
-            expand(&inside[..end], &mut one)?;
+            expand(&inside[..end], &mut one, depth + 1)?;
             all.append(&mut one);
             if all.len() > MOST_ALTERNATIVES {
                 return Err(format!("its braces stand for more than {MOST_ALTERNATIVES} texts"));
@@ -261,7 +267,8 @@ mod tests {
     #[test]
     fn a_wrong_glob_says_what_is_wrong() {
         let many = "{a,b}".repeat(9);
-        for glob in ["[a", "{a,b", "[z-a]x", &many, "a/**/b/**/c/**/d"] {
+        let deep = "{".repeat(5_000) + "a" + &"}".repeat(5_000);
+        for glob in ["[a", "{a,b", "[z-a]x", &many, &deep, "a/**/b/**/c/**/d"] {
             assert!(alternatives(glob).is_err(), "{glob}");
         }
     }
