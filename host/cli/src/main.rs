@@ -8,16 +8,20 @@
 //! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
+//! | `fired` | when an agent's hook was last called |
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
+//! | `judge` | verdicts, in this process or by the resident host |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `place` | where things are: rule files, the log, permissions |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
+//! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
@@ -30,16 +34,20 @@ mod analysis;
 mod ancestry;
 mod check;
 mod columns;
+mod desk;
 mod explain;
+mod fired;
 mod history;
 mod hook;
 mod inspect;
+mod judge;
 mod lines;
 mod log;
 mod packs;
 mod place;
 mod rules;
 mod script;
+mod serve;
 mod show;
 mod source;
 mod span;
@@ -94,6 +102,8 @@ enum Command {
     Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
+    /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
+    Serve(serve::Arguments),
     /// Let one exact call through, once
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
@@ -137,6 +147,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
