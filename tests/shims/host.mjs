@@ -63,8 +63,8 @@ const commands = {
 const results = {
 	"checked late": (id) => setTimeout(() => result(id, { append: "late report" }), 600),
 	checked: (id) => result(id, { append: "report", details: { issues: 1 } }),
-	"result dies": () => process.exit(7),
-	"result hangs": () => {},
+	"lost result": () => process.exit(7),
+	"stuck result": () => {},
 };
 
 function result(id, answer) {

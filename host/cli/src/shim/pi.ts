@@ -5,7 +5,7 @@
 const PROGRAM = "";
 
 import { stripVTControlCharacters } from "node:util";
-import type { CustomMessage, ExtensionAPI, ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-works/pi-coding-agent";
 
 const DIAGNOSTICS = "toolgate-diagnostics"; // kind of the messages that report on checks
 const CONTEXT = "toolgate-context"; // and of those that tell the model at the start
@@ -27,7 +27,7 @@ export default function toolgate(pi: ExtensionAPI): void {
 	// Older versions of pi run the command when this handler throws: it must not.
 	pi.on("user_bash", async (event, ctx) => {
 		const verdict = await judge(host, "user_bash", payload(event, ctx), ctx);
-		if (!verdict) return undefined;
+		if (!verdict?.reason) return undefined;
 		return { result: { output: verdict.reason, exitCode: BLOCKED_EXIT, cancelled: false, truncated: false } };
 	});
 
@@ -138,7 +138,7 @@ function textOf(content: unknown): string {
 }
 
 /** A report as plain lines. pi ends with an error if one is wider than the terminal. */
-function renderReport(message: CustomMessage, options: { expanded: boolean; outputPad?: number }, theme: Theme) {
+const renderReport: MessageRenderer = (message, options, theme) => {
 	const lines = stripVTControlCharacters(textOf(message.content)).trimEnd().split("\n");
 	const shown = options.expanded ? lines : lines.slice(0, FOLDED_LINES);
 	if (shown.length < lines.length) shown.push(`… ${lines.length - shown.length} more lines`);
@@ -150,7 +150,7 @@ function renderReport(message: CustomMessage, options: { expanded: boolean; outp
 		},
 		invalidate(): void {},
 	};
-}
+};
 
 /** Cuts a line into pieces of so many columns, counting too many rather than too few. */
 function wrap(line: string, columns: number): string[] {
