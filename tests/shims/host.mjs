@@ -17,7 +17,7 @@ if (name === "short") {
 }
 if (name !== "mute") send({ hello: { version: "0.0.0", agent: name === "rude" ? "another" : agent } });
 
-const asked = new Map(); // ids of requests by question
+const asked = new Set(); // questions, which are numbered as what they are for
 const push = "git push wants a yes";
 
 /** What the host does when it is asked about a command that holds the word. */
@@ -25,13 +25,10 @@ const commands = {
 	"victim -delete": (id) => result(id, { block: true, reason: "it would delete the victim" }),
 	unreasoned: (id) => result(id, { block: true }),
 	rewrite: (id, frame) => result(id, { [frame.event === "tool_call" ? "input" : "args"]: { command: "echo rewritten" } }),
-	"git push": (id, frame) => {
-		if (!frame.payload.hasUI) return result(id, { block: true, reason: push });
-		asked.set(id, id);
-		send({ ask: id, for: id, title: "Toolgate", text: push, timeout: 400 });
-	},
+	"git push": (id, frame) => (frame.payload.hasUI ? ask(id, 400) : result(id, { block: true, reason: push })),
+	"slow question": (id) => ask(id, 10_000),
 	"die while asking": (id) => {
-		send({ ask: id, for: id, title: "Toolgate", text: push, timeout: 400 });
+		ask(id, 10_000);
 		setImmediate(() => process.exit(7));
 	},
 	die: () => process.exit(7),
@@ -67,6 +64,11 @@ const results = {
 	"stuck result": () => {},
 };
 
+function ask(id, timeout) {
+	asked.add(id);
+	send({ ask: id, for: id, title: "Toolgate", text: push, timeout });
+}
+
 function result(id, answer) {
 	send({ id, result: answer });
 }
@@ -86,8 +88,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 	log({ ...frame, size: line.length });
 	if (name === "mute") return;
 	if ("answer" in frame) {
-		const id = asked.get(frame.answer);
-		if (id !== undefined) result(id, frame.confirmed ? {} : { block: true, reason: "the user said no" });
+		if (asked.delete(frame.answer)) result(frame.answer, frame.confirmed ? {} : { block: true, reason: "the user said no" });
 	} else if (frame.cancel) {
 		return;
 	} else if (["tool_call", "user_bash", "tool.execute.before"].includes(frame.event)) {

@@ -88,7 +88,7 @@ class Pi {
 					assert.equal(++this.dialogs, 1, "one dialog at a time");
 					const close = (answer) => { this.dialogs--; done(answer); };
 					const answer = this.answers.shift();
-					if (answer !== undefined) return setImmediate(close, answer);
+					if (answer !== undefined) return setImmediate(async () => close(await answer));
 					const timer = setTimeout(close, timeout, false);
 					signal.addEventListener("abort", () => { clearTimeout(timer); close(false); });
 				}),
@@ -190,7 +190,7 @@ const CALLS = [
 	["rewrite", runs("echo rewritten")],
 	["in pieces", runs("in pieces")],
 	["show", runs("show")],
-	["die", blocked(/^Toolgate does not run, .* ended \(7\)\. .*`toolgate doctor/), "echo hi", runs("echo hi")],
+	["die", blocked(/^Toolgate does not run: .* ended \(7\)\. .*`toolgate doctor/), "echo hi", runs("echo hi")],
 	["half a line", blocked(/ended \(0\)/), "echo hi", runs("echo hi")],
 	["garbage", blocked(/something else than JSON: "thread 'main' panicked"/), "echo hi", runs("echo hi")],
 	["two versions", blocked(/another version/), "echo hi", runs("echo hi")],
@@ -310,10 +310,12 @@ each("the host does not keep the agent alive", async (_, name) => {
 function alive(pid) {
 	try {
 		process.kill(pid, 0);
-		return true;
 	} catch {
 		return false;
 	}
+	// A process that ended is still there until somebody asks for its exit code.
+	const stat = `/proc/${pid}/stat`;
+	return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, "utf8"));
 }
 
 // ---- pi ----
@@ -333,6 +335,11 @@ for (const [answer, expected] of ANSWERS) {
 		matches(await agent.userBash("git push"), expected.runs ? expected : { ...expected, exit: 126 });
 	});
 }
+
+pi("the time that the user takes is not the host's", async (agent) => {
+	agent.answers = [new Promise((done) => setTimeout(done, 1_600, true))];
+	matches(await agent.call("slow question"), runs("slow question"));
+}, { ANSWER_MS: 1_500 });
 
 pi("without a user interface nobody is asked", async (agent) => {
 	agent.hasUI = false;
@@ -414,14 +421,18 @@ pi("what the host shows", async (agent) => {
 		["message", { customType: "toolgate-diagnostics", content: "hint", display: true, details: undefined }, { deliverAs: "followUp" }],
 	]);
 	agent.shown = [];
-	await agent.call("die");
-	assert.deepEqual(agent.shown, [["status", "toolgate", undefined]], "a status goes with its host");
+	const { blocked } = await agent.call("die");
+	assert.deepEqual(agent.shown, [["status", "toolgate", undefined], ["notify", blocked, "error"]], "a status goes with its host");
 });
 
 pi("a user interface that throws changes no verdict", async (agent) => {
-	agent.appendEntry = agent.sendMessage = () => { throw new Error("stale"); };
+	let thrown = 0;
+	agent.appendEntry = agent.sendMessage = () => { thrown++; throw new Error("stale"); };
 	matches(await agent.call("show"), runs("show"));
-});
+	await agent.result("checked late");
+	await until(() => thrown === 3);
+	matches(await agent.call("echo hi"), runs("echo hi"));
+}, { RESULT_MS: 300 });
 
 pi("the start of a session brings context", async (agent) => {
 	await agent.emit("session_start", { reason: "startup" });
@@ -457,6 +468,7 @@ const REPORTS = [
 	["abcdefgh", 5, false, [" abcd", " efgh"]],
 	["日本語", 5, false, [" 日本", " 語"]],
 	["\u001b[31mred\u001b[0m\ttab\r", 20, false, [" red    tab"]],
+	["rm\b\b\u202els\u0007", 20, false, [" rmls"]],
 	["1\n2\n3\n4\n5\n6\n7\n8\n9\n10", 20, false, [" 1", " 2", " 3", " 4", " 5", " 6", " 7", " 8", " … 2 more lines"]],
 	["1\n2\n3\n4\n5\n6\n7\n8\n9", 20, true, [" 1", " 2", " 3", " 4", " 5", " 6", " 7", " 8", " 9"]],
 	["日", 2, false, [" "]],

@@ -39,11 +39,11 @@ class Host {
 
 	/**
 	 * Sends a request; the promise is for its result, an object.
-	 * @param options.limit in milliseconds, after which it is rejected
-	 * @param options.hold whether the wait may keep the agent's process alive
+	 * @param options.gates whether a call waits for it: it keeps the agent's process alive then, and
+	 *   a host that leaves it without an answer is given up
 	 * @param options.signal gives up early
 	 */
-	request(event, payload, context, { limit = ANSWER_MS, hold = true, signal } = {}) {
+	request(event, payload, context, { gates = false, signal } = {}) {
 		return new Promise((resolve, reject) => {
 			this.context = context;
 			const id = ++this.last;
@@ -62,8 +62,8 @@ class Host {
 			};
 			const request = {
 				context,
-				hold,
-				left: limit,
+				gates,
+				left: gates ? ANSWER_MS : OBSERVER_MS,
 				asked: 0, // questions that the user has not answered
 				closed: new AbortController(),
 				resolve: settled(resolve),
@@ -83,10 +83,9 @@ class Host {
 		const lines = this.lines;
 		let waiting = true;
 		let timer;
-		const answer = this.request(event, payload, context, { limit: OBSERVER_MS, hold: false }).then(
-			(result) => (waiting ? result : void late?.(result)),
-			() => undefined,
-		);
+		const answer = this.request(event, payload, context)
+			.then((result) => (waiting ? result : void late?.(result)))
+			.catch(() => undefined);
 		const patience = new Promise((done) => {
 			timer = setTimeout(() => {
 				this.stuck = this.lines === lines;
@@ -102,14 +101,13 @@ class Host {
 	/** Sends what may get lost, and only to a host that runs and reads. */
 	tell(event, payload, context) {
 		if (!this.child || this.child.stdin.writableLength > BACKLOG_BYTES) return;
-		this.request(event, payload, context, { limit: OBSERVER_MS, hold: false }).catch(() => {});
+		this.request(event, payload, context).catch(() => {});
 	}
 
 	/** Ends the host: by the end of its input, and by force if the agent goes first. */
 	stop() {
-		const { child } = this;
-		if (!child) return;
-		this.fail(child, "the session has ended", () => child.stdin.end());
+		this.child?.stdin.end();
+		this.leave("the session has ended");
 	}
 
 	start() {
@@ -166,11 +164,16 @@ class Host {
 		return said ? `: ${said.slice(0, 300)}` : "";
 	}
 
-	/** Takes leave of a host: nothing that waits for it gets an answer any more. */
-	fail(child, reason, end = () => child.kill("SIGKILL")) {
+	/** Gives a host up, which may still run. The next request starts another. */
+	fail(child, reason) {
 		if (this.child !== child) return;
+		child.kill("SIGKILL");
+		this.leave(reason);
+		this.attempt("notify", { message: doesNotRun(this.agent, reason), level: "error" }, this.context);
+	}
+
+	leave(reason) {
 		this.child = undefined;
-		end();
 		for (const request of [...this.open.values()]) request.reject(new Error(reason));
 		this.attempt("status", undefined, this.context);
 	}
@@ -183,13 +186,13 @@ class Host {
 		const from = Date.now();
 		const { child, lines } = this;
 		request.timer = setTimeout(() => {
-			const silent = this.lines === lines;
 			const reason = `${PROGRAM} gave no answer in time${this.why("")}`;
 			this.giveUp(id, reason);
-			// A host that answers others is alive, and they may still need it.
-			if (silent) this.fail(child, reason);
+			// One that has answered others meanwhile, or waits for the user, may still be needed.
+			const waits = [...this.open.values()].some((other) => other.asked > 0);
+			if (request.gates && this.lines === lines && !waits) this.fail(child, reason);
 		}, request.left);
-		if (!request.hold) request.timer.unref?.();
+		if (!request.gates) request.timer.unref?.();
 		request.stopClock = () => {
 			clearTimeout(request.timer);
 			request.left -= Math.min(request.left, Math.max(0, Date.now() - from));
@@ -257,7 +260,7 @@ class Host {
 			let confirmed = false;
 			try {
 				if (!request.closed.signal.aborted) {
-					const question = { title: String(frame.title), text: String(frame.text), timeout };
+					const question = { title: String(frame.title ?? "Toolgate"), text: String(frame.text ?? ""), timeout };
 					confirmed = await Promise.race([this.show.confirm(question, request.context, request.closed.signal), late, closed]);
 				}
 			} catch {
@@ -285,7 +288,7 @@ function hasOnly(value, ...keys) {
  */
 async function judge(host, event, payload, context, field, signal) {
 	try {
-		const result = await host.request(event, payload, context, { signal });
+		const result = await host.request(event, payload, context, { gates: true, signal });
 		if (hasOnly(result)) return undefined;
 		if (hasOnly(result, "block", "reason") && result.block === true) {
 			return { reason: typeof result.reason === "string" && result.reason ? result.reason : "blocked by Toolgate" };
@@ -293,13 +296,12 @@ async function judge(host, event, payload, context, field, signal) {
 		if (field && hasOnly(result, field) && isObject(result[field])) return { replace: result[field] };
 		throw new Error(`its answer is not understood; \`toolgate install ${host.agent}\` may be needed again`);
 	} catch (error) {
-		return { reason: doesNotRun(host.agent, error) };
+		return { reason: doesNotRun(host.agent, error.message) };
 	}
 }
 
-function doesNotRun(agent, error) {
-	const why = error instanceof Error ? error.message : String(error);
-	return `Toolgate does not run, so this call is blocked: ${why}. The user has to run \`toolgate doctor ${agent}\`.`;
+function doesNotRun(agent, why) {
+	return `Toolgate does not run: ${why}. Calls are blocked until it does; \`toolgate doctor ${agent}\` says what is wrong.`;
 }
 
 /** Gives an object the properties of another, in place: the agent goes on with the same object. */

@@ -94,18 +94,18 @@ function display(pi: ExtensionAPI) {
 	return {
 		confirm(question, ctx: ExtensionContext, signal: AbortSignal) {
 			if (!ctx.hasUI) return false;
-			return ctx.ui.confirm(question.title, question.text, { timeout: question.timeout, signal });
+			return ctx.ui.confirm(plain(question.title), plain(question.text), { timeout: question.timeout, signal });
 		},
 		notify(frame, ctx: ExtensionContext) {
 			const level = frame.level === "warning" || frame.level === "error" ? frame.level : "info";
-			if (ctx.hasUI && frame.level !== "debug") ctx.ui.notify(String(frame.message), level);
+			if (ctx.hasUI && frame.level !== "debug") ctx.ui.notify(plain(String(frame.message)), level);
 		},
 		/** Without a frame: a host that has ended shows nothing any more. */
 		status(frame, ctx: ExtensionContext) {
 			if (!ctx.hasUI) return;
 			const keys = frame ? [String(frame.key)] : [...shown];
 			for (const key of keys) {
-				const text = typeof frame?.text === "string" ? frame.text : undefined;
+				const text = typeof frame?.text === "string" ? plain(frame.text) : undefined;
 				ctx.ui.setStatus(key, text);
 				if (text === undefined) shown.delete(key);
 				else shown.add(key);
@@ -137,9 +137,14 @@ function textOf(content: unknown): string {
 	return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("\n");
 }
 
+/** Without what moves the cursor or turns the text round: a command could hide itself from its reader. */
+function plain(text: string): string {
+	return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, "");
+}
+
 /** A report as plain lines. pi ends with an error if one is wider than the terminal. */
 const renderReport: MessageRenderer = (message, options, theme) => {
-	const lines = stripVTControlCharacters(textOf(message.content)).trimEnd().split("\n");
+	const lines = plain(textOf(message.content)).trimEnd().split("\n");
 	const shown = options.expanded ? lines : lines.slice(0, FOLDED_LINES);
 	if (shown.length < lines.length) shown.push(`… ${lines.length - shown.length} more lines`);
 	return {
@@ -156,7 +161,7 @@ const renderReport: MessageRenderer = (message, options, theme) => {
 function wrap(line: string, columns: number): string[] {
 	const pieces = [""];
 	let used = 0;
-	for (const character of line.replaceAll("\t", "    ").replace(/\p{Cc}/gu, "")) {
+	for (const character of line.replaceAll("\t", "    ")) {
 		const wide = character >= " " && character <= "~" ? 1 : 2;
 		if (wide > columns) continue;
 		if (used + wide > columns) {
