@@ -449,12 +449,15 @@ pi("payloads are small and say where they come from", async (agent, host) => {
 	await agent.emit("tool_execution_end", { toolCallId: "a", toolName: "read", result: { content: [image] }, isError: false });
 	await agent.emit("agent_end", { messages: ["x".repeat(9_000)] });
 
+	await agent.call("echo \ud800");
+
 	const frames = heard(host).filter((frame) => frame.event);
 	const sent = (event) => frames.filter((frame) => frame.event === event);
 	assert.deepEqual(sent("tool_call")[0].payload, {
 		event: { type: "tool_call", toolCallId: "call echo hi", toolName: "bash", input: { command: "echo hi", timeout: 5 } },
 		cwd: "/project", hasUI: true, mode: "rpc", session: "session-1",
 	});
+	assert.equal(sent("tool_call")[1].payload.event.input.command, "echo \ufffd");
 	assert.deepEqual(sent("tool_execution_update").map((frame) => frame.payload.event.toolCallId), ["a", "b"]);
 	assert.equal(sent("tool_execution_update")[0].payload.event.partial.length, 4_000);
 	assert.deepEqual(sent("tool_execution_end")[0].payload.event.result.content, [{ type: "image", mimeType: "image/png", data: "" }]);
@@ -531,7 +534,7 @@ test("opencode: events", { skip: !onUnix, timeout: 20_000 }, async () => {
 	const frames = heard(host).filter((frame) => frame.event);
 	assert.deepEqual(frames.map((frame) => frame.event), ["session.created", "session.idle", "session.deleted"]);
 	assert.deepEqual(frames[1].payload, {
-		event: { type: "session.idle", properties: { sessionID: "session" } },
+		input: { sessionID: "session", event: { type: "session.idle", properties: { sessionID: "session" } } },
 		directory: "/project", worktree: "/project", hasUI: false,
 	});
 	await agent.end();

@@ -31,7 +31,7 @@ class Host {
 		this.last = 0;
 		this.lines = 0; // lines heard from any host so far
 		this.starts = [];
-		this.stuck = false; // an observer waited in vain, and nothing was heard since
+		this.stuck = false; // an observer waited in vain, and nothing has been heard since
 		this.context = undefined; // the latest, for frames that belong to no request
 		this.questions = Promise.resolve(); // one question at a time is all that a user interface can show
 		this.complaint = undefined; // what the host last wrote about a line it could not read
@@ -47,7 +47,7 @@ class Host {
 		return new Promise((resolve, reject) => {
 			this.context = context;
 			const id = ++this.last;
-			const line = `${JSON.stringify({ schema: 1, id, event, payload })}\n`;
+			const line = `${JSON.stringify({ schema: 1, id, event, payload }, wellFormed)}\n`;
 			if (Buffer.byteLength(line) > LINE_BYTES) throw new Error(`the call is larger than ${LINE_BYTES} bytes`);
 			if (signal?.aborted) throw new Error("it was cancelled");
 			this.start();
@@ -275,6 +275,11 @@ class Host {
 
 function isObject(value) {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Half a surrogate pair is not to be had in UTF-8: a shell gets this in its place, and so does the host. */
+function wellFormed(_, value) {
+	return typeof value === "string" ? value.toWellFormed() : value;
 }
 
 /** Whether an object has these keys only. An answer with others is of a later version. */

@@ -46,7 +46,9 @@ export const Toolgate = async (plugin) => {
 			}
 		},
 		event: async ({ event }) => {
-			if (EVENTS.includes(event?.type)) await host.observe(event.type, payload({ event }), undefined);
+			if (!EVENTS.includes(event?.type)) return;
+			const input = { sessionID: event.properties?.sessionID, event };
+			await host.observe(event.type, payload({ input }), undefined);
 		},
 		dispose: async () => host.stop(),
 	};
