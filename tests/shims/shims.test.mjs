@@ -134,8 +134,8 @@ class OpenCode {
 		}
 		return { runs: args.command };
 	}
-	async result(command, output = { title: "", metadata: {}, output: "output" }) {
-		await this.hooks["tool.execute.after"]({ tool: "bash", sessionID: "session", callID: "call", args: { command } }, output);
+	async result(command, output = { title: "", metadata: {}, output: "output" }, sessionID = "session") {
+		await this.hooks["tool.execute.after"]({ tool: "bash", sessionID, callID: "call", args: { command } }, output);
 		return output;
 	}
 	end() { return this.hooks?.dispose(); }
@@ -503,6 +503,7 @@ test("opencode: reports on results", { skip: !onUnix, timeout: 20_000 }, async (
 	assert.equal((await agent.result("checked")).output, "output\nreport");
 	assert.deepEqual((await agent.result("checked", toolResult())).content[1], { type: "text", text: "report" });
 	assert.equal(await agent.result("checked", null), null);
+	assert.equal((await agent.result("echo hi", { output: "output" }, "another")).output, "output", "not its session");
 	assert.equal((await agent.result("echo hi")).output, "output\nreport", "what had no place waits for the next");
 	assert.equal((await agent.result("lost result")).output, "output");
 	await agent.end();

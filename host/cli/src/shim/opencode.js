@@ -9,7 +9,7 @@ const EVENTS = ["session.created", "session.idle", "session.deleted"];
 // The only export: OpenCode drops a file, and goes on without it, if it exports anything else than
 // plugins. For the same reason this function does nothing that can fail.
 export const Toolgate = async (plugin) => {
-	const reports = []; // for the model, and waiting for the next result that it is shown
+	const waiting = []; // reports for the next result that the model is shown; `session` is whose, if it matters
 	const host = new Host("opencode", {
 		// There is no dialog that a plugin can open, no status line and no place for a journal.
 		notify(frame) {
@@ -18,7 +18,7 @@ export const Toolgate = async (plugin) => {
 			plugin?.client?.tui?.showToast?.({ body: { message: String(frame.message), variant } })?.catch?.(() => {});
 		},
 		message(frame) {
-			if (typeof frame.text === "string") reports.push(frame.text);
+			if (typeof frame.text === "string") waiting.push({ text: frame.text });
 		},
 	});
 	const payload = (rest) => ({ ...rest, directory: plugin?.directory, worktree: plugin?.worktree, hasUI: false });
@@ -36,11 +36,12 @@ export const Toolgate = async (plugin) => {
 				// A subtask that failed has no output at all; images and files are left out.
 				const { title, output: text, metadata, content } = output ?? {};
 				const event = payload({ input, output: { title, output: text, metadata, content: withoutImages(content) } });
-				const result = await host.observe("tool.execute.after", event, undefined, {
-					late: (late) => { if (typeof late.append === "string") reports.push(late.append); },
-				});
-				if (typeof result?.append === "string") reports.push(result.append);
-				append(output, reports);
+				const session = input?.sessionID;
+				const keep = (result) => {
+					if (typeof result?.append === "string" && result.append) waiting.push({ session, text: result.append });
+				};
+				keep(await host.observe("tool.execute.after", event, undefined, { late: keep }));
+				append(output, waiting, session);
 			} catch {
 				// The result stays as it is.
 			}
@@ -55,10 +56,12 @@ export const Toolgate = async (plugin) => {
 };
 
 /** A built-in tool's result is a text; that of an MCP server is a list of parts. */
-function append(output, reports) {
-	if (typeof output?.output === "string") {
-		for (const text of reports.splice(0)) output.output += `\n${text}`;
-	} else if (Array.isArray(output?.content)) {
-		for (const text of reports.splice(0)) output.content.push({ type: "text", text });
+function append(output, waiting, session) {
+	const isText = typeof output?.output === "string";
+	if (!isText && !Array.isArray(output?.content)) return;
+	for (const report of waiting.splice(0)) {
+		if (report.session !== undefined && report.session !== session) waiting.push(report);
+		else if (isText) output.output += `\n${report.text}`;
+		else output.content.push({ type: "text", text: report.text });
 	}
 }
