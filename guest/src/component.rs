@@ -19,6 +19,7 @@ mod bindings {
             package toolgate:guest;
             world guest {
                 include toolgate:plugin/gate@0.1.0;
+                export toolgate:plugin/session-memory@0.1.0;
                 export toolgate:plugin/analysis@0.1.0;
             }
         ",
@@ -29,7 +30,7 @@ mod bindings {
     export!(Component);
 }
 
-use bindings::exports::toolgate::plugin::{analysis, lifecycle, tool_gate};
+use bindings::exports::toolgate::plugin::{analysis, lifecycle, session_memory, tool_gate};
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
 };
@@ -44,6 +45,8 @@ thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
     static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
     static SHOWN: RefCell<StatusLine> = RefCell::default();
+    // Of the call that was judged last.
+    static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -66,6 +69,7 @@ impl lifecycle::Guest for Component {
                 cwd: "/".into(),
                 home: Some("/home/user".into()),
                 workspace: "/home/user/project".into(),
+                ..call::Call::default()
             };
             guard.judge(&warm, &mut crate::guard::NoWorld);
             guard.forget_tests();
@@ -161,11 +165,29 @@ impl tool_gate::Guest for Component {
             cwd: call.cwd,
             home: call.home,
             workspace: call.workspace_root,
+            replaces: call.kind == ToolKind::Write,
+            earlier: memory(&call.context),
         };
-        let judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
+        let mut judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
         show(&judged);
+        MEMORY.set(judged.memory.take());
         verdict(judged)
     }
+}
+
+impl session_memory::Guest for Component {
+    fn after() -> Option<String> {
+        MEMORY.with_borrow(|memory| memory.as_ref().map(call::Memory::text))
+    }
+}
+
+/// What the context says that earlier calls have left behind. Most have left nothing, and their context is not read.
+fn memory(context: &str) -> call::Memory {
+    if !context.contains("\"memory\"") {
+        return call::Memory::default();
+    }
+    let context: serde_json::Value = serde_json::from_str(context).unwrap_or_default();
+    call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null))
 }
 
 /// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.

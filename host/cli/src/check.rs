@@ -114,7 +114,11 @@ impl Gates<'_> {
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
             let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs };
-            let opened = if self.rules.is_some() { standing.start(files, None).await? } else { standing.open(files, None).await? };
+            let opened = if self.rules.is_some() {
+                standing.start(files, None).await?
+            } else {
+                standing.open(files, None).await?
+            };
             let (gate, started) = (opened.gate, opened.started);
             show::diagnostics(&started.diagnostics);
             let unusable = started.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);

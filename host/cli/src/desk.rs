@@ -94,8 +94,7 @@ impl Desk<'_> {
     /// A call that could not be judged, in the log like any other that does not run.
     pub(crate) async fn refused(&self, moment: &Moment, verdict: &Verdict, call: Option<&ToolCall>) -> String {
         let nothing = ToolCall::new("", ToolKind::Other, "");
-        let decided =
-            self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
+        let decided = self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
         self.agent.encode(moment, &said(&decided.verdict), None)
     }
 

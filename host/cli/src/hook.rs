@@ -14,10 +14,10 @@ use toolgate_host::Verdict;
 
 use crate::agent::{self, Dialect, HOOKS};
 use crate::desk::{Desk, denial, refusal};
+use crate::fired;
 use crate::judge::Judge;
 use crate::packs::Packs;
 use crate::serve::resident;
-use crate::fired;
 
 /// The exit code that every agent takes for "no".
 pub(crate) const BLOCKED: u8 = 2;

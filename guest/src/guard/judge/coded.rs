@@ -169,7 +169,12 @@ impl<'a> Inquiry<'a> {
         if script.unparsed.is_some() {
             return;
         }
-        for run in flow::unseen(script, look) {
+        let (runs, memory) = flow::unseen(script, look, &self.call.earlier);
+        // A text that is judged twice leaves behind what it does the first time.
+        if self.memory.is_none() {
+            self.memory = memory;
+        }
+        for run in runs {
             let coded = match (run.source, run.file) {
                 (Source::Downloaded, false) if run.vouched => Coded::DownloadVouched,
                 (Source::Downloaded, false) => Coded::DownloadAndRun,

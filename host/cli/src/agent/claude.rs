@@ -71,9 +71,7 @@ impl Dialect for Claude {
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
         let name = &moment.name;
-        let decision = |decision: &str, reason: &str| {
-            json!({ "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason })
-        };
+        let decision = |decision: &str, reason: &str| json!({ "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason });
         let mut said = json!({});
         match (moment.when, answer) {
             (When::Permission, Answer::Deny(reason)) => {

@@ -40,7 +40,8 @@ impl Dialect for Copilot {
     fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let said = payload.optional("hookName");
         let name = event.or((!said.is_empty()).then_some(said));
-        let name = name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
+        let name =
+            name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
         let moment = moment(name);
         if moment.when == When::Unknown {
             return Ok(Event::unknown(moment));
@@ -75,9 +76,7 @@ impl Dialect for Copilot {
     }
 
     fn encode(&self, moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
-        let decision = |decision: &str, reason: &str| {
-            json!({ "permissionDecision": decision, "permissionDecisionReason": reason })
-        };
+        let decision = |decision: &str, reason: &str| json!({ "permissionDecision": decision, "permissionDecisionReason": reason });
         let said = match (moment.when, answer) {
             (When::Permission, Answer::Deny(reason)) => json!({ "behavior": "deny", "message": reason }),
             (When::Permission, _) | (_, Answer::Nothing) => json!({}),

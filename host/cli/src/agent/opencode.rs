@@ -45,11 +45,7 @@ impl Dialect for OpenCode {
         let place = payload.scene("session", "directory", &[])?;
         let root = Some(payload.optional("worktree")).filter(|root| root.len() > 1 && root.starts_with('/'));
         let session = input.get("sessionID").and_then(Value::as_str).unwrap_or_default();
-        let scene = Scene {
-            session: session.to_owned(),
-            root: root.map_or(place.root, str::to_owned),
-            ..place
-        };
+        let scene = Scene { session: session.to_owned(), root: root.map_or(place.root, str::to_owned), ..place };
         let made = |arguments: Option<&Value>| {
             let text = |key: &str| input.get(key).and_then(Value::as_str);
             let name = text("tool").ok_or("the event has no tool")?;

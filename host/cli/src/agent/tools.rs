@@ -142,7 +142,8 @@ mod tests {
         let cases = [("claude", "a", "Write 1"), ("pi", "a", "Read 0"), ("pi", "b", "Shell 0"), ("pi", "c", "none")];
         for (agent, tool, expected) in cases {
             let row = UserTools::parse(text).expect("a table").take(agent, tool);
-            let found = row.map_or("none".to_owned(), |row| row.with(|row| format!("{:?} {}", row.kind, row.paths.len())));
+            let found =
+                row.map_or("none".to_owned(), |row| row.with(|row| format!("{:?} {}", row.kind, row.paths.len())));
             assert_eq!(found.replace("ToolKind::", ""), expected, "{agent} {tool}");
         }
     }

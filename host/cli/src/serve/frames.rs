@@ -103,8 +103,7 @@ impl Journal for Frames {
 #[async_trait]
 impl Ui for Frames {
     async fn set_status(&self, key: String, text: Option<String>) -> Answer<()> {
-        let before =
-            self.shared.shown.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), text.clone());
+        let before = self.shared.shown.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone(), text.clone());
         if before.as_ref() == Some(&text) {
             return Ok(());
         }
