@@ -53,6 +53,8 @@ pub struct Call {
     pub replaces: bool,
     /// What earlier calls of the session have left behind.
     pub earlier: Memory,
+    /// Whether text that the agent types into a terminal is no call of its own.
+    pub typed_unseen: bool,
 }
 
 /// The texts that a tool writes, out of its own input, a JSON text: every text there but those that name files or say what

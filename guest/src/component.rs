@@ -154,6 +154,10 @@ impl tool_gate::Guest for Component {
             ToolKind::Fetch => call::Kind::Fetch,
             ToolKind::Other => call::Kind::Other,
         };
+        // Most calls have nothing there that matters here.
+        let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key));
+        let context =
+            if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
         let call = call::Call {
@@ -166,7 +170,8 @@ impl tool_gate::Guest for Component {
             home: call.home,
             workspace: call.workspace_root,
             replaces: call.kind == ToolKind::Write,
-            earlier: memory(&call.context),
+            earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
+            typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
         };
         let mut judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
         show(&judged);
@@ -179,15 +184,6 @@ impl session_memory::Guest for Component {
     fn after() -> Option<String> {
         MEMORY.with_borrow(|memory| memory.as_ref().map(call::Memory::text))
     }
-}
-
-/// What the context says that earlier calls have left behind. Most have left nothing, and their context is not read.
-fn memory(context: &str) -> call::Memory {
-    if !context.contains("\"memory\"") {
-        return call::Memory::default();
-    }
-    let context: serde_json::Value = serde_json::from_str(context).unwrap_or_default();
-    call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null))
 }
 
 /// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.

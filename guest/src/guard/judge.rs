@@ -7,12 +7,14 @@
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `tools` | the fields of file tools |
+//! | `typed` | commands that wait for text, where that is not seen |
 
 mod coded;
 mod commands;
 mod paths;
 mod reads;
 mod tools;
+mod typed;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -219,6 +221,7 @@ impl<'a> Inquiry<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
+        self.typed(&subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
     }

@@ -22,6 +22,7 @@
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
+//! | `session` | what is kept between the calls of a session |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
@@ -48,6 +49,7 @@ mod place;
 mod rules;
 mod script;
 mod serve;
+mod session;
 mod show;
 mod source;
 mod span;

@@ -35,6 +35,7 @@ pub(crate) enum Coded {
     RunDownloaded,
     DecodeAndRun,
     UnseenScript,
+    TypedUnseen,
 }
 
 impl Coded {
@@ -52,6 +53,7 @@ impl Coded {
         Coded::RunDownloaded,
         Coded::DecodeAndRun,
         Coded::UnseenScript,
+        Coded::TypedUnseen,
     ];
 
     /// As the row has it.
@@ -70,6 +72,7 @@ impl Coded {
             Coded::RunDownloaded => "run-downloaded",
             Coded::DecodeAndRun => "decode-and-run",
             Coded::UnseenScript => "unseen-script",
+            Coded::TypedUnseen => "typed-unseen",
         }
     }
 }
