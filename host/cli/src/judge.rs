@@ -65,7 +65,10 @@ impl Judge {
     pub(crate) async fn judge(&self, question: &Question) -> Result<Judged, String> {
         match self {
             Judge::ForOne => match resident::ask(question) {
-                Some(judged) => Ok(judged),
+                Some(judged) => {
+                    tracing::debug!("judged by the resident host");
+                    Ok(judged)
+                }
                 None => {
                     let plugin = place::default_plugin().map_err(|error| error.to_string())?;
                     here(&plugin, question, None, Life::Call).await

@@ -11,6 +11,14 @@ mod scene;
 use scene::Scene;
 
 impl Scene {
+    fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        self.run_in(&self.at("home/project"), arguments, input)
+    }
+
+    fn run_in(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+        self.start(folder, arguments, input, &[])
+    }
+
     fn check(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(&[&["check"], arguments].concat(), b"");
         (output.status.code().expect("no signal"), text(&output.stdout))
