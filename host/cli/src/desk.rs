@@ -11,7 +11,7 @@ use crate::judge::{Judge, Judged, Question, observed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::{ancestry, path_hints, place, session, show};
+use crate::{ancestry, fired, path_hints, place, session, show};
 
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
@@ -48,6 +48,7 @@ impl Desk<'_> {
             About::Call { .. } | About::Result(_) | About::Session => {
                 if moment.when == When::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
+                    fired::unknown(self.agent.name(), &moment.name);
                 }
                 self.agent.encode(&moment, &Answer::Nothing, None)
             }
