@@ -136,13 +136,14 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let hook = std::env::args_os().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
+            let given: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+            let hook = given.iter().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
             // Nothing more can be done if even that cannot be printed.
             let _ = error.print();
             return ExitCode::from(match (error.use_stderr(), hook) {
                 // The only exit code that agents take for "no". A hook that is set up wrongly must not be a gate
                 // that stands open.
-                (_, true) => hook::BLOCKED,
+                (_, true) => hook::misused(&given),
                 (false, false) => 0,
                 (true, false) => exit::USAGE,
             });

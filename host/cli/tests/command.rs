@@ -113,6 +113,10 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "nobody"], 2),
         (&["hook"], 2),
         (&["hook", "claude", "--nonsense"], 2),
+        (&["hook", "claude", "PreToolUse", "--nonsense"], 2),
+        (&["hook", "claude", "Whatever", "--nonsense"], 2),
+        (&["hook", "claude", "Stop", "--nonsense"], 1),
+        (&["hook", "gemini", "AfterAgent", "--nonsense"], 1),
         (&["hook", "claude", "--help"], 2),
         (&["--nonsense", "hook", "claude"], 2),
     ];
