@@ -12,12 +12,14 @@
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
+//! | `install` | making agents call Toolgate, and whether they do |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `place` | where things are: rule files, the log, permissions |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
+//! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
@@ -34,12 +36,14 @@ mod explain;
 mod history;
 mod hook;
 mod inspect;
+mod install;
 mod lines;
 mod log;
 mod packs;
 mod place;
 mod rules;
 mod script;
+mod shim;
 mod show;
 mod source;
 mod span;
@@ -94,6 +98,12 @@ enum Command {
     Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
+    /// Make an agent call Toolgate before it acts
+    Install(install::Arguments),
+    /// Take Toolgate out of an agent's configuration again
+    Uninstall(install::Arguments),
+    /// Say whether agents really ask Toolgate, and what to do if not
+    Doctor(install::Doctor),
     /// Let one exact call through, once
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
@@ -137,6 +147,9 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
+        Command::Install(arguments) => install::install(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Doctor(arguments) => install::doctor(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

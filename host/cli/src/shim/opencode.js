@@ -1,0 +1,2 @@
+// toolgate-shim opencode 0
+const PROGRAM = "";

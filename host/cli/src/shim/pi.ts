@@ -1,0 +1,2 @@
+// toolgate-shim pi 0
+const PROGRAM = "";
