@@ -8,17 +8,21 @@
 //! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
+//! | `fired` | when an agent's hook was last called |
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
+//! | `judge` | verdicts, in this process or by the resident host |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `place` | where things are: rule files, the log, permissions |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
+//! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
@@ -32,17 +36,21 @@ mod analysis;
 mod ancestry;
 mod check;
 mod columns;
+mod desk;
 mod explain;
+mod fired;
 mod history;
 mod hook;
 mod inspect;
 mod install;
+mod judge;
 mod lines;
 mod log;
 mod packs;
 mod place;
 mod rules;
 mod script;
+mod serve;
 mod shim;
 mod show;
 mod source;
@@ -104,6 +112,8 @@ enum Command {
     Uninstall(install::Arguments),
     /// Say whether agents really ask Toolgate, and what to do if not
     Doctor(install::Doctor),
+    /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
+    Serve(serve::Arguments),
     /// Let one exact call through, once
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
@@ -150,6 +160,7 @@ fn main() -> ExitCode {
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Doctor(arguments) => install::doctor(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

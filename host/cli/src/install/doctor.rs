@@ -28,7 +28,7 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_host::{plain, state_folder};
+use toolgate_host::plain;
 
 use super::file::File;
 use super::hooks::{self, Entry};
@@ -37,6 +37,7 @@ use super::program::{self, Standing};
 use super::shims;
 use super::table::{self, Agent, Event, Hooks, Known, Scope, TIMEOUT, Way};
 use super::trust::{self, Trust};
+use crate::fired::{self, Fired};
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{Failure, place, rules};
 
@@ -370,7 +371,7 @@ fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) 
     let mut wrong = Vec::new();
     for event in hooks.events {
         if entries.iter().all(|entry| entry.event != event.name) {
-            let level = if event.gates { Level::Fail } else { Level::Warn };
+            let level = if event.must { Level::Fail } else { Level::Warn };
             wrong.push((level, format!("{} is left out", event.name)));
         }
     }
@@ -582,9 +583,9 @@ fn trusted(report: &mut Report, places: &[Place]) {
 /// When the agent last asked, by the sign of life that every hook leaves.
 fn fired(report: &mut Report, places: &[Place]) {
     let known = report.known;
-    let state = state_folder(place::home().map(PathBuf::from).as_deref());
-    let sign = state.and_then(|state| trust::read(&state.join("fired").join(known.name)));
-    let time = sign.as_ref().and_then(|sign| sign["time"].as_str()?.parse::<jiff::Timestamp>().ok());
+    let sign = fired::path(known.name).and_then(|path| std::fs::read(path).ok());
+    let sign = sign.and_then(|sign| serde_json::from_slice::<Fired>(&sign).ok());
+    let time = sign.as_ref().and_then(|sign| sign.time.parse::<jiff::Timestamp>().ok());
     let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title);
     let (Some(sign), Some(time)) = (sign, time) else {
         report.add("fired", Level::Warn, "never", todo);
@@ -592,12 +593,11 @@ fn fired(report: &mut Report, places: &[Place]) {
     };
     let changed = places.iter().filter_map(|place| place.file.changed()).max();
     let changed = changed.and_then(|time| jiff::Timestamp::try_from(time).ok());
-    let (version, program) = (sign["version"].as_str().unwrap_or("?"), sign["program"].as_str().unwrap_or("?"));
     let at = time.strftime("%F %T UTC");
     if changed.is_some_and(|changed| time < changed) {
         report.add("fired", Level::Warn, format!("last at {at}, and not since its configuration was changed"), todo);
-    } else if !places.iter().flat_map(programs).any(|configured| same_file(&configured, program)) {
-        let says = format!("last at {at}, and that was {program} {version}");
+    } else if !places.iter().flat_map(programs).any(|configured| same_file(&configured, &sign.program)) {
+        let says = format!("last at {at}, and that was {} {}", sign.program, sign.version);
         report.add("fired", Level::Warn, says, todo);
     } else {
         report.ok("fired", format!("last at {at}"));

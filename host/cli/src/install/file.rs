@@ -81,9 +81,13 @@ impl File {
         fs::metadata(&self.real).ok()?.modified().ok()
     }
 
-    /// The first backup's content, if there is one.
-    pub(crate) fn first_backup(&self) -> Option<Vec<u8>> {
-        content(&self.backup_path(1)).ok().flatten()
+    /// The texts of the backups, the oldest first.
+    pub(crate) fn backups(&self) -> impl Iterator<Item = String> {
+        let contents = (1..=BACKUPS).map_while(|number| content(&self.backup_path(number)).ok().flatten());
+        contents.filter_map(|content| {
+            let text = String::from_utf8(content).ok()?;
+            Some(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
+        })
     }
 
     /// Puts this text in the file's place. The answer is the backup that was made, if one was needed.

@@ -152,9 +152,11 @@ pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -
         for entry in found.iter().filter(|entry| kept.is_none_or(|kept| kept.at != entry.at)) {
             remove(hooks, &elements, entry);
         }
-        match kept.and_then(|entry| elements.get(entry.at.0)?.as_object()) {
+        match kept.and_then(|entry| elements.get(entry.at.0)) {
             Some(place) => {
-                place.replace_with(input(&wanted));
+                let index = place.element_index().unwrap_or_default();
+                place.clone().remove();
+                list.insert(index, input(&wanted));
             }
             None => {
                 list.ensure_multiline();
@@ -179,7 +181,10 @@ pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: Option
         Some(property) => property.as_ref().and_then(|property| property.object_value()),
         None => Some(object.clone()),
     };
-    if events.is_some_and(|events| take_out(known, hooks, &events, |_| true) && events.properties().is_empty()) {
+    let Some(events) = events.filter(|events| take_out(known, hooks, events, |_| true)) else {
+        return Ok(text.to_owned());
+    };
+    if events.properties().is_empty() {
         if let Some(property) = property.flatten() {
             property.remove();
         }
@@ -192,6 +197,14 @@ pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: Option
         }
     }
     Ok(root.to_string())
+}
+
+/// Whether two texts say the same, with the same comments.
+pub(crate) fn same_but_blanks(one: &str, other: &str) -> bool {
+    let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    // An empty file says as much as an empty object.
+    let said = |text: &str| if text.trim().is_empty() { "{}".to_owned() } else { dense(text) };
+    said(one) == said(other) && parse(one).is_ok_and(|value| parse(other) == Ok(value))
 }
 
 /// Whether nothing is in a text but what we put there.

@@ -123,15 +123,19 @@ fn without(known: &Known, file: &File) -> Result<Next, Failure> {
             Err(unreadable(file, "Toolgate did not write it"))
         };
     };
-    let before = file.first_backup();
-    let before = before.as_deref().and_then(|bytes| hooks::parse(std::str::from_utf8(bytes).ok()?).ok());
+    let backups: Vec<String> = file.backups().collect();
+    let before = backups.iter().find_map(|text| hooks::parse(text).ok());
     let next = hooks::uninstall(now, known, hooks, before.as_ref()).map_err(|error| unreadable(file, &error))?;
-    Ok(match () {
-        () if next == now => Next::Same,
-        // There was none before, as there is no copy of one.
-        () if before.is_none() && hooks::is_bare(&next) => Next::Gone,
-        () => Next::Text(next),
-    })
+    if next == now {
+        return Ok(Next::Same);
+    }
+    // There was none before, as there is no copy of one.
+    if before.is_none() && hooks::is_bare(&next) {
+        return Ok(Next::Gone);
+    }
+    // Where only blanks are others than they once were, they become those again.
+    let again = backups.into_iter().find(|text| hooks::same_but_blanks(text, &next));
+    Ok(Next::Text(again.unwrap_or(next)))
 }
 
 fn unreadable(file: &File, error: &str) -> Failure {

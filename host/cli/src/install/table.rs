@@ -124,20 +124,27 @@ pub(crate) struct Event {
     pub(crate) name: &'static str,
     /// Whether its answer can stop something.
     pub(crate) gates: bool,
+    /// Whether a call can run unseen without it.
+    pub(crate) must: bool,
     /// Whether it is about a tool, and so has a matcher.
     pub(crate) tools: bool,
 }
 
 const fn gate(name: &'static str) -> Event {
-    Event { name, gates: true, tools: true }
+    Event { name, gates: true, must: true, tools: true }
+}
+
+/// Its calls have been through a gate before.
+const fn second(name: &'static str) -> Event {
+    Event { name, gates: true, must: false, tools: true }
 }
 
 const fn tool(name: &'static str) -> Event {
-    Event { name, gates: false, tools: true }
+    Event { name, gates: false, must: false, tools: true }
 }
 
 const fn turn(name: &'static str) -> Event {
-    Event { name, gates: false, tools: false }
+    Event { name, gates: false, must: false, tools: false }
 }
 
 /// How long agents wait for an answer, in seconds. Toolgate's own limit is two seconds below.
@@ -200,7 +207,7 @@ const CLAUDE: Known = Known {
         groups: true,
         events: &[
             gate("PreToolUse"),
-            gate("PermissionRequest"),
+            second("PermissionRequest"),
             tool("PostToolUse"),
             tool("PostToolUseFailure"),
             turn("SessionStart"),
@@ -229,7 +236,7 @@ const CODEX: Known = Known {
         groups: true,
         events: &[
             gate("PreToolUse"),
-            gate("PermissionRequest"),
+            second("PermissionRequest"),
             tool("PostToolUse"),
             turn("SessionStart"),
             turn("SessionEnd"),
@@ -283,7 +290,7 @@ const COPILOT: Known = Known {
         groups: false,
         events: &[
             gate("preToolUse"),
-            gate("permissionRequest"),
+            second("permissionRequest"),
             tool("postToolUse"),
             turn("sessionStart"),
             turn("sessionEnd"),
