@@ -92,14 +92,20 @@ impl Gate {
 
     /// Judges a call. Whatever goes wrong is a block that says what.
     pub async fn judge(&self, call: &ToolCall) -> Verdict {
+        self.judge_and_remember(call).await.0
+    }
+
+    /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
+    /// JSON text; none if it stays what this call was given.
+    pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
         let plugin = &self.0.plugin.name;
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
-            None => self.0.with(async |instance, _| instance.judge(call).await).await,
+            None => self.0.with(async |instance, _| Ok((instance.judge(call).await?, instance.memory().await?))).await,
         };
         match judged {
-            Ok(verdict) => failure::checked(verdict, plugin),
-            Err(error) => failure::verdict(Role::Gate, plugin, &error),
+            Ok((verdict, memory)) => (failure::checked(verdict, plugin), memory),
+            Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
         }
     }
 

@@ -34,6 +34,7 @@ impl std::fmt::Debug for Plugin {
 pub(crate) struct Hooks {
     pub(crate) lifecycle: hooks::lifecycle::GuestIndices,
     pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
+    pub(crate) session_memory: Option<hooks::session_memory::GuestIndices>,
     pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
 }
@@ -102,6 +103,8 @@ impl Plugin {
         let hooks = Hooks {
             lifecycle: hooks::lifecycle::GuestIndices::new(&pre).map_err(contract)?,
             tool_gate: optional(&description, "tool-gate", || hooks::tool_gate::GuestIndices::new(&pre))
+                .map_err(contract)?,
+            session_memory: optional(&description, "session-memory", || hooks::session_memory::GuestIndices::new(&pre))
                 .map_err(contract)?,
             tool_observer: optional(&description, "tool-observer", || hooks::tool_observer::GuestIndices::new(&pre))
                 .map_err(contract)?,

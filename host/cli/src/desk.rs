@@ -6,11 +6,11 @@ use std::time::Duration;
 use toolgate_host::audit::NoAudit;
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
-use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, reason_text};
+use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
 use crate::judge::{Judge, Judged, Question};
 use crate::packs::Packs;
 use crate::serve::Frames;
-use crate::{ancestry, place, show};
+use crate::{ancestry, place, session, show};
 
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
@@ -56,11 +56,20 @@ impl Desk<'_> {
     }
 
     /// A call that is about to run.
-    async fn call(&self, moment: &Moment, scene: Scene, call: ToolCall, asks: Asks) -> String {
+    async fn call(&self, moment: &Moment, mut scene: Scene, mut call: ToolCall, asks: Asks) -> String {
+        let agent = self.agent.name();
+        let kept = session::load(agent, &scene);
+        if let (true, Some(root)) = (scene.guessed, kept.root) {
+            call.workspace_root.clone_from(&root);
+            scene.root = root;
+        }
+        if let Some(memory) = kept.memory {
+            note(&mut call, "memory", memory);
+        }
         let question = Question { scene, call: Some(call), packs: self.packs.clone() };
         let judged = self.judge.judge(&question).await;
-        let Some(call) = question.call else { return String::new() };
-        let Judged { verdict, diagnostics, took } = match judged {
+        let Question { scene, call: Some(call), .. } = question else { return String::new() };
+        let Judged { verdict, diagnostics, memory, took } = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refused(moment, &refusal("start", &why), Some(&call)).await,
         };
@@ -73,6 +82,10 @@ impl Desk<'_> {
                 self.policy(asks).decide(&call, verdict, took).await
             }
         };
+        // A call that is asked about may run.
+        if let (Some(memory), false) = (memory, matches!(verdict.decision, Decision::Block(_))) {
+            session::keep(agent, &scene, |kept| kept.memory = session::memory(&memory));
+        }
         let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
@@ -83,6 +96,9 @@ impl Desk<'_> {
     /// A session that starts.
     async fn session(&self, moment: &Moment, scene: Scene) -> String {
         ancestry::note(place::home().map(PathBuf::from).as_deref());
+        session::tidy();
+        // Later events may come from other folders.
+        session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
         let question = Question { scene, call: None, packs: self.packs.clone() };
         let message = match self.judge.judge(&question).await {
             Ok(judged) => complaints(judged.diagnostics.iter()),

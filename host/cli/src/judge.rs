@@ -32,6 +32,8 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// What is wrong with the rules.
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What later calls of the session are to be told if this one runs, where that is not what it was told.
+    pub(crate) memory: Option<String>,
     /// How long the verdict took.
     pub(crate) took: Duration,
 }
@@ -92,13 +94,13 @@ pub(crate) async fn here(
     let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs };
     let before = Instant::now();
     let Opened { gate, started, .. } = standing.open(files, frames).await.map_err(|failure| failure.message)?;
-    let verdict = match call {
-        Some(call) => gate.judge(call).await,
-        None => Verdict::pass(),
+    let (verdict, memory) = match call {
+        Some(call) => gate.judge_and_remember(call).await,
+        None => (Verdict::pass(), None),
     };
     let took = before.elapsed();
     if life == Life::Call {
         std::mem::forget(gate);
     }
-    Ok(Judged { verdict, diagnostics: started.diagnostics, took })
+    Ok(Judged { verdict, diagnostics: started.diagnostics, memory, took })
 }

@@ -23,6 +23,7 @@
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
+//! | `session` | what is kept between the calls of a session |
 //! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
@@ -51,6 +52,7 @@ mod place;
 mod rules;
 mod script;
 mod serve;
+mod session;
 mod shim;
 mod show;
 mod source;

@@ -2,17 +2,26 @@
 //!
 //! From runs of version 0.169: Codex runs the call when an answer has one field too many, when a denial has no reason,
 //! on `ask`, and when the hook fails. A bare `allow` is an error that it shows. So an answer here is never more than
-//! what is said below.
+//! what is said below. What is typed into a terminal that a call has left open is only seen where Codex would ask its user
+//! about it; the event for that is judged like one before a call.
 
 use serde_json::{Value, json};
+use toolgate_host::ToolKind;
 
 use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
 
 pub(crate) struct Codex;
 
+/// The event for a permission.
+const PERMISSION: &str = "PermissionRequest";
+
 /// As of Codex 0.169, as its hooks name them.
-const TOOLS: &[Tool] = &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &["workdir"])];
+const TOOLS: &[Tool] =
+    &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &["workdir"]), TYPED];
+
+/// Text for a terminal that is open. There is no event before it but the one for the permission.
+const TYPED: Tool = Tool { name: "write_stdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } };
 
 impl Dialect for Codex {
     fn name(&self) -> &'static str {
@@ -24,7 +33,7 @@ impl Dialect for Codex {
     }
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
-        let moment = moment(payload.text("hook_event_name")?);
+        let mut moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
             return Ok(Event::unknown(moment));
         }
@@ -32,8 +41,13 @@ impl Dialect for Codex {
         let scene = payload.scene("session_id", "cwd", &[])?;
         let made = || {
             let ids = (payload.optional("tool_use_id"), payload.optional("permission_mode"));
-            call(self, &scene, ids, payload.text("tool_name")?, payload.field("tool_input")?)
+            let mut made = call(self, &scene, ids, payload.text("tool_name")?, payload.field("tool_input")?)?;
+            super::note(&mut made, "typed_unseen", true.into());
+            Ok::<_, String>(made)
         };
+        if moment.when == When::Permission && payload.optional("tool_name") == TYPED.name {
+            moment.when = When::Before;
+        }
         let about = match moment.when {
             When::Before | When::Permission => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
             When::After => {
@@ -48,11 +62,13 @@ impl Dialect for Codex {
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
         let name = &moment.name;
         let said = match (moment.when, answer) {
-            (When::Permission, Answer::Deny(reason)) => {
+            (_, Answer::Deny(reason) | Answer::Ask(reason)) if name == PERMISSION => {
                 let decision = json!({ "behavior": "deny", "message": reason });
                 json!({ "hookSpecificOutput": { "hookEventName": name, "decision": decision } })
             }
-            (When::Permission | When::SessionEnd | When::Unknown, _) | (_, Answer::Nothing) => json!({}),
+            (When::SessionEnd | When::Unknown, _) | (_, Answer::Nothing) => json!({}),
+            // An answer to it that is no denial would be a yes.
+            _ if name == PERMISSION => json!({}),
             (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
             (_, Answer::Add(text)) => {
                 json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
@@ -78,7 +94,7 @@ fn moment(name: &str) -> Moment {
         "SessionStart" => When::SessionStart,
         "SessionEnd" => When::SessionEnd,
         "PreToolUse" => When::Before,
-        "PermissionRequest" => When::Permission,
+        PERMISSION => When::Permission,
         "PostToolUse" => When::After,
         "Stop" => When::TurnEnd,
         _ => When::Unknown,

@@ -24,7 +24,7 @@ const TOOLS: &[Tool] = &[
     Tool::shell("powershell", &[]),
     Tool::file("view", ToolKind::Read, &["path"]),
     Tool::fetch("web_fetch", &["url"]),
-    // What is typed into a shell that runs.
+    // What earlier versions typed into a shell that runs.
     Tool { name: "write_bash", row: Row { command: &["input"], ..Row::of(ToolKind::Shell) } },
 ];
 
@@ -46,7 +46,7 @@ impl Dialect for Copilot {
         if moment.when == When::Unknown {
             return Ok(Event::unknown(moment));
         }
-        let scene = payload.scene("sessionId", "cwd", &[])?;
+        let scene = payload.scene("sessionId", "cwd", &["COPILOT_PROJECT_DIR"])?;
         let about = match moment.when {
             When::Before => {
                 let input = payload.field("toolArgs")?;

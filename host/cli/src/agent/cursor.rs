@@ -1,7 +1,9 @@
 //! Cursor: the payload of its hooks, and the answers it understands.
 //!
-//! From its documentation; not run, as its client can neither be installed from a registry nor used without a login.
-//! `ask` is said to be honoured before a shell command and before an MCP tool, and nowhere else.
+//! From its documentation and the hook runner in its SDK 1.0.32, which was run without an agent: its client can neither
+//! be installed from a registry nor used without a login. `ask` counts before a shell command and nowhere else. An empty
+//! answer is a denial where the hook is set up to fail closed, so no opinion is `{}`. The model sees the message for the
+//! user.
 
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
@@ -51,7 +53,7 @@ impl Dialect for Cursor {
                 let made = made("Shell", &json!({ "command": payload.text("command")? }))?;
                 About::Call { call: Box::new(made), asks: Asks::Agent }
             }
-            "beforeMCPExecution" => About::Call { call: Box::new(tool()?), asks: Asks::Agent },
+            "beforeMCPExecution" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
             "beforeReadFile" | "beforeTabFileRead" => {
                 let made = made("Read", &json!({ "file_path": payload.text("file_path")? }))?;
                 About::Call { call: Box::new(made), asks: Asks::Nobody }
@@ -78,6 +80,7 @@ impl Dialect for Cursor {
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
         let mut said = match answer {
+            // Nothing at all would be a denial where the hook is set up to fail closed.
             Answer::Nothing => json!({}),
             Answer::Add(text) if moment.when == When::TurnEnd => json!({ "followup_message": text }),
             Answer::Add(text) => json!({ "additional_context": text }),
@@ -90,7 +93,7 @@ impl Dialect for Cursor {
         {
             said["user_message"] = message.into();
         }
-        super::with_message(said, None)
+        said.to_string()
     }
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
@@ -108,6 +111,7 @@ fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
         session: payload.optional("conversation_id").to_owned(),
         cwd: cwd.to_owned(),
         root: root.unwrap_or(cwd).to_owned(),
+        guessed: root.is_none(),
     })
 }
 

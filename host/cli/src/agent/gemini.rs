@@ -1,7 +1,8 @@
 //! Gemini CLI: the payload of its hooks, and the answers it understands.
 //!
 //! From runs of version 0.61: a decision stands at the top of the answer. There is no `ask`: in a run without a user it
-//! ended the program. The mode is not said either, so a question is a denial.
+//! ended the program. The mode is not said either, so a question is a denial. A new input takes the place of the whole
+//! old one. In its mode for editors (ACP) no hook is called before or after a tool.
 
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;

@@ -151,6 +151,8 @@ pub(crate) struct Scene {
     pub(crate) cwd: String,
     /// The folder that it was started for.
     pub(crate) root: String,
+    /// Whether that is only a guess by what is in the folders.
+    pub(crate) guessed: bool,
 }
 
 impl Event {
@@ -278,8 +280,16 @@ const DEPTH: usize = 64;
 pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
     let first = verdict.findings.first();
     let rule = first.map(|finding| format!(" (rule {})", show::whole(&finding.rule, show::LINE))).unwrap_or_default();
-    let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
-    let words = if words.is_empty() { String::new() } else { format!(" Matched: {}", show::whole(words, MATCHED)) };
+    let mut words: Vec<&str> = Vec::new();
+    for one in first.iter().flat_map(|finding| &finding.evidence).map(|one| one.text.as_str()) {
+        if !one.is_empty() && !words.contains(&one) {
+            words.push(one);
+        }
+    }
+    let words = match words.join(", ") {
+        words if words.is_empty() => words,
+        words => format!(" Matched: {}", show::whole(&words, MATCHED)),
+    };
     // Nothing is so long that what stands behind it is out of sight.
     format!("{}{rule}.{words}", show::whole(reason, show::REASON))
 }
@@ -342,6 +352,14 @@ fn below(cwd: &str, named: &str, home: Option<&str>) -> String {
         (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
         _ if named.starts_with('/') => named.to_owned(),
         _ => format!("{}/{named}", cwd.trim_end_matches('/')),
+    }
+}
+
+/// Adds something to what is known of a call.
+pub(crate) fn note(call: &mut ToolCall, key: &str, value: Value) {
+    if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context) {
+        context.insert(key.to_owned(), value);
+        call.context = Value::Object(context).to_string();
     }
 }
 

@@ -46,8 +46,9 @@ impl<'a> Payload<'a> {
     pub(crate) fn scene(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
         let cwd = absolute(self.text(cwd)?)?.to_owned();
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
+        let guessed = said.is_none();
         let root = said.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
-        Ok(Scene { session: self.optional(session).to_owned(), cwd, root })
+        Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed })
     }
 }
 
