@@ -83,9 +83,9 @@ impl Home {
             for entry in fs::read_dir(folder).expect("a folder") {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {
-                    folders.push(path)
+                    folders.push(path);
                 } else {
-                    files.push((path.clone(), fs::read(path).expect("read")))
+                    files.push((path.clone(), fs::read(path).expect("read")));
                 }
             }
         }

@@ -546,6 +546,10 @@ fn trusted(report: &mut Report, places: &[Place]) {
                         let says = format!("these were trusted when they were something else: {}", events.join(", "));
                         report.add("trusted", Level::Fail, says, todo);
                     }
+                    Trust::Off(events) => {
+                        let says = format!("these are switched off in Codex: {}", events.join(", "));
+                        report.add("trusted", Level::Fail, says, "start codex, type /hooks and switch them on");
+                    }
                     Trust::Given if !project => report.ok("trusted", "all entries, as they are now"),
                     Trust::Given => {}
                 }
