@@ -214,7 +214,7 @@ fn examine(known: &'static Known) -> Report {
     match (&path, &folder) {
         (Some(path), _) => report.ok("present", path.display().to_string()),
         (None, Some(folder)) => {
-            report.ok("present", format!("{}, though no {} on PATH", folder.display(), known.program))
+            report.ok("present", format!("{}, though no {} on PATH", folder.display(), known.program));
         }
         (None, None) => report.add(
             "present",
@@ -239,7 +239,7 @@ fn examine(known: &'static Known) -> Report {
             Ok((file, Some(content))) => places.push(Place { scope, file, content }),
             Ok((file, None)) => misplaced(&mut report, &file),
             Err(failure) => {
-                report.add("readable", Level::Fail, failure.message, "set it right; the agent may not read it either")
+                report.add("readable", Level::Fail, failure.message, "set it right; the agent may not read it either");
             }
         }
     }
@@ -258,7 +258,7 @@ fn examine(known: &'static Known) -> Report {
     match off {
         Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
         None if ["claude", "codex", "gemini"].contains(&known.name) => {
-            report.ok("enabled", "no setting switches hooks off")
+            report.ok("enabled", "no setting switches hooks off");
         }
         None => {}
     }
@@ -398,7 +398,7 @@ fn form(hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
             match now.as_u64() {
                 Some(now) if now >= limit(TIMEOUT) => {}
                 Some(now) => {
-                    say(worst, format!("{key} is {now}, so that the call may run before the answer; {value} is right"))
+                    say(worst, format!("{key} is {now}, so that the call may run before the answer; {value} is right"));
                 }
                 // Its own limit is longer.
                 None => say(Level::Warn, format!("{key} is missing; {value} is right")),
@@ -475,7 +475,7 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
     match program::standing(&path) {
         Standing::Firm => report.ok("place", "where only the administrator can replace it"),
         Standing::Own => {
-            report.ok("place", "where you can replace it, and so can the agent but for Toolgate's own rules")
+            report.ok("place", "where you can replace it, and so can the agent but for Toolgate's own rules");
         }
         Standing::Loose(why) => {
             report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name));

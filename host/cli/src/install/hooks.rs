@@ -2,7 +2,7 @@
 //! with its comments and its order.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Value, json};
 
 use super::program::{is_hook, words};
@@ -37,13 +37,10 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The arguments behind `hook AGENT` and, for an agent that needs it, the event.
-    fn more(&self) -> &[String] {
+    /// The arguments behind `hook AGENT`, but for the event.
+    fn more(&self) -> Vec<String> {
         let behind = self.words.get(3..).unwrap_or_default();
-        match behind {
-            [event, rest @ ..] if *event == self.event => rest,
-            _ => behind,
-        }
+        behind.iter().filter(|word| **word != self.event).cloned().collect()
     }
 }
 
@@ -120,7 +117,7 @@ pub(crate) fn wanted(hooks: &Hooks, event: &Event, program: &str, more: &[String
 
 /// The handler that this entry should be.
 pub(crate) fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
-    (hooks.handler)(entry.words.first().map(String::as_str).unwrap_or_default(), event, entry.more())
+    (hooks.handler)(entry.words.first().map(String::as_str).unwrap_or_default(), event, &entry.more())
 }
 
 /// The text with our entries in it, as they should be.
@@ -142,7 +139,7 @@ pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         let found = of_event(known, hooks, event.name, items);
         // What the user has added to the command stays.
-        let more = found.first().map(|entry| entry.more().to_vec()).unwrap_or_default();
+        let more = found.first().map(Entry::more).unwrap_or_default();
         let wanted = wanted(hooks, event, program, &more);
         if found.len() == 1 && items.get(found[0].at.0) == Some(&wanted) {
             continue;
@@ -178,7 +175,7 @@ pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: Option
     let (root, object) = open(text)?;
     let property = hooks.under.map(|key| object.get(key));
     let events = match &property {
-        Some(property) => property.as_ref().and_then(|property| property.object_value()),
+        Some(property) => property.as_ref().and_then(CstObjectProp::object_value),
         None => Some(object.clone()),
     };
     let Some(events) = events.filter(|events| take_out(known, hooks, events, |_| true)) else {

@@ -1,5 +1,5 @@
 //! The agents' configurations as a table: which file, which shape, which events. Facts are from runs of Claude Code
-//! 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Copilot CLI 1.0.102, Droid 0.215.0, pi 0.87.1 and OpenCode 1.18.33; of
+//! 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Copilot CLI 1.0.102, Droid 0.215.0, pi 0.87.1 and `OpenCode` 1.18.33; of
 //! Cursor from its documentation only.
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) enum Agent {
     Cursor,
     /// pi
     Pi,
-    /// OpenCode
+    #[value(help = "OpenCode")]
     Opencode,
 }
 
