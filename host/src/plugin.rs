@@ -114,6 +114,16 @@ impl Plugin {
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
     }
 
+    /// Whether it judges calls.
+    pub fn has_gate(&self) -> bool {
+        self.hooks.tool_gate.is_some()
+    }
+
+    /// Whether it looks at results.
+    pub fn has_observer(&self) -> bool {
+        self.hooks.tool_observer.is_some()
+    }
+
     /// What the component is and asks for.
     pub fn description(&self) -> &Description {
         &self.description

@@ -7,15 +7,17 @@ use toolgate_host::audit::NoAudit;
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
-use crate::judge::{Judge, Judged, Question};
+use crate::judge::{Judge, Judged, Question, observed};
 use crate::packs::Packs;
+use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::{ancestry, place, session, show};
+use crate::{ancestry, path_hints, place, session, show};
 
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
     pub(crate) agent: &'static dyn Dialect,
     pub(crate) packs: &'a Packs,
+    pub(crate) plugins: &'a Plugins,
     pub(crate) judge: &'a Judge,
     /// Through what the agent's user is asked and told, if the agent listens while it waits.
     pub(crate) frames: Option<Frames>,
@@ -38,6 +40,11 @@ impl Desk<'_> {
         match about {
             About::Call { call, asks } if moment.when == When::Before => self.call(&moment, scene, *call, asks).await,
             About::Session if moment.when == When::SessionStart => self.session(&moment, scene).await,
+            About::Result(result) if moment.when == When::After && !self.plugins.is_empty() => {
+                let added = observed(&result, &scene, self.plugins).await;
+                let answer = if added.is_empty() { Answer::Nothing } else { Answer::Add(added.join("\n")) };
+                self.agent.encode(&moment, &answer, None)
+            }
             About::Call { .. } | About::Result(_) | About::Session => {
                 if moment.when == When::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
@@ -66,9 +73,12 @@ impl Desk<'_> {
         if let Some(memory) = kept.memory {
             note(&mut call, "memory", memory);
         }
-        let question = Question { scene, call: Some(call), packs: self.packs.clone() };
+        if !self.plugins.is_empty() {
+            hint(&mut call).await;
+        }
+        let question = self.question(scene, Some(call));
         let judged = self.judge.judge(&question).await;
-        let Question { scene, call: Some(call), .. } = question else { return String::new() };
+        let Question { scene, call: Some(mut call), .. } = question else { return String::new() };
         let Judged { verdict, diagnostics, memory, took } = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refused(moment, &refusal("start", &why), Some(&call)).await,
@@ -79,6 +89,9 @@ impl Desk<'_> {
             true => Decided { verdict, warnings: Vec::new() },
             false => {
                 remember(&verdict);
+                if self.plugins.is_empty() {
+                    hint(&mut call).await;
+                }
                 self.policy(asks).decide(&call, verdict, took).await
             }
         };
@@ -93,14 +106,18 @@ impl Desk<'_> {
         self.agent.encode(moment, &said(&verdict), message.as_deref())
     }
 
+    fn question(&self, scene: Scene, call: Option<ToolCall>) -> Question {
+        let agent = self.agent.name().to_owned();
+        Question { scene, call, agent, packs: self.packs.clone(), plugins: self.plugins.clone() }
+    }
+
     /// A session that starts.
     async fn session(&self, moment: &Moment, scene: Scene) -> String {
         ancestry::note(place::home().map(PathBuf::from).as_deref());
         session::tidy();
         // Later events may come from other folders.
         session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
-        let question = Question { scene, call: None, packs: self.packs.clone() };
-        let message = match self.judge.judge(&question).await {
+        let message = match self.judge.judge(&self.question(scene, None)).await {
             Ok(judged) => complaints(judged.diagnostics.iter()),
             Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
         };
@@ -119,7 +136,8 @@ impl Desk<'_> {
         let plugin = place::default_plugin().ok();
         let mut policy = Policy::new()
             .circumstances(place::circumstances(self.agent.name(), plugin.as_ref()))
-            .agent_asks(asks == Asks::Agent);
+            .agent_asks(asks == Asks::Agent)
+            .rewrites(self.plugins.rewrite);
         if let Some(frames) = &self.frames {
             policy = policy.journal(frames.clone());
             if asks == Asks::Host {
@@ -131,6 +149,18 @@ impl Desk<'_> {
             // Where no log can be, nothing is logged, and so nothing runs that would have to be.
             _ => policy.audit(NoAudit),
         }
+    }
+}
+
+/// Notes which paths a call is about. Without them nothing is missing that decides.
+async fn hint(call: &mut ToolCall) {
+    let hints = match place::default_plugin() {
+        Ok(plugin) => path_hints::of(&plugin, call).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match hints {
+        Ok(hints) => note(call, "path_hints", hints.into()),
+        Err(error) => tracing::warn!(error, "no path hints"),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::desk::{Desk, denial, refusal};
 use crate::fired;
 use crate::judge::Judge;
 use crate::packs::Packs;
+use crate::plugins::Plugins;
 use crate::serve::resident;
 
 /// The exit code that every agent takes for "no".
@@ -42,6 +43,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
 }
 
 /// Makes sure that there is one answer.
@@ -87,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
         answer.give(&denial(agent, &unreadable, &verdict), || {});
     }
     // What a panic prints goes to standard error; the answer is still ours.
-    let said = std::panic::catch_unwind(|| says(agent, event, std::io::stdin().lock(), &arguments.packs));
+    let said = std::panic::catch_unwind(|| says(agent, event, std::io::stdin().lock(), arguments));
     let said = said.unwrap_or_else(|_| {
         let panicked = refusal("panic", "the gate itself failed");
         let logged = std::panic::catch_unwind(|| refused(agent, &unreadable, &panicked));
@@ -99,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     })
 }
 
-fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, packs: &Packs) -> String {
+fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, arguments: &Arguments) -> String {
     let moment = agent.unreadable(event);
     let mut payload = Vec::new();
     if let Err(error) = input.take(PAYLOAD + 1).read_to_end(&mut payload) {
@@ -109,13 +113,15 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, pack
         let limit = format!("the payload is larger than {} MiB", PAYLOAD >> 20);
         return refused(agent, &moment, &refusal("payload", &limit));
     }
-    let desk = Desk { agent, packs, judge: &Judge::ForOne, frames: None };
+    let desk =
+        Desk { agent, packs: &arguments.packs, plugins: &arguments.plugins, judge: &Judge::ForOne, frames: None };
     block_on(desk.answer(event, &payload)).unwrap_or_else(|error| denial(agent, &moment, &refusal("start", &error)))
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
 fn refused(agent: &'static dyn Dialect, moment: &agent::Moment, verdict: &Verdict) -> String {
-    let desk = Desk { agent, packs: &Packs::default(), judge: &Judge::ForOne, frames: None };
+    let (packs, plugins) = (&Packs::default(), &Plugins::default());
+    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, frames: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))
 }
 

@@ -7,12 +7,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::{Diagnostic, Plugin, ToolCall, Verdict};
+use toolgate_host::decide::strictest;
+use toolgate_host::limits::Limits;
+use toolgate_host::{Decision, Diagnostic, Gate, Observer, Plugin, Session, ToolCall, ToolResult, Verdict};
 
 use crate::agent::Scene;
 use crate::packs::Packs;
 use crate::place::{self, Opened, Standing};
+use crate::plugins::Plugins;
 use crate::serve::{Frames, resident};
+
+/// How long an observer may take while an agent waits, which gives its hook ten seconds.
+const OBSERVING: Duration = Duration::from_secs(5);
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,8 +27,12 @@ pub(crate) struct Question {
     pub(crate) scene: Scene,
     /// The call; without one the gate is only started, which says what is wrong with the rules.
     pub(crate) call: Option<ToolCall>,
+    /// As in `toolgate hook AGENT`: whose words the input of a call that is rewritten is in.
+    pub(crate) agent: String,
     /// The packs that the command line names.
     pub(crate) packs: Packs,
+    /// The components that it names.
+    pub(crate) plugins: Plugins,
 }
 
 /// What comes of it.
@@ -84,7 +94,7 @@ pub(crate) async fn here(
     frames: Option<&Frames>,
     life: Life,
 ) -> Result<Judged, String> {
-    let Question { scene, call, packs } = question;
+    let Question { scene, call, agent, packs, plugins } = question;
     let (cwd, home) = match call {
         Some(call) => (call.cwd.as_str(), call.home.clone()),
         None => (scene.cwd.as_str(), place::home()),
@@ -94,13 +104,71 @@ pub(crate) async fn here(
     let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs };
     let before = Instant::now();
     let Opened { gate, started, .. } = standing.open(files, frames).await.map_err(|failure| failure.message)?;
+    let mut gates: Vec<Gate> = Vec::new();
+    for plugin in plugins.load()?.into_iter().filter(Plugin::has_gate) {
+        let gate = Gate::new(plugin, standing.session(), Plugins::granted()).rewriting(plugins.rewrite);
+        gate.start().await.map_err(|error| error.to_string())?;
+        gates.push(gate);
+    }
     let (verdict, memory) = match call {
-        Some(call) => gate.judge_and_remember(call).await,
+        Some(call) => rewritten(&gate, &gates, call, agent).await,
         None => (Verdict::pass(), None),
     };
     let took = before.elapsed();
     if life == Life::Call {
-        std::mem::forget(gate);
+        std::mem::forget((gate, gates));
     }
     Ok(Judged { verdict, diagnostics: started.diagnostics, memory, took })
+}
+
+/// What all gates say of a call, the guard first.
+async fn all(guard: &Gate, gates: &[Gate], call: &ToolCall) -> (Verdict, Option<String>) {
+    let (first, memory) = guard.judge_and_remember(call).await;
+    let mut verdicts = vec![first];
+    for gate in gates {
+        verdicts.push(gate.judge(call).await);
+    }
+    (strictest(verdicts), memory)
+}
+
+/// The same, where what a component makes of a call is judged by all of them again.
+async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, agent: &str) -> (Verdict, Option<String>) {
+    let (verdict, memory) = all(guard, gates, call).await;
+    let Decision::Rewrite(input) = &verdict.decision else { return (verdict, memory) };
+    let refused = |why: String| (Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")), None);
+    let new = match again(call, input, agent) {
+        Ok(new) => new,
+        Err(why) => return refused(format!("cannot be read any more: {why}")),
+    };
+    let (second, memory) = all(guard, gates, &new).await;
+    match second.decision {
+        Decision::Pass => (verdict, memory),
+        Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
+        Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
+        Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),
+    }
+}
+
+/// A call with another input.
+fn again(call: &ToolCall, input: &str, agent: &str) -> Result<ToolCall, String> {
+    let agent = crate::agent::named(agent).ok_or_else(|| format!("{agent} is no agent"))?;
+    let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
+    let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), ..call.clone() };
+    crate::agent::read(agent, &call.tool, &input, bare)
+}
+
+/// What observers add to a result. One that fails adds nothing.
+pub(crate) async fn observed(result: &ToolResult, scene: &Scene, plugins: &Plugins) -> Vec<String> {
+    let loaded = plugins.load().unwrap_or_else(|error| {
+        tracing::warn!(error, "the result is not looked at");
+        Vec::new()
+    });
+    let mut added = Vec::new();
+    for plugin in loaded.into_iter().filter(Plugin::has_observer) {
+        let session = Session { workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
+        let limits = Limits { call: OBSERVING, ..Limits::OBSERVER };
+        let observer = Observer::new(plugin, session, Plugins::granted()).with_limits(limits);
+        added.extend(observer.observe(result).await.map(|addition| addition.text).filter(|text| !text.is_empty()));
+    }
+    added
 }

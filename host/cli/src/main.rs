@@ -19,7 +19,9 @@
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
+//! | `path_hints` | the paths that a call is about |
 //! | `place` | where things are: rule files, the log, permissions |
+//! | `plugins` | components beside the guard |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
@@ -48,7 +50,9 @@ mod judge;
 mod lines;
 mod log;
 mod packs;
+mod path_hints;
 mod place;
+mod plugins;
 mod rules;
 mod script;
 mod serve;
@@ -130,7 +134,7 @@ enum Command {
     Files(analysis::Arguments),
     /// Show the paths that a shell text makes or changes, relative to the workspace
     #[command(after_help = analysis::HINTS)]
-    Hints(analysis::Arguments),
+    Hints(analysis::HintArguments),
 }
 
 fn main() -> ExitCode {
@@ -168,7 +172,7 @@ fn main() -> ExitCode {
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
         Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),
-        Command::Hints(arguments) => analysis::run(analysis::Question::Hints, &arguments),
+        Command::Hints(arguments) => analysis::hints(&arguments),
     };
     match outcome {
         Ok(code) => code,

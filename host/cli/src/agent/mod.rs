@@ -479,7 +479,7 @@ fn is(keys: &[&str], key: &str) -> bool {
 }
 
 /// A word as a shell would need it written.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

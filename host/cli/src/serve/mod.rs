@@ -12,6 +12,7 @@ use clap::builder::PossibleValuesParser;
 use crate::Failure;
 use crate::agent::SHIMS;
 use crate::packs::Packs;
+use crate::plugins::Plugins;
 pub(crate) use frames::Frames;
 
 #[derive(Args)]
@@ -28,11 +29,14 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.stdio {
-        Some(agent) => stdio::run(agent, &arguments.packs),
+        Some(agent) => stdio::run(agent, &arguments.packs, &arguments.plugins),
         None => resident::run(),
     }
 }

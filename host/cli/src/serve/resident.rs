@@ -21,8 +21,8 @@ use std::path::PathBuf;
 
 use crate::place;
 
-/// Set to `off`, it keeps hooks from starting and asking a resident host.
-const SWITCH: &str = "TOOLGATE_RESIDENT";
+/// Set to anything, it keeps hooks from starting and asking a resident host.
+const SWITCH: &str = "TOOLGATE_NO_SERVE";
 
 /// Variables that say where the user's files are. A host with others serves somebody else.
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
@@ -151,7 +151,7 @@ mod linux {
     }
 
     fn switched_off() -> bool {
-        std::env::var_os(SWITCH).is_some_and(|value| value == "off")
+        std::env::var_os(SWITCH).is_some_and(|value| !value.is_empty())
     }
 
     /// The resident host's verdict. None if there is no such host, or none that can be believed, or it is too slow.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `id`, `event`, `payload` | an event of the agent; `id` is a number of the shim's choice, several may be open at once |
 //! | `answer`, `confirmed` | what the user said to question number `answer` |
+//! | `id`, `cancel` | nobody waits for the answer to that event any more |
 //!
 //! | From the host | Means |
 //! |---|---|
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use toolgate_host::Plugin;
 
 use super::Frames;
 use crate::agent::{self, Dialect, Moment};
@@ -39,6 +41,7 @@ use crate::desk::{Desk, denial, refusal};
 use crate::hook::PAYLOAD;
 use crate::judge::Judge;
 use crate::packs::Packs;
+use crate::plugins::Plugins;
 use crate::{Failure, exit, fired, place};
 
 /// A line from the shim.
@@ -51,10 +54,13 @@ struct Frame<'a> {
     answer: Option<u64>,
     #[serde(default)]
     confirmed: bool,
+    /// Nobody waits for the answer any more.
+    #[serde(default)]
+    cancel: bool,
 }
 
 /// Answers until the shim closes standard input.
-pub(super) fn run(agent: &str, packs: &Packs) -> Result<ExitCode, Failure> {
+pub(super) fn run(agent: &str, packs: &Packs, plugins: &Plugins) -> Result<ExitCode, Failure> {
     let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
     let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
@@ -62,7 +68,7 @@ pub(super) fn run(agent: &str, packs: &Packs) -> Result<ExitCode, Failure> {
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
     let runtime = runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
-    let shared = Arc::new((plugin, packs.clone()));
+    let shared = Arc::new(Shared { plugin, packs: packs.clone(), plugins: plugins.clone() });
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -88,6 +94,9 @@ pub(super) fn run(agent: &str, packs: &Packs) -> Result<ExitCode, Failure> {
             frames.answered(question, frame.confirmed);
             continue;
         }
+        if frame.cancel {
+            continue;
+        }
         let Some(id) = frame.id else {
             frames.write("error", "the frame has neither id nor answer".into()).map_err(|error| broken(&error))?;
             continue;
@@ -103,6 +112,13 @@ pub(super) fn run(agent: &str, packs: &Packs) -> Result<ExitCode, Failure> {
 
 fn broken(error: &std::io::Error) -> Failure {
     Failure::new(exit::IO, format!("the agent does not read: {error}"))
+}
+
+/// What all events have in common.
+struct Shared {
+    plugin: Plugin,
+    packs: Packs,
+    plugins: Plugins,
 }
 
 /// An event that is being answered.
@@ -142,14 +158,14 @@ impl Drop for Owed {
 }
 
 impl Request {
-    async fn answer(self, shared: Arc<(toolgate_host::Plugin, Packs)>) {
+    async fn answer(self, shared: Arc<Shared>) {
         let Request { agent, id, event, payload, frames } = self;
         let moment = agent.unreadable(event.as_deref());
         let frames = frames.about(&id);
         let mut owed = Owed { agent, moment, id, frames: frames.clone(), paid: false };
-        let (plugin, packs) = &*shared;
+        let Shared { plugin, packs, plugins } = &*shared;
         let judge = Judge::ForMany { plugin: plugin.clone(), frames: Some(frames.clone()) };
-        let desk = Desk { agent, packs, judge: &judge, frames: Some(frames) };
+        let desk = Desk { agent, packs, plugins, judge: &judge, frames: Some(frames) };
         let said = desk.answer(event.as_deref(), &payload).await;
         owed.pay(&said);
     }
