@@ -133,13 +133,14 @@ pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -
         Some(key) => object.object_value_or_create(key).ok_or_else(|| format!("{key:?} is no object"))?,
         None => object.clone(),
     };
+    // What the user has added to one command is meant for all.
+    let added = root.to_serde_value().and_then(|root| entries(known, hooks, &root).first().map(Entry::more));
     for event in hooks.events {
         let list = events.array_value_or_create(event.name).ok_or_else(|| format!("{:?} is no list", event.name))?;
         let value = list.to_serde_value().unwrap_or_default();
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         let found = of_event(known, hooks, event.name, items);
-        // What the user has added to the command stays.
-        let more = found.first().map(Entry::more).unwrap_or_default();
+        let more = found.first().map(Entry::more).or_else(|| added.clone()).unwrap_or_default();
         let wanted = wanted(hooks, event, program, &more);
         if found.len() == 1 && items.get(found[0].at.0) == Some(&wanted) {
             continue;
