@@ -37,6 +37,7 @@ use super::program::{self, Standing};
 use super::shims;
 use super::table::{self, Agent, Event, Hooks, Known, Scope, TIMEOUT, Way};
 use super::trust::{self, Trust};
+use crate::columns::count;
 use crate::fired::{self, Fired};
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{Failure, place, rules};
@@ -46,6 +47,9 @@ const TO_DO: u8 = 1;
 
 /// Keys of a handler that make it run seldom, late or beside the call.
 const ODD: &[&str] = &["async", "asyncRewake", "disabled", "enabled", "if", "once", "shell"];
+
+/// What is said of a command that only a shell can read.
+const CUSTOM: &str = "a command of your own runs Toolgate among other things, and is not checked";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -278,6 +282,9 @@ fn misplaced(report: &mut Report, file: &File) {
         let todo = format!("remove them, then toolgate install {}", report.known.name);
         report.add("nesting", Level::Fail, says, todo);
     }
+    if custom(report.known, &root) > 0 {
+        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name));
+    }
 }
 
 /// How many handlers of ours are in a value, wherever.
@@ -309,10 +316,7 @@ fn one(report: &mut Report, place: &Place) {
     let install = format!("toolgate install {}{option}", known.name);
     match (&place.content, &known.way) {
         (Content::Hooks { root, entries }, Way::Hooks(hooks)) => {
-            report.ok(
-                "installed",
-                format!("{path} ({})", crate::columns::count(entries.len(), "entry").replace("entrys", "entries")),
-            );
+            report.ok("installed", format!("{path} ({})", count(entries.len(), "hook")));
             readable(report, hooks, place, root);
             let lost = anywhere(known, root).saturating_sub(entries.len());
             if lost > 0 {
@@ -328,10 +332,7 @@ fn one(report: &mut Report, place: &Place) {
             events(report, hooks, entries, &install);
             let mut wrong: Vec<_> = entries.iter().flat_map(|entry| form(hooks, entry)).collect();
             if custom(known, root) > 0 {
-                wrong.push((
-                    Level::Warn,
-                    "a command of your own runs Toolgate among other things, and is not checked".into(),
-                ));
+                wrong.push((Level::Warn, CUSTOM.to_owned()));
             }
             report.all("form", wrong, "the safest that the agent knows".into(), &install);
         }
@@ -463,8 +464,10 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
             format!("{program} is not the program that you run now; it is not tried, as a project's file names it");
         report.add("program", Level::Warn, says, format!("if that is not wanted: {install}"));
     } else {
-        let said = Command::new(program).arg("--version").output();
-        let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+        let mut command = Command::new(program);
+        command.arg("--version");
+        let said = probe::once(command, "").unwrap_or_else(|error| error);
+        let said = said.trim();
         if said == concat!("toolgate ", env!("CARGO_PKG_VERSION")) {
             report.ok("program", format!("{program}, of the same version as this one"));
         } else {

@@ -177,7 +177,7 @@ fn denial(agent: &str, answer: &str) -> Result<(), String> {
 const CODEX: &[&str] = &["hookSpecificOutput", "systemMessage"];
 
 /// Runs a command with this input. The answer is its standard output, if its exit code is 0.
-fn once(mut command: Command, input: &str) -> Result<String, String> {
+pub(crate) fn once(mut command: Command, input: &str) -> Result<String, String> {
     let unstarted = |error: std::io::Error| format!("it cannot be started: {error}");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(unstarted)?;
