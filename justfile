@@ -22,10 +22,10 @@ demo: build
 test: component build lint
     cargo test {{all}}
 
-# Make sure that the Wasm target, strace and bubblewrap are there
+# Make sure that the Wasm target, strace, bubblewrap and tmux are there
 setup:
     @.ci/wasm setup
-    @.ci/tools strace bwrap:bubblewrap
+    @.ci/tools strace bwrap:bubblewrap tmux
 
 # The guest: module, component, snapshot, machine code
 guest: setup
