@@ -79,7 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(id) = &arguments.revoke {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
-            true => Ok(ExitCode::SUCCESS),
+            true => {
+                writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(check::output_lost)?;
+                Ok(ExitCode::SUCCESS)
+            }
             false => Err(Failure::new(exit::NO_INPUT, format!("there is no permission {id}"))),
         };
     }
@@ -104,9 +107,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let grant = grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
     let word = word().map_err(|error| Failure::new(exit::IO, format!("/dev/urandom: {error}")))?;
     let question = format!(
-        "       {DIM}in{DIM:#} {}\nType {BOLD}{word}{BOLD:#} within {} to let exactly this through, once, in the next {}:",
+        "       {DIM}in{DIM:#} {}\n\
+         Type {BOLD}{word}{BOLD:#} {DIM}({} s){DIM:#} to let exactly this through once in the next {}:",
         show::whole(&grant.cwd, show::LINE),
-        whole_units(TYPING),
+        TYPING.as_secs(),
         whole_units(arguments.good_for),
     );
     let answer = terminal::ask(question.as_bytes(), TYPING);
