@@ -26,10 +26,10 @@ test: component build lint shims
 shims:
     @if command -v node >/dev/null; then node --test tests/shims/shims.test.mjs; else echo "left out: the tests of the shims need node" >&2; fi
 
-# Make sure that the Wasm target, strace and bubblewrap are there
+# Make sure that the Wasm target, strace, bubblewrap and tmux are there
 setup:
     @.ci/wasm setup
-    @.ci/tools strace bwrap:bubblewrap
+    @.ci/tools strace bwrap:bubblewrap tmux
 
 # The guest: module, component, snapshot, machine code
 guest: setup

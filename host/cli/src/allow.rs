@@ -79,7 +79,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(id) = &arguments.revoke {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
-            true => Ok(ExitCode::SUCCESS),
+            true => {
+                writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(check::output_lost)?;
+                Ok(ExitCode::SUCCESS)
+            }
             false => Err(Failure::new(exit::NO_INPUT, format!("there is no permission {id}"))),
         };
     }
@@ -104,18 +107,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let grant = grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
     let word = word().map_err(|error| Failure::new(exit::IO, format!("/dev/urandom: {error}")))?;
     let question = format!(
-        "       {DIM}in{DIM:#} {}\nType {BOLD}{word}{BOLD:#} to let exactly this through once, within {}: ",
+        "       {DIM}in{DIM:#} {}\n\
+         Type {BOLD}{word}{BOLD:#} {DIM}({} s){DIM:#} to let exactly this through once in the next {}:",
         show::whole(&grant.cwd, show::LINE),
+        TYPING.as_secs(),
         whole_units(arguments.good_for),
     );
     let answer = terminal::ask(question.as_bytes(), TYPING);
     let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
-    if answer.is_none_or(|answer| answer.trim() != word) {
-        return Err(Failure::new(REFUSED, "no permission is given: that was not the word"));
+    let why = match answer {
+        None => Some("there was no answer"),
+        Some(answer) => (answer.trim() != word).then_some("that was not the word"),
+    };
+    if let Some(why) = why {
+        return Err(Failure::new(REFUSED, format!("no permission is given: {why}")));
     }
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    writeln!(out, "permission {id}; toolgate allow --revoke {id} takes it back").map_err(check::output_lost)?;
+    writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back")
+        .map_err(check::output_lost)?;
     Ok(ExitCode::SUCCESS)
 }
 

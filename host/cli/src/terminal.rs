@@ -26,7 +26,7 @@ impl Person for Terminal {
         // Writing to memory does not fail.
         let _ = show::verdict(&mut text, "ask", command, question.verdict);
         let _ = writeln!(text, "       {DIM}in{DIM:#} {}", show::whole(&question.call.cwd, show::LINE));
-        let _ = write!(text, "{BOLD}Run it? [y/N]{BOLD:#} {DIM}({} s){DIM:#} ", deadline.as_secs());
+        let _ = write!(text, "{BOLD}Run it? [y/N]{BOLD:#} {DIM}({} s){DIM:#}", deadline.as_secs());
         let asked = tokio::task::spawn_blocking(move || ask(&text, deadline)).await;
         matches!(asked, Ok(Ok(Some(answer))) if yes(&answer))
     }
@@ -37,7 +37,8 @@ fn yes(answer: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
-/// Puts a text on the terminal and reads a line. None if there is none in time, or the terminal is closed.
+/// Puts a text on the terminal, with a space behind it, and reads a line. None if there is none in time, or the terminal
+/// is closed.
 pub(crate) fn ask(text: &[u8], deadline: Duration) -> io::Result<Option<String>> {
     let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
     let text = if std::env::var_os("NO_COLOR").is_some() {
@@ -49,6 +50,8 @@ pub(crate) fn ask(text: &[u8], deadline: Duration) -> io::Result<Option<String>>
     terminal.flush()?;
     // What was typed before the question could be read is no answer to it.
     tcflush(&terminal, QueueSelector::IFlush)?;
+    // From here on it is: who types when they see the space loses nothing.
+    terminal.write_all(b" ")?;
     let answer = line(&mut terminal, deadline)?;
     if answer.is_none() {
         terminal.write_all(b"\n")?;
