@@ -1,0 +1,66 @@
+//! GitHub Copilot CLI.
+
+use serde_json::json;
+
+use super::{Client, Package, Program, files, variables, words};
+use crate::model::Call;
+use crate::scenario::Trouble;
+
+pub(super) struct Copilot;
+
+impl Client for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn title(&self) -> &'static str {
+        "Copilot CLI"
+    }
+
+    fn package(&self) -> Package {
+        Package { name: "@github/copilot", version: "1.0.102" }
+    }
+
+    fn program(&self) -> Program {
+        Program::Native("@github/copilot-{platform}/copilot")
+    }
+
+    fn arguments(&self, _guarded: bool) -> Vec<String> {
+        words(&["--allow-all-tools", "--allow-all-paths", "-p", "please clean"])
+    }
+
+    fn environment(&self, model: &str) -> Vec<(&'static str, String)> {
+        let mut all = variables(&[
+            ("COPILOT_PROVIDER_TYPE", "openai"),
+            ("COPILOT_PROVIDER_API_KEY", "mock"),
+            ("COPILOT_MODEL", "mock-model"),
+            ("COPILOT_OFFLINE", "true"),
+            ("COPILOT_AUTO_UPDATE", "false"),
+        ]);
+        all.push(("COPILOT_PROVIDER_BASE_URL", format!("{model}/v1")));
+        all
+    }
+
+    fn settings(&self, _model: &str) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn shell(&self, command: &str) -> Call {
+        Call { tool: "bash", input: json!({ "command": command, "description": "clean" }) }
+    }
+
+    fn write(&self, path: &str, text: &str) -> Call {
+        Call { tool: "create", input: json!({ "path": path, "file_text": text }) }
+    }
+
+    fn fails_closed(&self, trouble: Trouble) -> bool {
+        // A hook that fails is a denial, one that does not answer in time is none.
+        trouble != Trouble::HookHangs
+    }
+
+    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
+        let handler =
+            json!({ "type": "command", "exec": guard, "args": ["hook", "copilot", "preToolUse"], "timeoutSec": 10 });
+        files([(".copilot/hooks/toolgate.json", json!({ "version": 1, "hooks": { "preToolUse": [handler] } }))]).pop()
+    }
+}

@@ -1,0 +1,70 @@
+//! Gemini CLI.
+
+use serde_json::json;
+
+use super::{Client, Package, Program, files, variables, words};
+use crate::model::Call;
+use crate::scenario::Trouble;
+
+pub(super) struct Gemini;
+
+impl Client for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn title(&self) -> &'static str {
+        "Gemini CLI"
+    }
+
+    fn package(&self) -> Package {
+        Package { name: "@google/gemini-cli", version: "0.61.0" }
+    }
+
+    fn program(&self) -> Program {
+        Program::Script("@google/gemini-cli/bundle/gemini.js")
+    }
+
+    fn arguments(&self, _guarded: bool) -> Vec<String> {
+        words(&["--approval-mode", "yolo", "-p", "please clean"])
+    }
+
+    fn environment(&self, model: &str) -> Vec<(&'static str, String)> {
+        let mut all = variables(&[("GEMINI_API_KEY", "mock"), ("GEMINI_CLI_NO_RELAUNCH", "true")]);
+        all.push(("GOOGLE_GEMINI_BASE_URL", model.into()));
+        all
+    }
+
+    fn settings(&self, _model: &str) -> Vec<(&'static str, String)> {
+        files([(
+            ".gemini/settings.json",
+            json!({
+                "security": { "auth": { "selectedType": "gemini-api-key" }, "folderTrust": { "enabled": false } },
+                "general": { "enableAutoUpdate": false, "disableAutoUpdate": true },
+                "privacy": { "usageStatisticsEnabled": false },
+                "hooksConfig": { "enabled": true }
+            }),
+        )])
+    }
+
+    fn shell(&self, command: &str) -> Call {
+        Call { tool: "run_shell_command", input: json!({ "command": command, "description": "clean" }) }
+    }
+
+    fn write(&self, path: &str, text: &str) -> Call {
+        Call { tool: "write_file", input: json!({ "file_path": path, "content": text }) }
+    }
+
+    fn fails_closed(&self, _trouble: Trouble) -> bool {
+        false
+    }
+
+    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
+        let handler = json!({
+            "name": "toolgate", "type": "command", "command": format!("{guard} hook gemini"), "timeout": 10_000
+        });
+        let mut settings: serde_json::Value = serde_json::from_str(&self.settings("")[0].1).ok()?;
+        settings["hooks"] = json!({ "BeforeTool": [{ "matcher": "*", "hooks": [handler] }] });
+        files([(".gemini/settings.json", settings)]).pop()
+    }
+}

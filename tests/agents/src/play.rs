@@ -1,0 +1,214 @@
+//! One run, inside the sandbox: starts the model, sets the agent up, runs it, and writes down what happened. It says
+//! nothing of good or bad.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::client::{self, Client};
+use crate::model::{Before, Model};
+use crate::place::{GUARD, HOME, LOG, PLUGIN, WORK, write};
+use crate::scenario::{Scenario, Trouble};
+
+/// How long an agent may run.
+pub const DEADLINE: Duration = Duration::from_secs(240);
+
+/// How Toolgate was set up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Guard {
+    /// By `toolgate install`.
+    Installed,
+    /// By a configuration written here.
+    ByHand,
+    /// Not at all, and why.
+    None(String),
+}
+
+/// What happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// How Toolgate was set up.
+    pub guard: Guard,
+    /// What the model was told about each call.
+    pub told: Vec<String>,
+    /// All that it was told in the last request with results, as JSON.
+    pub heard: String,
+    /// Whether each path below the home folder is there afterwards.
+    pub there: BTreeMap<String, bool>,
+    /// The highest step that the model was asked for.
+    pub reached: usize,
+    /// How many processes or files the trouble befell.
+    pub hit: usize,
+    /// Wall time of the agent.
+    pub seconds: f64,
+    /// Its exit code, or what ended it.
+    pub end: String,
+    /// It ended by itself.
+    pub ended: bool,
+}
+
+impl Record {
+    /// What kept the script from being played to its end.
+    pub(crate) fn fault(&self, steps: usize) -> Option<String> {
+        if !self.ended {
+            Some(format!("the agent did not end within {} s", DEADLINE.as_secs()))
+        } else if self.reached < steps {
+            Some(format!("the agent came to step {} of {steps} and ended with {}", self.reached, self.end))
+        } else {
+            None
+        }
+    }
+}
+
+/// Plays a scenario.
+pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: bool) -> io::Result<Record> {
+    let steps = (scenario.steps)(client).ok_or_else(|| io::Error::other("the agent has no such tool"))?;
+    let (reached, hit) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let before: Before = Box::new({
+        let (reached, hit) = (Arc::clone(&reached), Arc::clone(&hit));
+        move |step| {
+            reached.fetch_max(step, Ordering::SeqCst);
+            if step == 1 && guarded {
+                hit.fetch_add(befall(scenario.trouble), Ordering::SeqCst);
+            }
+        }
+    });
+    let model = Model::start(steps, before)?;
+    for (path, text) in client.settings(&model.url()) {
+        write(&Path::new(HOME).join(path), &text)?;
+    }
+    let guard = if guarded { set_up(client, scenario)? } else { Guard::None("without Toolgate".into()) };
+    let start = Instant::now();
+    let runs = !guarded || !matches!(guard, Guard::None(_));
+    let end = if runs { run(client, guarded, &model.url())? } else { None };
+    let seconds = start.elapsed().as_secs_f64();
+    let told = model.told();
+    let requests: Vec<String> = model.requests().iter().map(|(path, body)| format!("{path} {body}")).collect();
+    fs::write(Path::new(LOG).join("requests.txt"), requests.join("\n"))?;
+    let there = |path: &str| (path.to_owned(), fs::symlink_metadata(Path::new(HOME).join(path)).is_ok());
+    Ok(Record {
+        guard,
+        told,
+        heard: requests.last().cloned().unwrap_or_default(),
+        there: scenario.paths().map(there).collect(),
+        reached: reached.load(Ordering::SeqCst),
+        hit: hit.load(Ordering::SeqCst),
+        seconds,
+        end: end.map_or_else(|| "nothing".into(), |status| status.to_string()),
+        ended: end.is_some() || !runs,
+    })
+}
+
+/// Runs the agent; `None` if it does not end. What is left of it ends with the sandbox.
+fn run(client: &dyn Client, guarded: bool, model: &str) -> io::Result<Option<ExitStatus>> {
+    let words = client::command(client);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).args(client.arguments(guarded)).envs(client.environment(model)).current_dir(WORK);
+    command.stdin(Stdio::null());
+    command.stdout(File::create(Path::new(LOG).join("stdout"))?);
+    command.stderr(File::create(Path::new(LOG).join("stderr"))?);
+    let mut child = command.spawn()?;
+    let (sender, receiver) = mpsc::channel();
+    // Nobody waits for this thread when the agent hangs.
+    std::thread::spawn(move || sender.send(child.wait()));
+    receiver.recv_timeout(DEADLINE).ok().transpose()
+}
+
+/// Installs Toolgate for the agent.
+fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
+    let none = |reason: &str| Ok(Guard::None(reason.into()));
+    if scenario.plugin && !says(&["hook", "--help"], "--plugin")? {
+        return none("this Toolgate loads no plugins in a hook");
+    }
+    if scenario.plugin && !Path::new(PLUGIN).exists() {
+        return none("no plugin was given with --plugin");
+    }
+    let guard = if says(&["install", "--help"], client.name())? {
+        let out = Command::new(GUARD).args(["install", client.name(), "--user"]).current_dir(WORK).output()?;
+        fs::write(Path::new(LOG).join("install"), [&out.stdout[..], &out.stderr].concat())?;
+        if !out.status.success() {
+            return Err(io::Error::other(format!("toolgate install: {}", String::from_utf8_lossy(&out.stderr))));
+        }
+        Guard::Installed
+    } else if let Some((path, text)) = client.by_hand(GUARD)
+        && says(&["hook", "--help"], client.name())?
+    {
+        write(&Path::new(HOME).join(path), &text)?;
+        Guard::ByHand
+    } else {
+        return none("this Toolgate does not know the agent");
+    };
+    if scenario.trouble == Trouble::BadRules {
+        write(&Path::new(HOME).join(".config/toolgate/toolgate.yaml"), "bashToolPatterns: [\n  - {\n")?;
+    }
+    if scenario.plugin {
+        let real = format!("{GUARD}.real");
+        fs::rename(GUARD, &real)?;
+        replace(&format!("#!/bin/sh\nexec {real} \"$@\" --plugin {PLUGIN}\n"))?;
+    }
+    Ok(guard)
+}
+
+/// Whether a call of Toolgate prints that text.
+fn says(arguments: &[&str], text: &str) -> io::Result<bool> {
+    let out = Command::new(GUARD).args(arguments).output()?;
+    Ok(out.status.success() && String::from_utf8_lossy(&out.stdout).contains(text))
+}
+
+/// Brings the trouble about, and says how many processes or files it befell.
+fn befall(trouble: Trouble) -> usize {
+    match trouble {
+        Trouble::None | Trouble::BadRules => 0,
+        Trouble::HostKilled => signal("KILL"),
+        Trouble::HostStopped => signal("STOP"),
+        Trouble::HookHangs => {
+            let replaced = replace("#!/bin/sh\nexec sleep 1000\n").is_ok();
+            signal("KILL");
+            usize::from(replaced)
+        }
+        Trouble::HookMissing => {
+            let removed = fs::remove_file(GUARD).is_ok();
+            signal("KILL");
+            usize::from(removed)
+        }
+    }
+}
+
+/// Puts a script in the place of the command. It is moved there, for the command may be running.
+fn replace(script: &str) -> io::Result<()> {
+    let new = format!("{GUARD}.new");
+    fs::write(&new, script)?;
+    fs::set_permissions(&new, Permissions::from_mode(0o755))?;
+    fs::rename(&new, GUARD)
+}
+
+/// Sends a signal to every host, and says how many there were.
+fn signal(name: &str) -> usize {
+    let hosts = hosts();
+    // The sandbox has its own process numbers: no other Toolgate can be met.
+    let sent = |pid: &&String| {
+        Command::new("sh").args(["-c", &format!("kill -{name} {pid}")]).status().is_ok_and(|status| status.success())
+    };
+    hosts.iter().filter(sent).count()
+}
+
+/// The process numbers of all `toolgate serve`.
+fn hosts() -> Vec<String> {
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let paths = processes.flatten().map(|entry| entry.path());
+    let host = |path: &PathBuf| {
+        let line = fs::read(path.join("cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        words.next().is_some_and(|word| word.ends_with(b"toolgate") || word.ends_with(b"toolgate.real"))
+            && words.next() == Some(b"serve")
+    };
+    paths.filter(host).filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect()
+}
