@@ -89,10 +89,6 @@ pub trait Client: Sync {
     fn keeps_directory(&self) -> bool {
         false
     }
-    /// Whether the guard lives as long as the agent, as the child of a plugin.
-    fn session(&self) -> bool {
-        false
-    }
     /// Whether the agent blocks a call itself when its hook is in this trouble. Otherwise it runs the call, and no
     /// guard can help.
     fn fails_closed(&self, trouble: Trouble) -> bool;

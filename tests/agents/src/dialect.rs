@@ -10,11 +10,11 @@ use crate::model::{Call, DONE};
 /// An API, known by the path of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Anthropic's Messages.
+    /// The Messages of Anthropic.
     Messages,
-    /// OpenAI's Responses.
+    /// The Responses of `OpenAI`.
     Responses,
-    /// OpenAI's chat completions.
+    /// The chat completions of `OpenAI`.
     Chat,
     /// Gemini's `generateContent` and `streamGenerateContent`.
     Gemini,
@@ -204,7 +204,7 @@ fn responses(model: &Value, number: usize, calls: &[Call], stream: bool) -> Repl
             }
             "input" => event("custom_tool_call_input.done", json!({ "item_id": item["id"], "input": item["input"] })),
             _ => {
-                event("function_call_arguments.done", json!({ "item_id": item["id"], "arguments": item["arguments"] }))
+                event("function_call_arguments.done", json!({ "item_id": item["id"], "arguments": item["arguments"] }));
             }
         }
         event("output_item.done", json!({ "item": item }));

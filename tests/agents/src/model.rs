@@ -67,10 +67,11 @@ impl Model {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the model was told about each call, in the order of the calls.
-    pub fn told(&self) -> Vec<String> {
-        let all = self.requests().into_iter().filter_map(|(path, body)| Some(Dialect::of(&path)?.told(&body)));
-        all.max_by_key(Vec::len).unwrap_or_default()
+    /// What the model was told about each call, in the order of the calls, and the whole request that says so.
+    pub fn told(&self) -> (Vec<String>, String) {
+        let requests = self.requests().into_iter();
+        let all = requests.filter_map(|(path, body)| Some((Dialect::of(&path)?.told(&body), body.to_string())));
+        all.max_by_key(|(told, _)| told.len()).unwrap_or_default()
     }
 }
 

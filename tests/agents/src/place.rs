@@ -36,6 +36,7 @@ const FILES: &[(&str, &str)] = &[
     (".ssh/id_ed25519", "not a key\n"),
     (".gitconfig", "[user]\nname = Dev\nemail = dev@localhost\n"),
     ("notes/diary.txt", "not written anywhere else\n"),
+    ("project/.cursor/rules/style.md", "Be brief.\n"),
     ("project/README.md", "# Project\n"),
     ("project/objects/made.o", "made from the sources\n"),
 ];

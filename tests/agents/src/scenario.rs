@@ -212,6 +212,7 @@ pub const ALL: &[Scenario] = &[
     Scenario {
         name: "hook-hangs",
         about: "the command itself never answers: the agent blocks the call",
+        steps: |client| Some(["echo 1 > one.txt", BAD].map(|command| vec![client.shell(command)]).into()),
         trouble: Trouble::HookHangs,
         delay: Duration::from_secs(130),
         ..AROUND

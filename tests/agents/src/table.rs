@@ -40,66 +40,60 @@ impl Verdict {
 
 /// For a terminal.
 pub fn plain(clients: &[&'static dyn Client], scenarios: &[&'static Scenario], cells: &[Cell]) -> String {
+    let mut notes = Notes::default();
     let mut text = format!("{:14}", "");
     for client in clients {
-        let _ = write!(text, "{:10}", client.name());
+        let _ = write!(text, "{:14}", client.name());
     }
     for scenario in scenarios {
         let _ = write!(text, "\n{:14}", scenario.name);
         for client in clients {
-            let _ = write!(text, "{:10}", find(cells, *client, scenario).map_or("", |cell| cell.verdict.word()));
+            let _ = write!(text, "{:14}", notes.cell(find(cells, *client, scenario)));
         }
     }
-    text.push('\n');
-    for cell in cells.iter().filter(|cell| !cell.verdict.note().is_empty()) {
-        let _ = write!(
-            text,
-            "\n{} {} {}: {}",
-            cell.client.name(),
-            cell.scenario.name,
-            cell.verdict.word(),
-            cell.verdict.note()
-        );
-    }
-    text.push('\n');
-    text
+    text + "\n" + &notes.list()
 }
 
-/// For the README: a row a scenario, a column an agent, the reasons numbered below.
+/// For the README: a row a scenario, a column an agent.
 pub fn markdown(clients: &[&'static dyn Client], scenarios: &[&'static Scenario], cells: &[Cell]) -> String {
+    let mut notes = Notes::default();
     let mut text = String::from("| |");
     for client in clients {
         let _ = write!(text, " {} {} |", client.title(), client.package().version);
     }
-    text.push_str("\n|---|");
-    text.push_str(&"---|".repeat(clients.len()));
-    let mut notes: Vec<&str> = Vec::new();
+    let _ = write!(text, "\n|---|{}", "---|".repeat(clients.len()));
     for scenario in scenarios {
         let _ = write!(text, "\n| {} |", scenario.about);
         for client in clients {
-            let Some(cell) = find(cells, *client, scenario) else {
-                text.push_str(" |");
-                continue;
-            };
-            let _ = write!(text, " {}", cell.verdict.word());
-            let note = cell.verdict.note();
-            if !note.is_empty() {
-                let known = notes.iter().position(|known| *known == note);
-                let number = known.unwrap_or_else(|| {
-                    notes.push(note);
-                    notes.len() - 1
-                });
-                let _ = write!(text, " ({})", number + 1);
-            }
-            text.push_str(" |");
+            let _ = write!(text, " {} |", notes.cell(find(cells, *client, scenario)));
         }
     }
-    text.push('\n');
-    for (number, note) in notes.iter().enumerate() {
-        let _ = write!(text, "\n{}. {note}", number + 1);
+    text + "\n" + &notes.list()
+}
+
+/// What there is to say, numbered, and each only once.
+#[derive(Default)]
+struct Notes<'a>(Vec<&'a str>);
+
+impl<'a> Notes<'a> {
+    /// The text of a cell.
+    fn cell(&mut self, cell: Option<&'a Cell>) -> String {
+        let Some(verdict) = cell.map(|cell| &cell.verdict) else { return String::new() };
+        let (word, note) = (verdict.word(), verdict.note());
+        if note.is_empty() {
+            return word.into();
+        }
+        let number = self.0.iter().position(|known| *known == note).unwrap_or(self.0.len());
+        if number == self.0.len() {
+            self.0.push(note);
+        }
+        format!("{word} ({})", number + 1)
     }
-    text.push('\n');
-    text
+
+    fn list(&self) -> String {
+        let line = |(number, note): (usize, &&str)| format!("\n{}. {note}", number + 1);
+        self.0.iter().enumerate().map(line).collect::<String>() + "\n"
+    }
 }
 
 /// For programs.

@@ -22,12 +22,12 @@ struct Options {
     /// Only these scenarios
     #[arg(long, value_name = "NAME")]
     scenario: Vec<String>,
-    /// The command under test
-    #[arg(long, value_name = "FILE", default_value = "target/release/toolgate")]
-    toolgate: PathBuf,
-    /// Where the agents are installed
-    #[arg(long, value_name = "FOLDER", default_value = "target/agents")]
-    cache: PathBuf,
+    /// The command under test [default: `$TOOLGATE_COMMAND`, or the one that was built beside this program]
+    #[arg(long, value_name = "FILE")]
+    toolgate: Option<PathBuf>,
+    /// Where the agents are installed [default: `$TOOLGATE_AGENTS_CACHE`, or target/agents]
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<PathBuf>,
     /// A component for the scenarios that load one
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
@@ -79,20 +79,25 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         return Ok(true);
     }
     sandbox::check()?;
-    if !options.toolgate.is_file() {
-        return Err(Error::Unbuilt(options.toolgate.clone()).into());
+    let program = std::env::current_exe()?;
+    let beside = |path: &str| program.parent().map(|folder| folder.join(path)).unwrap_or_default();
+    let given = |option: &Option<PathBuf>, variable| option.clone().or(std::env::var_os(variable).map(PathBuf::from));
+    let toolgate = given(&options.toolgate, "TOOLGATE_COMMAND").unwrap_or_else(|| beside("toolgate"));
+    if !toolgate.is_file() {
+        return Err(Error::Unbuilt(toolgate).into());
     }
+    let cache = given(&options.cache, "TOOLGATE_AGENTS_CACHE").unwrap_or_else(|| beside("../agents"));
     for client in &clients {
-        install::install(&options.cache, *client, progress)?;
+        install::install(&cache, *client, progress)?;
     }
-    let cache = options.cache.canonicalize()?;
+    let cache = cache.canonicalize()?;
     let settings = Settings {
-        program: std::env::current_exe()?,
-        toolgate: options.toolgate.canonicalize()?,
+        toolgate: toolgate.canonicalize()?,
         plugin: options.plugin.as_ref().map(|plugin| plugin.canonicalize()).transpose()?,
         runs: cache.join("runs"),
         cache,
         keep: options.keep,
+        program,
     };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let cells = all(&settings, &clients, &scenarios, options.jobs.unwrap_or(processors));

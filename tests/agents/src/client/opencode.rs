@@ -64,10 +64,6 @@ impl Client for OpenCode {
         Call { tool: "write", input: json!({ "filePath": path, "content": text }) }
     }
 
-    fn session(&self) -> bool {
-        true
-    }
-
     fn fails_closed(&self, _trouble: Trouble) -> bool {
         // The plugin blocks when its host is gone.
         true

@@ -52,10 +52,6 @@ impl Client for Pi {
         Call { tool: "write", input: json!({ "path": path, "content": text }) }
     }
 
-    fn session(&self) -> bool {
-        true
-    }
-
     fn fails_closed(&self, _trouble: Trouble) -> bool {
         // The extension blocks when its host is gone.
         true
