@@ -139,7 +139,7 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
         }
         Guard::Installed
     } else if let Some((path, text)) = client.by_hand(GUARD)
-        && says(&["hook", "--help"], client.name())?
+        && (says(&["hook", "--help"], client.name())? || says(&["serve", "--help"], client.name())?)
     {
         write(&Path::new(HOME).join(path), &text)?;
         Guard::ByHand
