@@ -20,6 +20,7 @@ pub fn install(cache: &Path, client: &dyn Client, progress: impl Fn(&str)) -> Re
 
 /// Installs beside the cache's folders and moves the whole there, so that half an installation is never taken for one.
 fn add(cache: &Path, package: Package) -> Result<(), Error> {
+    reach(package)?;
     fs::create_dir_all(cache)?;
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(cache)?;
     let mut npm = Command::new("npm");
@@ -35,5 +36,20 @@ fn add(cache: &Path, package: Package) -> Result<(), Error> {
         // Somebody else was faster.
         Err(_) if place.is_dir() => Ok(()),
         other => Ok(other?),
+    }
+}
+
+/// Tells a registry that is out of reach from a package that it does not have.
+fn reach(package: Package) -> Result<(), Error> {
+    let mut npm = Command::new("npm");
+    npm.args(["view", "--fetch-retries=1", "--fetch-timeout=20000", "--loglevel=error", &package.spec(), "version"]);
+    let out = npm.output().map_err(|error| Error::Unreachable(package.spec(), error.to_string()))?;
+    let text = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+    if out.status.success() {
+        Ok(())
+    } else if ["E404", "ETARGET"].iter().any(|code| text.contains(code)) {
+        Err(Error::Install(package.spec(), text))
+    } else {
+        Err(Error::Unreachable(package.spec(), text))
     }
 }

@@ -36,6 +36,9 @@ pub enum Error {
     /// There is nothing to test.
     #[error("there is no {}: build it with `just build`, or name another with --toolgate", .0.display())]
     Unbuilt(PathBuf),
+    /// npm's registry does not answer.
+    #[error("npm's registry does not answer, and {0} is not in the cache: {1}")]
+    Unreachable(String, String),
     /// npm failed.
     #[error("npm could not install {0}: {1}")]
     Install(String, String),

@@ -21,7 +21,7 @@ pub struct Cell {
 
 impl Verdict {
     /// One word or two.
-    fn word(&self) -> &'static str {
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Ok(_) => "ok",
             Self::Fail(_) => "FAIL",

@@ -1,4 +1,11 @@
 //! `agents` runs the real agents against the built command, and prints what it stops.
+//!
+//! | Exit code | Meaning |
+//! |---|---|
+//! | 0 | nothing failed |
+//! | 1 | something did |
+//! | 2 | nothing could be shown: the sandbox, the command or an agent is missing |
+//! | 69 | the same, for npm's registry does not answer |
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -57,7 +64,8 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             progress(&format!("agents: {error}"));
-            ExitCode::from(2)
+            let unreachable = matches!(error.downcast_ref(), Some(Error::Unreachable(..)));
+            ExitCode::from(if unreachable { 69 } else { 2 })
         }
     }
 }

@@ -55,8 +55,9 @@ impl Client for Gemini {
         Call { tool: "write_file", input: json!({ "file_path": path, "content": text }) }
     }
 
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        false
+    fn fails_closed(&self, trouble: Trouble) -> bool {
+        // The shell says 127, and every code above 1 is a denial.
+        trouble == Trouble::HookMissing
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
