@@ -12,11 +12,15 @@ use std::path::PathBuf;
 
 use crate::model::Call;
 use crate::place::CACHE;
-use crate::scenario::Trouble;
 
 /// All agents, in the order of the table.
 pub const ALL: &[&dyn Client] =
     &[&claude::Claude, &codex::Codex, &gemini::Gemini, &copilot::Copilot, &opencode::OpenCode, &droid::Droid, &pi::Pi];
+
+/// A limit: what most agents do when a hook fails.
+const RUNS_UNASKED: &str = "the agent runs a call when its hook fails";
+/// A limit: the same, only for time.
+const RUNS_LATE: &str = "the agent runs a call when its hook does not answer in time";
 
 /// Node, for the agents that are scripts: pinned like them, so that the machine's own does not matter.
 pub const NODE: Package = Package { name: "node-{platform}", version: "22.23.3" };
@@ -77,8 +81,12 @@ pub trait Client: Sync {
     fn shell(&self, command: &str) -> Call;
     /// Writes a new file. The path is absolute.
     fn write(&self, path: &str, text: &str) -> Call;
-    /// Writes a new file through a patch in a shell command, if the agent takes such a command apart itself.
-    fn patch(&self, _path: &str, _text: &str) -> Option<Call> {
+    /// Writes a new file by a patch in a shell command that goes to a folder first, if the agent applies it itself.
+    fn patch(&self, _folder: &str, _path: &str, _text: &str) -> Option<Call> {
+        None
+    }
+    /// Opens a terminal and types a command into it.
+    fn typed(&self, _command: &str) -> Option<[Call; 2]> {
         None
     }
     /// The input of a shell call with another command, as a hook sees it, if a hook can replace it.
@@ -89,9 +97,10 @@ pub trait Client: Sync {
     fn keeps_directory(&self) -> bool {
         false
     }
-    /// Whether the agent blocks a call itself when its hook is in this trouble. Otherwise it runs the call, and no
-    /// guard can help.
-    fn fails_closed(&self, trouble: Trouble) -> bool;
+    /// Why no guard can help in this scenario, if the agent runs the call whatever its hooks do.
+    fn limit(&self, _scenario: &str) -> Option<&'static str> {
+        None
+    }
     /// The hook's configuration, for a Toolgate that cannot install itself yet.
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)>;
 }

@@ -18,12 +18,31 @@ use crate::dialect::{Dialect, Reply};
 pub const DONE: &str = "SCRIPT-DONE";
 
 /// A tool call that the model makes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Call {
     /// The tool's name, as the agent declares it to the model.
     pub tool: &'static str,
     /// Its arguments: an object, or a text for a free-form tool of the Responses API.
     pub input: Value,
+    /// What an argument is that only an earlier result says: its name, and the words before it in the result.
+    pub learned: Option<(&'static str, &'static str)>,
+}
+
+impl Call {
+    /// A call whose arguments are known beforehand.
+    pub fn new(tool: &'static str, input: Value) -> Self {
+        Self { tool, input, learned: None }
+    }
+
+    /// Puts in the number that the last result with those words has behind them.
+    fn learn(&mut self, told: &[String]) {
+        let Some((argument, words)) = self.learned else { return };
+        let behind = told.iter().rev().find_map(|result| result.split_once(words));
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+        if let Some(number) = behind.and_then(|(_, text)| digits(text).parse::<u64>().ok()) {
+            self.input[argument] = json!(number);
+        }
+    }
 }
 
 /// Calls that the model makes at once.
@@ -106,7 +125,8 @@ impl Player {
         let Some(dialect) = Dialect::of(&path) else {
             return json_answer(request, &json!({ "input_tokens": 100, "totalTokens": 100 }));
         };
-        let calls = if dialect.offers_tools(&body) { self.step(dialect.calls(&body)) } else { Vec::new() };
+        let mut calls = if dialect.offers_tools(&body) { self.step(dialect.calls(&body)) } else { Vec::new() };
+        calls.iter_mut().for_each(|call| call.learn(&dialect.told(&body)));
         self.answers += 1;
         match dialect.answer(&path, &body, self.answers, &calls) {
             Reply::Json(value) => json_answer(request, &value),

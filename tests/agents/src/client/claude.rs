@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::{Client, Package, Program, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Claude;
 
@@ -47,19 +46,14 @@ impl Client for Claude {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "Bash", input: json!({ "command": command, "description": "clean" }) }
+        Call::new("Bash", json!({ "command": command, "description": "clean" }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "Write", input: json!({ "file_path": path, "content": text }) }
+        Call::new("Write", json!({ "file_path": path, "content": text }))
     }
 
     fn keeps_directory(&self) -> bool {
-        true
-    }
-
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        // `onFailure` is `block`.
         true
     }
 

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, Package, Program, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Codex;
 
@@ -66,19 +65,32 @@ trust_level = "trusted"
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "exec_command", input: json!({ "cmd": command }) }
+        Call::new("exec_command", json!({ "cmd": command }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "apply_patch", input: Value::String(patch(path, text)) }
+        Call::new("apply_patch", Value::String(patch(path, text)))
     }
 
-    fn patch(&self, path: &str, text: &str) -> Option<Call> {
-        Some(self.shell(&format!("apply_patch <<'EOF'\n{}EOF\n", patch(path, text))))
+    fn patch(&self, folder: &str, path: &str, text: &str) -> Option<Call> {
+        Some(self.shell(&format!("cd {folder} && apply_patch <<'EOF'\n{}EOF\n", patch(path, text))))
     }
 
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        false
+    fn typed(&self, command: &str) -> Option<[Call; 2]> {
+        let open = Call::new("exec_command", json!({ "cmd": "bash", "tty": true, "yield_time_ms": 500 }));
+        let input = json!({ "session_id": 0, "chars": format!("{command}; exit\n"), "yield_time_ms": 2000 });
+        Some([open, Call { tool: "write_stdin", input, learned: Some(("session_id", "session ID ")) }])
+    }
+
+    fn limit(&self, scenario: &str) -> Option<&'static str> {
+        match scenario {
+            "hook-hangs" => Some(RUNS_LATE),
+            "hook-missing" => Some(RUNS_UNASKED),
+            "typed" => {
+                Some("the agent asks no hook about what is typed; `features.unified_exec_tty = false` closes it")
+            }
+            _ => None,
+        }
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {

@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Copilot;
 
@@ -46,16 +45,15 @@ impl Client for Copilot {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "bash", input: json!({ "command": command, "description": "clean" }) }
+        Call::new("bash", json!({ "command": command, "description": "clean" }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "create", input: json!({ "path": path, "file_text": text }) }
+        Call::new("create", json!({ "path": path, "file_text": text }))
     }
 
-    fn fails_closed(&self, trouble: Trouble) -> bool {
-        // A hook that fails is a denial, one that does not answer in time is none.
-        trouble != Trouble::HookHangs
+    fn limit(&self, scenario: &str) -> Option<&'static str> {
+        (scenario == "hook-hangs").then_some(RUNS_LATE)
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {

@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Droid;
 
@@ -47,20 +46,22 @@ impl Client for Droid {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call {
-            tool: "Execute",
-            input: json!({
-                "command": command, "summary": "clean", "riskLevel": "low", "riskLevelReason": "-", "timeout": 20
-            }),
-        }
+        let input = json!({
+            "command": command, "summary": "clean", "riskLevel": "low", "riskLevelReason": "-", "timeout": 20
+        });
+        Call::new("Execute", input)
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "Create", input: json!({ "file_path": path, "content": text }) }
+        Call::new("Create", json!({ "file_path": path, "content": text }))
     }
 
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        false
+    fn limit(&self, scenario: &str) -> Option<&'static str> {
+        match scenario {
+            "hook-hangs" => Some(RUNS_LATE),
+            "hook-missing" => Some(RUNS_UNASKED),
+            _ => None,
+        }
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {

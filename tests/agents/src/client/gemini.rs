@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Gemini;
 
@@ -48,16 +47,16 @@ impl Client for Gemini {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "run_shell_command", input: json!({ "command": command, "description": "clean" }) }
+        Call::new("run_shell_command", json!({ "command": command, "description": "clean" }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "write_file", input: json!({ "file_path": path, "content": text }) }
+        Call::new("write_file", json!({ "file_path": path, "content": text }))
     }
 
-    fn fails_closed(&self, trouble: Trouble) -> bool {
-        // The shell says 127, and every code above 1 is a denial.
-        trouble == Trouble::HookMissing
+    fn limit(&self, scenario: &str) -> Option<&'static str> {
+        // Of a missing command the shell says 127, and Gemini takes every code above 1 for a denial.
+        (scenario == "hook-hangs").then_some(RUNS_LATE)
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::{Client, Package, Program, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct OpenCode;
 
@@ -57,16 +56,11 @@ impl Client for OpenCode {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "bash", input: json!({ "command": command, "description": "clean" }) }
+        Call::new("bash", json!({ "command": command, "description": "clean" }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "write", input: json!({ "filePath": path, "content": text }) }
-    }
-
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        // The plugin blocks when its host is gone.
-        true
+        Call::new("write", json!({ "filePath": path, "content": text }))
     }
 
     fn by_hand(&self, _guard: &str) -> Option<(&'static str, String)> {

@@ -4,7 +4,6 @@ use serde_json::json;
 
 use super::{Client, Package, Program, files, variables, words};
 use crate::model::Call;
-use crate::scenario::Trouble;
 
 pub(super) struct Pi;
 
@@ -45,16 +44,11 @@ impl Client for Pi {
     }
 
     fn shell(&self, command: &str) -> Call {
-        Call { tool: "bash", input: json!({ "command": command }) }
+        Call::new("bash", json!({ "command": command }))
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
-        Call { tool: "write", input: json!({ "path": path, "content": text }) }
-    }
-
-    fn fails_closed(&self, _trouble: Trouble) -> bool {
-        // The extension blocks when its host is gone.
-        true
+        Call::new("write", json!({ "path": path, "content": text }))
     }
 
     fn by_hand(&self, _guard: &str) -> Option<(&'static str, String)> {
