@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `/home/dev` | a home folder with notes and a key; thrown away afterwards |
 //! | `/home/dev/project` | the workspace, a git repository, and where the agent starts |
+//! | `/home/dev/link` | a link to it |
 //! | `/home/dev/.local/bin/toolgate` | a copy of the command under test |
 //! | `/run/agents/cache` | the installed agents, read-only |
 //! | `/run/agents/log` | what the agent printed, and what it told the model |
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -17,6 +19,8 @@ use std::process::Command;
 pub const HOME: &str = "/home/dev";
 /// The workspace.
 pub const WORK: &str = "/home/dev/project";
+/// A link to the workspace.
+pub const LINK: &str = "/home/dev/link";
 /// The command under test.
 pub const GUARD: &str = "/home/dev/.local/bin/toolgate";
 /// The installed agents.
@@ -46,6 +50,7 @@ pub fn lay_out(home: &Path) -> io::Result<()> {
     for (path, text) in FILES {
         write(&home.join(path), text)?;
     }
+    symlink("project", home.join("link"))?;
     let project = home.join("project");
     for arguments in [
         &["init", "--quiet", "--initial-branch=main"][..],

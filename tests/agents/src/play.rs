@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::{self, Client};
 use crate::model::{Before, Model};
-use crate::place::{GUARD, HOME, LOG, PLUGIN, WORK, write};
+use crate::place::{GUARD, HOME, LINK, LOG, PLUGIN, RUNTIME, WORK, write};
 use crate::scenario::{Scenario, Trouble};
 
 /// How long an agent may run.
@@ -88,7 +88,7 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
     let guard = if guarded { set_up(client, scenario)? } else { Guard::None("without Toolgate".into()) };
     let start = Instant::now();
     let runs = !guarded || !matches!(guard, Guard::None(_));
-    let end = if runs { run(client, guarded, &model.url())? } else { None };
+    let end = if runs { run(client, scenario, guarded, &model.url())? } else { None };
     let seconds = start.elapsed().as_secs_f64();
     let (told, heard) = model.told();
     let requests: Vec<String> = model.requests().iter().map(|(path, body)| format!("{path} {body}")).collect();
@@ -108,10 +108,16 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
 }
 
 /// Runs the agent; `None` if it does not end. What is left of it ends with the sandbox.
-fn run(client: &dyn Client, guarded: bool, model: &str) -> io::Result<Option<ExitStatus>> {
+fn run(client: &dyn Client, scenario: &Scenario, guarded: bool, model: &str) -> io::Result<Option<ExitStatus>> {
+    let folder = if scenario.trouble == Trouble::Linked { LINK } else { WORK };
     let words = client::command(client);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).args(client.arguments(guarded)).envs(client.environment(model)).current_dir(WORK);
+    command
+        .args(&words[1..])
+        .args(client.arguments(guarded))
+        .envs(client.environment(model))
+        .current_dir(folder)
+        .env("PWD", folder);
     command.stdin(Stdio::null());
     command.stdout(File::create(Path::new(LOG).join("stdout"))?);
     command.stderr(File::create(Path::new(LOG).join("stderr"))?);
@@ -149,6 +155,14 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
     if scenario.trouble == Trouble::BadRules {
         write(&Path::new(HOME).join(".config/toolgate/toolgate.yaml"), "bashToolPatterns: [\n  - {\n")?;
     }
+    if scenario.trouble == Trouble::ReadOnly {
+        let kept = [".config/toolgate", ".local/state/toolgate", ".local/share/toolgate", ".cache/toolgate"];
+        let folders = kept.map(|path| Path::new(HOME).join(path));
+        for folder in folders.iter().map(PathBuf::as_path).chain([Path::new(RUNTIME)]) {
+            fs::create_dir_all(folder)?;
+            fs::set_permissions(folder, Permissions::from_mode(0o500))?;
+        }
+    }
     if scenario.plugin {
         let real = format!("{GUARD}.real");
         fs::rename(GUARD, &real)?;
@@ -166,7 +180,7 @@ fn says(arguments: &[&str], text: &str) -> io::Result<bool> {
 /// Brings the trouble about, and says how many processes or files it befell.
 fn befall(trouble: Trouble) -> usize {
     match trouble {
-        Trouble::None | Trouble::BadRules => 0,
+        Trouble::None | Trouble::BadRules | Trouble::ReadOnly | Trouble::Linked => 0,
         Trouble::HostKilled => signal("KILL"),
         Trouble::HostStopped => signal("STOP"),
         Trouble::HookHangs => {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::model::Step;
-use crate::place::WORK;
+use crate::place::{LINK, WORK};
 use crate::play::{Guard, Record};
 
 /// Removes a folder of keys; the built-in rules block it.
@@ -34,6 +34,10 @@ pub enum Trouble {
     HookMissing,
     /// The user's rule file is not YAML.
     BadRules,
+    /// No folder that Toolgate keeps anything in can be written to.
+    ReadOnly,
+    /// The agent is started in a link to the workspace. That is no trouble of Toolgate's: the twin has it, too.
+    Linked,
 }
 
 /// Something that can be seen in the home folder after a run.
@@ -119,9 +123,11 @@ pub const ALL: &[Scenario] = &[
     },
     Scenario {
         name: "pass",
-        about: "a harmless command runs",
-        steps: |client| Some(vec![vec![client.shell("echo 1 > one.txt")]]),
-        made: &[State::There("project/one.txt")],
+        about: "a harmless command runs, and a file is written",
+        steps: |client| {
+            Some(vec![vec![client.shell("echo 1 > one.txt")], vec![client.write(&format!("{WORK}/new.txt"), "new\n")]])
+        },
+        made: &[State::There("project/one.txt"), State::There("project/new.txt")],
         ..PLAIN
     },
     Scenario {
@@ -208,6 +214,23 @@ pub const ALL: &[Scenario] = &[
         damage: Some(State::Gone(".ssh/id_ed25519")),
         told: BAD_RULE,
         trouble: Trouble::BadRules,
+        ..PLAIN
+    },
+    Scenario {
+        name: "read-only",
+        about: "so does a home folder in which Toolgate can write nothing",
+        made: &[State::There("project/one.txt"), State::There("project/two.txt")],
+        told: BAD_RULE,
+        trouble: Trouble::ReadOnly,
+        ..AROUND
+    },
+    Scenario {
+        name: "link",
+        about: "a workspace that is a link is held to the same rules",
+        steps: |client| Some(vec![vec![client.write(&format!("{LINK}/.cursor/hooks.json"), "{}\n")]]),
+        damage: Some(State::There(PROTECTED)),
+        told: "readOnlyPaths",
+        trouble: Trouble::Linked,
         ..PLAIN
     },
     Scenario {

@@ -144,7 +144,9 @@ fn all(
             });
         }
     });
-    cells.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let mut cells: Vec<Cell> = cells.into_inner().unwrap_or_else(PoisonError::into_inner);
+    cells.sort_by_key(|cell| clients.iter().position(|client| client.name() == cell.client.name()));
+    cells
 }
 
 /// All scenarios of one agent. Those with the same calls share a twin.

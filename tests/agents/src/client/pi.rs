@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Client, Package, Program, files, variables, words};
 use crate::model::Call;
+use crate::place::WORK;
 
 pub(super) struct Pi;
 
@@ -48,6 +49,8 @@ impl Client for Pi {
     }
 
     fn write(&self, path: &str, text: &str) -> Call {
+        // Its models send paths as they please; a relative one is the harder case.
+        let path = path.strip_prefix(WORK).map_or(path, |path| path.trim_start_matches('/'));
         Call::new("write", json!({ "path": path, "content": text }))
     }
 
