@@ -12,6 +12,7 @@ all := "--release --locked --workspace"
 wasm := "--locked --profile guest --target wasm32-unknown-unknown"
 guest := "target/wasm32-unknown-unknown/guest/toolgate_guest.wasm"
 bake := "./target/release/toolgate-bake"
+plugin := "target/wasm32-unknown-unknown/guest/toolgate_test_plugin.wasm"
 
 # Build everything and judge a few commands
 demo: build
@@ -28,9 +29,10 @@ setup:
 
 # The guest: module, component, snapshot, machine code
 guest: setup
-    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest
+    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin
     cargo build {{all}} --bin toolgate-bake
     {{bake}} {{guest}} target/component
+    {{bake}} {{plugin}} target/test-plugin
 
 # The command, in target/release/toolgate
 build: guest

@@ -178,6 +178,7 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
         contents: Vec::new(),
         workspace: if request.workspace_root.is_empty() { request.cwd.clone() } else { request.workspace_root },
         cwd: request.cwd,
+        ..Call::default()
     };
     let source = call.command.as_ref().map_or("", |field| field.value.as_str());
     let Explanation { verdict, script, considered } = guard.explain(&call, world);

@@ -2,7 +2,7 @@
 //! `component.rs`.
 
 /// What a tool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
     /// Runs a shell command.
     Shell,
@@ -17,6 +17,7 @@ pub enum Kind {
     /// Fetches from the network.
     Fetch,
     /// Anything else.
+    #[default]
     Other,
 }
 
@@ -30,11 +31,11 @@ pub struct Field {
 }
 
 /// A tool call before it runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Call {
     /// What the tool does.
     pub kind: Kind,
-    /// The shell text, if it runs one.
+    /// The shell text, if it runs one; the patch, if it writes by one.
     pub command: Option<Field>,
     /// The paths it works on.
     pub paths: Vec<Field>,
@@ -48,6 +49,12 @@ pub struct Call {
     pub home: Option<String>,
     /// The folder that the agent was started for.
     pub workspace: String,
+    /// Whether it writes whole files, and leaves nothing of what was in them.
+    pub replaces: bool,
+    /// What earlier calls of the session have left behind.
+    pub earlier: Memory,
+    /// Whether text that the agent types into a terminal is no call of its own.
+    pub typed_unseen: bool,
 }
 
 /// The texts that a tool writes, out of its own input, a JSON text: every text there but those that name files or say what
@@ -78,6 +85,43 @@ pub fn contents(input: &str) -> Vec<Field> {
         Err(_) => found.push(Field { name: "input".to_owned(), value: input.to_owned() }),
     }
     found
+}
+
+/// What calls of a session leave behind for later ones: files with content that no text shows. What is in them is read
+/// when they are run, but where it comes from is not in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Paths, and where their content comes from; the newest last.
+    pub files: Vec<(String, Source)>,
+}
+
+/// Where a text comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// From something that is not read here.
+    Unseen,
+    /// Out of another text.
+    Decoded,
+    /// From another machine.
+    Downloaded,
+}
+
+/// Most files that are remembered; older ones are forgotten.
+const REMEMBERED: usize = 1_000;
+
+impl Memory {
+    /// What [`Memory::text`] wrote. Anything else is nothing.
+    pub fn read(text: &serde_json::Value) -> Self {
+        let files = text.get("files").cloned().and_then(|files| serde_json::from_value(files).ok());
+        Memory { files: files.unwrap_or_default() }
+    }
+
+    /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`.
+    pub fn text(&self) -> String {
+        let files = self.files.get(self.files.len().saturating_sub(REMEMBERED)..).unwrap_or_default();
+        serde_json::json!({ "schema": 1, "files": files }).to_string()
+    }
 }
 
 /// What a finding asks for; the later one weighs more.
@@ -122,6 +166,8 @@ pub struct Finding {
 pub struct Verdict {
     /// Empty for no opinion.
     pub findings: Vec<Finding>,
+    /// What the session's memory is if the call runs; `None` if as before.
+    pub memory: Option<Memory>,
 }
 
 impl Verdict {

@@ -19,6 +19,7 @@ mod bindings {
             package toolgate:guest;
             world guest {
                 include toolgate:plugin/gate@0.1.0;
+                export toolgate:plugin/session-memory@0.1.0;
                 export toolgate:plugin/analysis@0.1.0;
             }
         ",
@@ -29,7 +30,7 @@ mod bindings {
     export!(Component);
 }
 
-use bindings::exports::toolgate::plugin::{analysis, lifecycle, tool_gate};
+use bindings::exports::toolgate::plugin::{analysis, lifecycle, session_memory, tool_gate};
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
 };
@@ -44,6 +45,8 @@ thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
     static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
     static SHOWN: RefCell<StatusLine> = RefCell::default();
+    // Of the call that was judged last.
+    static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -66,6 +69,7 @@ impl lifecycle::Guest for Component {
                 cwd: "/".into(),
                 home: Some("/home/user".into()),
                 workspace: "/home/user/project".into(),
+                ..call::Call::default()
             };
             guard.judge(&warm, &mut crate::guard::NoWorld);
             guard.forget_tests();
@@ -150,6 +154,10 @@ impl tool_gate::Guest for Component {
             ToolKind::Fetch => call::Kind::Fetch,
             ToolKind::Other => call::Kind::Other,
         };
+        // Most calls have nothing there that matters here.
+        let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key));
+        let context =
+            if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
         let call = call::Call {
@@ -161,10 +169,20 @@ impl tool_gate::Guest for Component {
             cwd: call.cwd,
             home: call.home,
             workspace: call.workspace_root,
+            replaces: call.kind == ToolKind::Write,
+            earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
+            typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
         };
-        let judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
+        let mut judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
         show(&judged);
+        MEMORY.set(judged.memory.take());
         verdict(judged)
+    }
+}
+
+impl session_memory::Guest for Component {
+    fn after() -> Option<String> {
+        MEMORY.with_borrow(|memory| memory.as_ref().map(call::Memory::text))
     }
 }
 

@@ -69,7 +69,8 @@ mod tests {
 
     fn verdict(action: Action, reason: &str) -> Verdict {
         let (rule, reason) = ("user:r".to_owned(), reason.to_owned());
-        Verdict { findings: vec![Finding { rule, action, reason, evidence: Vec::new() }] }
+        let findings = vec![Finding { rule, action, reason, evidence: Vec::new() }];
+        Verdict { findings, memory: None }
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn call(case: &Value) -> Call {
         cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
         home: Some("/home/dev".into()),
         workspace: WORKSPACE.into(),
+        ..Call::default()
     }
 }
 

@@ -25,6 +25,7 @@ fn call(case: &Value) -> Call {
         cwd: text("cwd").unwrap_or_else(|| "/home/dev/project".into()),
         home: Some("/home/dev".into()),
         workspace: "/home/dev/project".into(),
+        ..Call::default()
     }
 }
 

@@ -51,19 +51,22 @@ pub enum Outcome {
     Denied,
     /// A permission for this one call was used up.
     AllowedOnce,
+    /// A component gave it another input.
+    Rewritten,
     /// The call itself says why a rule does not hold for it, in a way that the rules allow.
     Overridden,
 }
 
 impl Outcome {
     /// All of them, in the order of the summary.
-    pub const ALL: [Outcome; 6] = [
+    pub const ALL: [Outcome; 7] = [
         Outcome::Blocked,
         Outcome::Asked,
         Outcome::Confirmed,
         Outcome::Denied,
         Outcome::AllowedOnce,
         Outcome::Overridden,
+        Outcome::Rewritten,
     ];
 
     /// As it is written in the log.
@@ -75,6 +78,7 @@ impl Outcome {
             Outcome::Denied => "denied",
             Outcome::AllowedOnce => "allowed-once",
             Outcome::Overridden => "overridden",
+            Outcome::Rewritten => "rewritten",
         }
     }
 }
@@ -126,6 +130,9 @@ pub struct Record {
     /// What else there is to say, like which permission was used.
     #[serde(default)]
     pub note: String,
+    /// The paths that the call is about, relative to the workspace where they lie in it.
+    #[serde(default)]
+    pub path_hints: Vec<String>,
 }
 
 /// What an entry says besides the call and its verdict.
@@ -178,6 +185,10 @@ impl Record {
             plugin_digest: circumstances.plugin_digest.clone(),
             decision_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             note: String::new(),
+            path_hints: context["path_hints"]
+                .as_array()
+                .map(|hints| hints.iter().filter_map(|hint| Some(redact::redacted(hint.as_str()?))).collect())
+                .unwrap_or_default(),
         }
     }
 
@@ -219,6 +230,7 @@ impl Record {
             cwd: text(&self.cwd),
             session: text(&self.session),
             note: text(&self.note),
+            path_hints: list(&self.path_hints),
             ..self.clone()
         }
     }

@@ -3,6 +3,7 @@
 //! | Verdict | What becomes of it | Logged as |
 //! |---|---|---|
 //! | pass | it runs | nothing, or `overridden` |
+//! | rewrite, where that is allowed | it runs with the new input | `rewritten` |
 //! | block, ask; a grant covers all of it | it runs | `allowed-once` |
 //! | block | it does not run | `blocked` |
 //! | ask, and the agent asks its own user | the question is passed on | `asked` |
@@ -81,6 +82,7 @@ pub struct Policy {
     grants: Option<Grants>,
     person: Option<Arc<dyn Person>>,
     agent_asks: bool,
+    rewrites: bool,
     deadline: Duration,
     circumstances: Circumstances,
     now: Arc<dyn Fn() -> SystemTime + Send + Sync>,
@@ -123,6 +125,7 @@ impl Policy {
             grants: None,
             person: None,
             agent_asks: false,
+            rewrites: false,
             deadline: ASK,
             circumstances: Circumstances::default(),
             now: Arc::new(SystemTime::now),
@@ -164,6 +167,13 @@ impl Policy {
         self
     }
 
+    /// Whether a call may run with another input than the agent's, which every gate has judged.
+    #[must_use]
+    pub fn rewrites(mut self, may: bool) -> Self {
+        self.rewrites = may;
+        self
+    }
+
     /// How long a person has to answer.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
@@ -194,6 +204,9 @@ impl Policy {
                 false => verdict,
                 true => case.logged(Outcome::Overridden, &verdict, "", verdict.clone()).await,
             },
+            Decision::Rewrite(_) if self.rewrites => {
+                case.logged(Outcome::Rewritten, &verdict, "", verdict.clone()).await
+            }
             Decision::Rewrite(_) => {
                 let refused = Verdict::block("host:rewrite", "the call was rewritten, which nothing here is granted");
                 case.blocked(&refused, "").await
@@ -356,16 +369,24 @@ fn overridden(finding: &Finding) -> bool {
 }
 
 /// The one verdict that several plugins give together: the strictest decision, and what all of them found, with the
-/// findings of the one that decides first.
+/// findings of the one that decides first. Two different new inputs are a block.
 pub fn strictest(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
     let rank = |verdict: &Verdict| match verdict.decision {
         Decision::Pass => 0,
         Decision::Ask(_) => 1,
-        // Not granted yet, so that it is as good as a block; see `failure`.
+        // What is asked about as it was is not what would run.
         Decision::Rewrite(_) => 2,
         Decision::Block(_) => 3,
     };
     let mut all: Vec<Verdict> = verdicts.into_iter().collect();
+    let mut inputs = all.iter().filter_map(|verdict| match &verdict.decision {
+        Decision::Rewrite(input) => Some(input),
+        _ => None,
+    });
+    let first = inputs.next();
+    if inputs.any(|other| Some(other) != first) {
+        all.push(Verdict::block("host:rewrite", "two components rewrote the call, each in another way"));
+    }
     // Stable: among equals the first one given decides.
     all.sort_by_key(|verdict| std::cmp::Reverse(rank(verdict)));
     let mut all = all.into_iter();
@@ -501,7 +522,8 @@ mod tests {
             (plain(), block(), "block: Security Policy Violation: no", vec!["blocked"]),
             (with(Some(true)), block(), "block: Security Policy Violation: no", vec!["blocked"]),
             (plain(), Verdict::block("host:deadline", "late"), "block: late", vec!["blocked"]),
-            (plain(), rewrite, "block: the call was rewritten, which nothing here is granted", vec!["blocked"]),
+            (plain(), rewrite.clone(), "block: the call was rewritten, which nothing here is granted", vec!["blocked"]),
+            (plain().rewrites(true), rewrite, "rewrite: {}", vec!["rewritten"]),
             (plain(), ask(), nobody, vec!["blocked"]),
             (Policy::new().person(Denied), ask(), "block: User denied execution", vec!["asked", "denied"]),
             (with(Some(true)), ask(), "pass", vec!["asked", "confirmed"]),
@@ -599,11 +621,15 @@ mod tests {
 
     #[tokio::test]
     async fn the_strictest_verdict_counts() {
+        let rewrite = |input: &str| Verdict { decision: Decision::Rewrite(input.into()), findings: Vec::new() };
         let cases = [
             (vec![], "pass", 0),
             (vec![Verdict::pass(), ask()], "ask: overwrites what others have", 1),
             (vec![ask(), block(), Verdict::pass()], "block: no", 2),
             (vec![Verdict::block("a", "first"), block()], "block: first", 2),
+            (vec![rewrite("{}"), Verdict::pass(), rewrite("{}")], "rewrite: {}", 0),
+            (vec![rewrite("{}"), ask()], "rewrite: {}", 1),
+            (vec![rewrite("{}"), rewrite("[]")], "block: two components rewrote the call, each in another way", 1),
         ];
         for (verdicts, expected, findings) in cases {
             let found = strictest(verdicts);

@@ -46,8 +46,8 @@ pub(crate) fn verdict(role: Role, plugin: &str, error: &CallError) -> Verdict {
     }
 }
 
-/// A verdict that holds what the contract asks of it: a block or a question has a reason.
-pub(crate) fn checked(mut verdict: Verdict, plugin: &str) -> Verdict {
+/// A verdict that holds what the contract asks of it: a block or a question has a reason, and only who may rewrite does.
+pub(crate) fn checked(mut verdict: Verdict, plugin: &str, may_rewrite: bool) -> Verdict {
     for finding in &mut verdict.findings {
         plugin.clone_into(&mut finding.plugin);
     }
@@ -55,8 +55,8 @@ pub(crate) fn checked(mut verdict: Verdict, plugin: &str) -> Verdict {
         Decision::Block(reason) | Decision::Ask(reason) if reason.trim().is_empty() => {
             *reason = format!("{plugin} gave no reason");
         }
-        // Rewriting is a grant of its own, and nothing grants it yet.
-        Decision::Rewrite(_) => {
+        // Rewriting is a grant of its own.
+        Decision::Rewrite(_) if !may_rewrite => {
             return Verdict::block("host:rewrite", format!("{plugin} rewrote the call, which it is not granted"));
         }
         _ => {}
@@ -86,8 +86,10 @@ mod tests {
             (Decision::Pass, false),
             (Decision::Ask(" ".into()), false),
         ];
+        let granted = Verdict { decision: Decision::Rewrite("{}".into()), findings: Vec::new() };
+        assert_eq!(checked(granted.clone(), "p", true), granted);
         for (decision, blocks) in cases {
-            let verdict = checked(Verdict { decision, findings: Vec::new() }, "p");
+            let verdict = checked(Verdict { decision, findings: Vec::new() }, "p", false);
             assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocks);
             if let Decision::Block(reason) | Decision::Ask(reason) = verdict.decision {
                 assert!(!reason.trim().is_empty());

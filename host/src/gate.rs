@@ -61,7 +61,7 @@ impl Keeper {
 }
 
 /// Judges calls. Share it between tasks by reference; calls are judged one after the other.
-pub struct Gate(Keeper);
+pub struct Gate(Keeper, bool);
 
 impl std::fmt::Debug for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -72,7 +72,14 @@ impl std::fmt::Debug for Gate {
 impl Gate {
     /// A gate of this plugin. Nothing runs before [`Gate::start`] or the first call.
     pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
-        Gate(Keeper::new(plugin, Role::Gate, session, capabilities))
+        Gate(Keeper::new(plugin, Role::Gate, session, capabilities), false)
+    }
+
+    /// The same, which may rewrite calls. Whoever asks it judges the new input again.
+    #[must_use]
+    pub fn rewriting(mut self, may: bool) -> Self {
+        self.1 = may;
+        self
     }
 
     /// The same with other limits.
@@ -92,14 +99,20 @@ impl Gate {
 
     /// Judges a call. Whatever goes wrong is a block that says what.
     pub async fn judge(&self, call: &ToolCall) -> Verdict {
+        self.judge_and_remember(call).await.0
+    }
+
+    /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
+    /// JSON text; none if it stays what this call was given.
+    pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
         let plugin = &self.0.plugin.name;
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
-            None => self.0.with(async |instance, _| instance.judge(call).await).await,
+            None => self.0.with(async |instance, _| Ok((instance.judge(call).await?, instance.memory().await?))).await,
         };
         match judged {
-            Ok(verdict) => failure::checked(verdict, plugin),
-            Err(error) => failure::verdict(Role::Gate, plugin, &error),
+            Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1), memory),
+            Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
         }
     }
 

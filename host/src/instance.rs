@@ -66,6 +66,7 @@ pub(crate) struct Instance {
     store: Store<HostState>,
     lifecycle: hooks::lifecycle::Guest,
     tool_gate: Option<hooks::tool_gate::Guest>,
+    session_memory: Option<hooks::session_memory::Guest>,
     tool_observer: Option<hooks::tool_observer::Guest>,
     analysis: Option<hooks::analysis::Guest>,
 }
@@ -103,14 +104,17 @@ impl Instance {
             let hooks = &plugin.hooks;
             let lifecycle = hooks.lifecycle.load(&mut store, &instance)?;
             let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
+            let session_memory =
+                hooks.session_memory.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
             let tool_observer =
                 hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
             let analysis = hooks.analysis.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            wasmtime::Result::Ok((lifecycle, tool_gate, tool_observer, analysis))
+            wasmtime::Result::Ok((lifecycle, tool_gate, session_memory, tool_observer, analysis))
         };
         let made = made.await;
-        let (lifecycle, tool_gate, tool_observer, analysis) = made.map_err(|error| explain(&store, &error))?;
-        let mut instance = Instance { store, lifecycle, tool_gate, tool_observer, analysis };
+        let (lifecycle, tool_gate, session_memory, tool_observer, analysis) =
+            made.map_err(|error| explain(&store, &error))?;
+        let mut instance = Instance { store, lifecycle, tool_gate, session_memory, tool_observer, analysis };
         let session = hooks::lifecycle::Session {
             role: role.name().to_owned(),
             cwd: session.cwd.clone(),
@@ -128,6 +132,14 @@ impl Instance {
         let hook = self.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
         arm(&mut self.store);
         let answer = hook.call_judge(&mut self.store, call).await;
+        answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    /// What later calls of the session are to be told, after the call that was judged last.
+    pub(crate) async fn memory(&mut self) -> Result<Option<String>, CallError> {
+        let Some(hook) = self.session_memory.as_ref() else { return Ok(None) };
+        arm(&mut self.store);
+        let answer = hook.call_after(&mut self.store).await;
         answer.map_err(|error| explain(&self.store, &error))
     }
 

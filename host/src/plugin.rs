@@ -34,6 +34,7 @@ impl std::fmt::Debug for Plugin {
 pub(crate) struct Hooks {
     pub(crate) lifecycle: hooks::lifecycle::GuestIndices,
     pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
+    pub(crate) session_memory: Option<hooks::session_memory::GuestIndices>,
     pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
 }
@@ -103,12 +104,24 @@ impl Plugin {
             lifecycle: hooks::lifecycle::GuestIndices::new(&pre).map_err(contract)?,
             tool_gate: optional(&description, "tool-gate", || hooks::tool_gate::GuestIndices::new(&pre))
                 .map_err(contract)?,
+            session_memory: optional(&description, "session-memory", || hooks::session_memory::GuestIndices::new(&pre))
+                .map_err(contract)?,
             tool_observer: optional(&description, "tool-observer", || hooks::tool_observer::GuestIndices::new(&pre))
                 .map_err(contract)?,
             analysis: optional(&description, "analysis", || hooks::analysis::GuestIndices::new(&pre))
                 .map_err(contract)?,
         };
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
+    }
+
+    /// Whether it judges calls.
+    pub fn has_gate(&self) -> bool {
+        self.hooks.tool_gate.is_some()
+    }
+
+    /// Whether it looks at results.
+    pub fn has_observer(&self) -> bool {
+        self.hooks.tool_observer.is_some()
     }
 
     /// What the component is and asks for.

@@ -56,6 +56,14 @@ pub fn state_folder(home: Option<&Path>) -> Option<PathBuf> {
     Some(state.or_else(|| Some(home?.join(".local/state")))?.join("toolgate"))
 }
 
+/// Makes sure that a folder is there, is the user's own, and can be written by nobody else.
+///
+/// # Errors
+/// If it is not like that and cannot be made.
+pub fn private_folder(path: &Path) -> Result<(), PrivateError> {
+    Folder::create(path).map(drop)
+}
+
 /// Who else may do what with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Others {

@@ -93,6 +93,7 @@ pub fn native_call(call: &ToolCall) -> Call {
         cwd: call.cwd.clone(),
         home: call.home.clone(),
         workspace: call.workspace_root.clone(),
+        ..Call::default()
     }
 }
 

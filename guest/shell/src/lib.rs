@@ -26,6 +26,7 @@
 //! | `word` | one word's value | which words a command has |
 //! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
 //! | `make` | what a makefile runs | running make |
+//! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
@@ -112,6 +113,7 @@ mod glob;
 mod hints;
 mod inline;
 mod make;
+mod patch;
 mod path;
 mod scan;
 mod syntax;
@@ -124,6 +126,7 @@ pub use effect::{Effect, Kind};
 pub use facts::{Facts, Look, Presence};
 pub use files::{Files, detect_files};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
+pub use patch::patch;
 pub use path::absolute;
 pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};
 pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, Script, Variables, parse, resolve_word};

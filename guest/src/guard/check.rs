@@ -58,6 +58,7 @@ impl Guard {
                         cwd: WORKSPACE.into(),
                         home: Some(HOME.into()),
                         workspace: WORKSPACE.into(),
+                        ..Call::default()
                     };
                     let findings = self.judge(&call, &mut NoWorld).findings;
                     let fired: Vec<String> = findings.into_iter().map(|finding| finding.rule).collect();

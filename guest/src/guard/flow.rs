@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use toolgate_shell::{Command, Joiner, Kind, Runs, Script, Span, Value, Why};
 
 use super::matching::is_change;
+use crate::call::Memory;
+pub(crate) use crate::call::Source;
 
 /// Programs that bring bytes from another machine.
 const FETCH: &[&str] = &[
@@ -161,17 +163,6 @@ const INTERPRETERS: &[&str] = &["python", "node", "perl", "ruby", "php", "deno",
 /// Programs that read the script which they run.
 const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
-/// Where a text comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Source {
-    /// From something that is not read here.
-    Unseen,
-    /// Out of another text.
-    Decoded,
-    /// From another machine.
-    Downloaded,
-}
-
 /// Something that is run without anyone having seen it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -221,11 +212,16 @@ fn is_network(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
-/// Everything that a text runs unseen.
-pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -> Vec<Run> {
+/// Everything that a text runs unseen, after what earlier ones left behind; and what is left behind after it.
+pub(crate) fn unseen(
+    script: &Script,
+    look: Option<&dyn toolgate_shell::Look>,
+    earlier: &Memory,
+) -> (Vec<Run>, Option<Memory>) {
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
-    let mut tainted: BTreeMap<&str, Source> = BTreeMap::new();
+    let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
+    let mut tainted = before.clone();
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
@@ -286,7 +282,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
         {
             found.push(Run { source, file: false, vouched: false, stored: command.stored, span: command.span });
         }
-        files(command, &piped, &mut tainted, &mut found);
+        files(command, &piped, &before, &mut tainted, &mut found);
         // A script that is there, and that could not be read.
         let script =
             command.effects.iter().filter(|effect| effect.kind == Kind::Execute).find_map(|effect| effect.path.known());
@@ -332,19 +328,34 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn toolgate_shell::Look>) -
     // Where it is known where it comes from, that it was not seen says nothing more.
     let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
     found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
-    found
+    let memory = (tainted != before).then(|| {
+        let kept = earlier.files.iter().filter(|(path, source)| tainted.get(path.as_str()) == Some(source)).cloned();
+        let new = tainted.iter().filter(|(path, source)| before.get(*path) != Some(source));
+        Memory { files: kept.chain(new.map(|(path, source)| ((*path).to_owned(), *source))).collect() }
+    });
+    (found, memory)
 }
 
 /// Follows what is fetched or decoded into files, and finds where those are run.
-fn files<'s>(command: &'s Command, piped: &[&Command], tainted: &mut BTreeMap<&'s str, Source>, found: &mut Vec<Run>) {
+fn files<'s>(
+    command: &'s Command,
+    piped: &[&Command],
+    before: &BTreeMap<&str, Source>,
+    tainted: &mut BTreeMap<&'s str, Source>,
+    found: &mut Vec<Run>,
+) {
     let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
     let known = |value: &'s Value| match value {
         Value::Known(path) => Some(path.as_str()),
         _ => None,
     };
     for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
-        let Some(source) = known(&effect.path).and_then(|path| tainted.get(path)) else { continue };
-        if runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
+        let Some((path, source)) = known(&effect.path).and_then(|path| Some((path, tainted.get(path)?))) else {
+            continue;
+        };
+        // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
+        let earlier = effect.kind == Kind::Execute && before.contains_key(path);
+        if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
             found.push(Run { source: *source, file: true, vouched: false, stored: command.stored, span: command.span });
             break;
         }
@@ -450,6 +461,35 @@ fn is_setup(inner: &[&Command]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    /// What one call leaves behind, and what comes of that in the next.
+    #[test]
+    fn what_earlier_calls_fetched_is_remembered() {
+        let cases: &[(&[&str], usize)] = &[
+            (&["curl -o a x", "sh a"], 1),
+            (&["curl -o a x", "cat a", "chmod +x a", "./a"], 1),
+            (&["curl -o a x", "mv a b", "bash b"], 1),
+            (&["curl -o a x", "cp a /q/b; cd /q", "python3 /q/b"], 1),
+            (&["base64 -d f > a", ". ./a"], 1),
+            (&["curl -o a x", "sh b"], 0),
+            (&["curl -o a x", "echo hi > a", "sh a"], 0),
+            (&["curl -o a x", "cat a"], 0),
+            (&["curl x > a; echo > a", "sh a"], 0),
+        ];
+        for (texts, expected) in cases {
+            let mut memory = Memory::default();
+            let mut last = 0;
+            for text in *texts {
+                let script = parse(text, &Facts::new("/p").home("/h"));
+                let (found, after) = unseen(&script, None, &memory);
+                last = found.len();
+                // Through the form in which it is kept.
+                let kept = after.unwrap_or(memory).text();
+                memory = Memory::read(&serde_json::from_str(&kept).expect("JSON"));
+            }
+            assert_eq!(last, *expected, "{texts:?}");
+        }
+    }
+
     use toolgate_shell::{Facts, parse};
 
     use super::*;
@@ -508,7 +548,7 @@ mod tests {
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));
             let mut found: Vec<(Source, bool)> =
-                unseen(&script, None).into_iter().map(|run| (run.source, run.file)).collect();
+                unseen(&script, None, &Memory::default()).0.into_iter().map(|run| (run.source, run.file)).collect();
             found.dedup();
             assert_eq!(found, *expected, "{text}");
         }

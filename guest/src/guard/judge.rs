@@ -7,18 +7,20 @@
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `tools` | the fields of file tools |
+//! | `typed` | commands that wait for text, where that is not seen |
 
 mod coded;
 mod commands;
 mod paths;
 mod reads;
 mod tools;
+mod typed;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse};
+use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse, patch};
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
@@ -27,7 +29,7 @@ use super::overrides;
 use super::place::{Map, RealMap};
 use super::rule::named;
 use super::rules::Guard;
-use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Verdict};
+use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
@@ -121,11 +123,15 @@ impl Guard {
             comments: Vec::new(),
             branches: HashMap::new(),
             trackers,
+            memory: None,
         };
         let mut script = None;
         match (&call.command, call.kind) {
-            (Some(command), _) => {
-                let parsed = parse(&command.value, &facts);
+            (Some(command), kind) => {
+                let parsed = match kind {
+                    Kind::Write => patch(&command.value, &call.cwd),
+                    _ => parse(&command.value, &facts),
+                };
                 inquiry.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
             }
@@ -166,6 +172,8 @@ struct Inquiry<'a> {
     comments: Vec<String>,
     branches: HashMap<String, Option<Option<String>>>,
     trackers: Vec<String>,
+    /// What the call leaves behind for later ones of the session.
+    memory: Option<Memory>,
 }
 
 impl<'a> Inquiry<'a> {
@@ -213,6 +221,7 @@ impl<'a> Inquiry<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
+        self.typed(&subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
     }
@@ -290,7 +299,22 @@ impl<'a> Inquiry<'a> {
     fn verdict(mut self) -> Verdict {
         self.overridden();
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.action));
-        Verdict { findings: self.findings }
+        if self.call.replaces {
+            self.forget_replaced();
+        }
+        Verdict { findings: self.findings, memory: self.memory }
+    }
+
+    /// What a file tool writes as a whole is in its input.
+    fn forget_replaced(&mut self) {
+        let call = self.call;
+        let written: Vec<String> =
+            call.paths.iter().map(|field| absolute(&tilde(&field.value, call), &call.cwd)).collect();
+        let files = &call.earlier.files;
+        if files.iter().any(|(path, _)| written.contains(path)) {
+            let files = files.iter().filter(|(path, _)| !written.contains(path)).cloned().collect();
+            self.memory = Some(Memory { files });
+        }
     }
 }
 

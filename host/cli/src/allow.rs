@@ -13,7 +13,7 @@ use serde_json::Value;
 use toolgate_host::grants::{self, Grant, Grants};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
-use crate::agent::{claude, pi, read};
+use crate::agent::{self, pi::Pi};
 use crate::show::{self, BOLD, DIM};
 use crate::{Failure, ancestry, check, exit, place, span, terminal};
 
@@ -142,9 +142,11 @@ fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
     }
     let input: Value = serde_json::from_str(text)
         .map_err(|error| Failure::new(exit::DATA, format!("the input of {tool} is not JSON: {error}")))?;
-    let tools = if claude::TOOLS.iter().any(|known| known.name == tool) { claude::TOOLS } else { pi::TOOLS };
-    read(tools, tool, &input, here(ToolCall::new(tool, ToolKind::Other, cwd)))
-        .map_err(|error| Failure::new(exit::DATA, error))
+    let made = || here(ToolCall::new(tool, ToolKind::Other, cwd));
+    // Several agents have tools of one name, with other fields: the input says whose it is.
+    let owners = agent::all().filter(|agent| agent.tools().iter().any(|known| known.name == tool));
+    let read = owners.map(|agent| agent::read(agent, tool, &input, made())).find(Result::is_ok);
+    read.unwrap_or_else(|| agent::read(&Pi, tool, &input, made())).map_err(|error| Failure::new(exit::DATA, error))
 }
 
 /// The rules that a permission has to lift: those that speak against the call, which the person may have named. None

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value, json};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
+use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
-use crate::{Failure, exit, place, show};
+use crate::{Failure, exit, path_hints, place, show};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -92,6 +93,21 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// The same for hints, which may also be those of a call.
+#[derive(Args)]
+pub(crate) struct HintArguments {
+    #[command(flatten)]
+    text: Arguments,
+
+    /// Read a payload of this agent from standard input: the hints are those of the call in it
+    #[arg(long, value_name = "AGENT", conflicts_with_all = ["command", "batch", "cwd", "home", "workspace", "env", "env_complete"], value_parser = PossibleValuesParser::new(agent::all().map(|agent| agent.name())))]
+    from: Option<String>,
+
+    /// The agent's name for the event, where its payload does not say it
+    #[arg(long, requires = "from")]
+    event: Option<String>,
 }
 
 fn variable(text: &str) -> Result<(String, String), String> {
@@ -193,6 +209,37 @@ pub(crate) fn object(answer: &str) -> Result<Map<String, Value>, CallError> {
 pub(crate) fn unanswered(error: &CallError) -> Failure {
     let wrong = matches!(error, CallError::Request(_) | CallError::Input { .. });
     Failure::new(if wrong { exit::DATA } else { exit::SOFTWARE }, error.to_string())
+}
+
+/// The hints of a text, or of an agent's call.
+pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
+    let Some(agent) = arguments.from.as_deref().and_then(agent::named) else {
+        return run(Question::Hints, &arguments.text);
+    };
+    let wrong = |why: String| Failure::new(exit::DATA, why);
+    let payload: Value =
+        serde_json::from_str(&text(Some("-"))?).map_err(|error| wrong(format!("the payload is not JSON: {error}")))?;
+    let variable = |name: &str| std::env::var(name).ok();
+    let event = agent.decode(arguments.event.as_deref(), &Payload::new(&payload, &variable)).map_err(wrong)?;
+    let call = match event.about {
+        About::Call { call, .. } => *call,
+        About::Result(result) => result.call,
+        About::Session => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
+    };
+    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
+    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| software(&error))?;
+    let paths = runtime.block_on(path_hints::of(&plugin, &call)).map_err(|error| unanswered(&error))?;
+    let mut answer = Map::new();
+    answer.insert("paths".to_owned(), paths.into());
+    let mut out = anstream::stdout();
+    let written = match arguments.text.json {
+        true => writeln!(out, "{}", Value::Object(answer)),
+        false => show::hints(&mut out, &answer),
+    };
+    written.map_err(output_lost)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode, Failure> {

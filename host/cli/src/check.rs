@@ -13,7 +13,7 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
 use toolgate_host::{Action, Decision, Gate, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{pi, read};
+use crate::agent::{pi::Pi, read};
 use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::place::Standing;
@@ -114,7 +114,11 @@ impl Gates<'_> {
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
             let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs };
-            let opened = if self.rules.is_some() { standing.start(files).await? } else { standing.open(files).await? };
+            let opened = if self.rules.is_some() {
+                standing.start(files, None).await?
+            } else {
+                standing.open(files, None).await?
+            };
             let (gate, started) = (opened.gate, opened.started);
             show::diagnostics(&started.diagnostics);
             let unusable = started.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
@@ -255,7 +259,7 @@ fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
         workspace_root: root,
         ..ToolCall::new(&line.tool, ToolKind::Other, cwd)
     };
-    read(pi::TOOLS, &line.tool, &input, call)
+    read(&Pi, &line.tool, &input, call)
 }
 
 /// An answer to a line that could not be judged. It says block as well, for a reader who looks only at that.

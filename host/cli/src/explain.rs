@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let answer = runtime.map_err(|error| software(&error))?.block_on(async {
-        let opened = standing.open(files).await?;
+        let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
         let answer = standing.analysis(opened.files).explain(&request.to_string()).await;
         answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))

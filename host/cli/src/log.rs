@@ -210,7 +210,7 @@ fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<
 fn style(action: Outcome) -> Style {
     match action {
         Outcome::Blocked | Outcome::Denied => RED,
-        Outcome::Asked => YELLOW,
+        Outcome::Asked | Outcome::Rewritten => YELLOW,
         Outcome::Confirmed | Outcome::AllowedOnce | Outcome::Overridden => GREEN,
     }
 }

@@ -8,16 +8,23 @@
 //! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
+//! | `fired` | when an agent's hook was last called |
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
+//! | `judge` | verdicts, in this process or by the resident host |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
+//! | `path_hints` | the paths that a call is about |
 //! | `place` | where things are: rule files, the log, permissions |
+//! | `plugins` | components beside the guard |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
+//! | `serve` | hosts that stay: for shims, and for hooks |
+//! | `session` | what is kept between the calls of a session |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
@@ -30,16 +37,23 @@ mod analysis;
 mod ancestry;
 mod check;
 mod columns;
+mod desk;
 mod explain;
+mod fired;
 mod history;
 mod hook;
 mod inspect;
+mod judge;
 mod lines;
 mod log;
 mod packs;
+mod path_hints;
 mod place;
+mod plugins;
 mod rules;
 mod script;
+mod serve;
+mod session;
 mod show;
 mod source;
 mod span;
@@ -94,6 +108,8 @@ enum Command {
     Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
+    /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
+    Serve(serve::Arguments),
     /// Let one exact call through, once
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
@@ -108,7 +124,7 @@ enum Command {
     Files(analysis::Arguments),
     /// Show the paths that a shell text makes or changes, relative to the workspace
     #[command(after_help = analysis::HINTS)]
-    Hints(analysis::Arguments),
+    Hints(analysis::HintArguments),
 }
 
 fn main() -> ExitCode {
@@ -137,12 +153,13 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
         Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),
-        Command::Hints(arguments) => analysis::run(analysis::Question::Hints, &arguments),
+        Command::Hints(arguments) => analysis::hints(&arguments),
     };
     match outcome {
         Ok(code) => code,

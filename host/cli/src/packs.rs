@@ -1,11 +1,13 @@
 //! `--packs`: which packs of the built-in rules are on.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 use toolgate_host::Started;
 
 /// The packs that a command line names. Rule files may name some as well, under `packs`; the command line has the last
 /// word.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Packs {
     /// Switch packs of built-in rules on, or off with a dash before the name: `cloud,ci`, `all`, `-git`
     #[arg(long = "packs", value_name = "NAMES", value_delimiter = ',', allow_hyphen_values = true)]

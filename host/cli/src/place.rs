@@ -12,6 +12,7 @@ use toolgate_host::{
 };
 
 use crate::packs::Packs;
+use crate::serve::Frames;
 use crate::{Failure, exit};
 
 /// A rule file's path below a project's root, and below the home folder.
@@ -87,11 +88,12 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
     Ok((home, config))
 }
 
-/// Where the gate's own files are: configuration, state, and this program. A user may have them anywhere.
+/// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere.
 fn own() -> Vec<String> {
     let config = homes().ok().map(|(_, config)| config);
     let state = state_folder(home().map(PathBuf::from).as_deref());
-    let named: Vec<PathBuf> = [config, state, std::env::current_exe().ok()].into_iter().flatten().collect();
+    let sockets = crate::serve::resident::folder();
+    let named: Vec<PathBuf> = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten().collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
     all.sort();
@@ -104,15 +106,24 @@ pub(crate) fn user_file() -> Result<PathBuf, String> {
     homes().map(|(_, config)| config.join("toolgate.yaml"))
 }
 
+/// A file in the user's folder for configuration, if there is telling where that is.
+pub(crate) fn user_file_named(name: &str) -> Option<PathBuf> {
+    homes().ok().map(|(_, config)| config.join(name))
+}
+
 /// The default plugin. Making it takes under a millisecond, as nothing is compiled.
 pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
     Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())
 }
 
 /// What a component may reach here.
-pub(crate) fn granted(files: LocalFiles) -> Capabilities {
-    // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
-    Capabilities::denied().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog)
+pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>) -> Capabilities {
+    let granted = Capabilities::denied().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog);
+    match frames {
+        Some(frames) => granted.ui(frames.clone()),
+        // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
+        None => granted,
+    }
 }
 
 /// Where a gate stands.
@@ -145,23 +156,23 @@ impl Standing<'_> {
 
     /// Answers about these rules and no others.
     pub(crate) fn analysis(&self, files: LocalFiles) -> Analysis {
-        Analysis::new(self.plugin.clone(), self.session(), granted(files))
+        Analysis::new(self.plugin.clone(), self.session(), granted(files, None))
     }
 
     /// A gate with these rules and no others.
-    pub(crate) async fn start(&self, files: LocalFiles) -> Result<Opened, Failure> {
-        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone()));
+    pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames));
         let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
         Ok(Opened { gate, started, files })
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
-    pub(crate) async fn open(&self, files: LocalFiles) -> Result<Opened, Failure> {
+    pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
         let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
-            return self.start(files).await;
+            return self.start(files, frames).await;
         };
-        let first = self.start(files.remembering()).await?;
+        let first = self.start(files.remembering(), frames).await?;
         let broken = broken(&first.started);
         for (path, content) in first.files.handed_over() {
             if !broken.contains(&path)
@@ -170,11 +181,17 @@ impl Standing<'_> {
                 tracing::warn!(%error, "the rule file could not be copied");
             }
         }
-        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies).await }
+        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies, frames).await }
     }
 
     /// Starts once more, with copies of the files that cannot be used.
-    async fn mend(&self, first: Opened, broken: &[PathBuf], copies: &LastGood) -> Result<Opened, Failure> {
+    async fn mend(
+        &self,
+        first: Opened,
+        broken: &[PathBuf],
+        copies: &LastGood,
+        frames: Option<&Frames>,
+    ) -> Result<Opened, Failure> {
         let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
         let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
             found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
@@ -182,7 +199,7 @@ impl Standing<'_> {
         while second.is_none() && !copies.is_empty() {
             let files =
                 copies.iter().fold(first.files.clone(), |files, (path, copy)| files.instead(*path, (*copy).clone()));
-            let opened = self.start(files).await?;
+            let opened = self.start(files, frames).await?;
             let still = self::broken(&opened.started);
             let all = copies.len();
             copies.retain(|(path, _)| !still.contains(path));

@@ -181,7 +181,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let standing = Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &at.packs };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.map_err(|error| software(&error))?.block_on(async {
-        let opened = standing.open(files).await?;
+        let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
         let analysis = standing.analysis(opened.files);
         let mut answers = Vec::new();

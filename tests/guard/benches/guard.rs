@@ -19,6 +19,7 @@ fn call(command: &str) -> Call {
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),
         workspace: "/home/dev/project".into(),
+        ..Call::default()
     }
 }
 

@@ -82,6 +82,7 @@ impl Judge {
             cwd: cwd.into(),
             home: Some(home.into()),
             workspace: workspace.into(),
+            ..Call::default()
         };
         let verdict = self.guard.judge(&call, &mut files);
         let stopped = match verdict.action() {

@@ -871,3 +871,25 @@ pub(super) fn ini(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
 }
+
+/// `apply_patch PATCH`, or the patch on standard input.
+pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {
+    let text = match operands.first() {
+        Some(operand) => operand.known().map(|text| (text.to_owned(), operand.span)),
+        None => run.input.map(|text| (text.to_owned(), run.span)),
+    };
+    let known = text.and_then(|(text, span)| {
+        let changes = crate::patch::changes(&text).ok()?;
+        Some(changes.into_iter().map(|change| (change.kind, change.path.to_owned(), span)).collect::<Vec<_>>())
+    });
+    let Some(changes) = known else {
+        // It may be any file.
+        let place = run.place(&Value::hole(Why::Argument), run.span);
+        return run.add(Kind::Write, &place, Mark::possible());
+    };
+    for (kind, path, span) in changes {
+        let place = run.place(&Value::Known(path), span);
+        let mark = Mark::possible();
+        run.add(kind, &place, if kind == Kind::Move { mark.copied() } else { mark });
+    }
+}

@@ -87,6 +87,7 @@ pub(crate) fn effects(command: &Command, look: &dyn Look) -> Vec<Effect> {
     for (index, base) in bases.into_iter().enumerate() {
         let mut run = Run {
             look,
+            input: command.input(),
             args: &call.args,
             name: call.name,
             span: command.span,
@@ -303,6 +304,8 @@ struct Here {
 /// One command in one directory.
 struct Run<'a> {
     look: &'a dyn Look,
+    /// What it may read from standard input, if that is known.
+    input: Option<&'a str>,
     args: &'a Args,
     name: &'static str,
     span: Span,

@@ -291,6 +291,8 @@ const PROGRAMS: &[Row] = &[
     row("prename rename file-rename", "n e=q", Code(files::rename_by)).skip(1),
     row("envsubst gettext", "", Nothing),
     row("crudini", "", Code(files::ini)).style(Raw),
+    // A tool of agents, which some of them look for in shell texts as well.
+    row("apply_patch applypatch apply-patch", "", Code(files::apply_patch)).style(Raw),
 ];
 
 /// The row of a program and the name that it has there.

@@ -35,6 +35,7 @@ pub(crate) enum Coded {
     RunDownloaded,
     DecodeAndRun,
     UnseenScript,
+    TypedUnseen,
 }
 
 impl Coded {
@@ -52,6 +53,7 @@ impl Coded {
         Coded::RunDownloaded,
         Coded::DecodeAndRun,
         Coded::UnseenScript,
+        Coded::TypedUnseen,
     ];
 
     /// As the row has it.
@@ -70,6 +72,7 @@ impl Coded {
             Coded::RunDownloaded => "run-downloaded",
             Coded::DecodeAndRun => "decode-and-run",
             Coded::UnseenScript => "unseen-script",
+            Coded::TypedUnseen => "typed-unseen",
         }
     }
 }
@@ -169,7 +172,12 @@ impl<'a> Inquiry<'a> {
         if script.unparsed.is_some() {
             return;
         }
-        for run in flow::unseen(script, look) {
+        let (runs, memory) = flow::unseen(script, look, &self.call.earlier);
+        // A text that is judged twice leaves behind what it does the first time.
+        if self.memory.is_none() {
+            self.memory = memory;
+        }
+        for run in runs {
             let coded = match (run.source, run.file) {
                 (Source::Downloaded, false) if run.vouched => Coded::DownloadVouched,
                 (Source::Downloaded, false) => Coded::DownloadAndRun,

@@ -4,119 +4,111 @@
 //! no opinion; `allow` would skip the user's own permission prompts and is never said. Anything else on standard
 //! output, and any other exit code but 2, lets the call run.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
-use toolgate_host::{Decision, ToolCall, ToolKind, Verdict};
+use toolgate_host::ToolKind;
 
-use super::{Tool, read, reason_text};
-use crate::place;
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+
+pub(crate) struct Claude;
 
 /// As of Claude Code 2.1.
 #[rustfmt::skip]
-pub(crate) const TOOLS: &[Tool] = &[
-    Tool { name: "Bash", kind: ToolKind::Shell, required: &["command"], paths: &[], globs: &[] },
-    Tool { name: "Edit", kind: ToolKind::Edit, required: &["file_path"], paths: &[], globs: &[] },
-    Tool { name: "Glob", kind: ToolKind::List, required: &[], paths: &["path"], globs: &["pattern"] },
-    Tool { name: "Grep", kind: ToolKind::Search, required: &[], paths: &["path"], globs: &["glob"] },
-    Tool { name: "LS", kind: ToolKind::List, required: &[], paths: &["path"], globs: &[] },
-    Tool { name: "MultiEdit", kind: ToolKind::Edit, required: &["file_path"], paths: &[], globs: &[] },
-    Tool { name: "NotebookEdit", kind: ToolKind::Edit, required: &["notebook_path"], paths: &[], globs: &[] },
-    Tool { name: "Read", kind: ToolKind::Read, required: &["file_path"], paths: &[], globs: &[] },
-    Tool { name: "WebFetch", kind: ToolKind::Fetch, required: &[], paths: &[], globs: &[] },
-    Tool { name: "Write", kind: ToolKind::Write, required: &["file_path"], paths: &[], globs: &[] },
+const TOOLS: &[Tool] = &[
+    Tool::shell("Bash", &[]),
+    Tool::file("Edit", ToolKind::Edit, &["file_path"]),
+    Tool::look("Glob", ToolKind::List, &["path"], &["pattern"]),
+    Tool::look("Grep", ToolKind::Search, &["path"], &["glob"]),
+    Tool::look("LS", ToolKind::List, &["path"], &[]),
+    // Watches what a shell command prints.
+    Tool::shell("Monitor", &[]),
+    Tool::file("MultiEdit", ToolKind::Edit, &["file_path"]),
+    Tool::file("NotebookEdit", ToolKind::Edit, &["notebook_path"]),
+    Tool::file("Read", ToolKind::Read, &["file_path"]),
+    Tool::fetch("WebFetch", &["url"]),
+    Tool::other("WebSearch", ToolKind::Fetch),
+    Tool::file("Write", ToolKind::Write, &["file_path"]),
 ];
 
 /// Modes in which Claude Code has been seen to say yes for its user when a hook says `ask`.
 const UNATTENDED: &[&str] = &["auto", "bypassPermissions", "dontAsk"];
 
-/// What Claude Code asks.
-pub(crate) enum Event {
-    /// A tool is about to run.
-    PreToolUse {
-        call: Box<ToolCall>,
-        /// Whether a question would reach a person.
-        attended: bool,
-    },
-    /// A session starts in this folder.
-    SessionStart { cwd: String },
-    /// Something that nothing is to be said about.
-    Other,
-}
+impl Dialect for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
 
-/// Reads a payload. An error is a reason not to run whatever was asked about.
-pub(crate) fn decode(payload: &[u8]) -> Result<Event, String> {
-    let payload = std::str::from_utf8(payload).map_err(|_| "the hook's payload is not UTF-8 text".to_owned())?;
-    let payload: Value =
-        serde_json::from_str(payload).map_err(|error| format!("the hook's payload is not JSON: {error}"))?;
-    let text = |key: &str| match payload.get(key) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("the field {key} of the hook's payload is not a text")),
-        None => Err(format!("the hook's payload has no field {key}")),
-    };
-    let cwd = || match text("cwd")? {
-        cwd if cwd.starts_with('/') => Ok(cwd),
-        cwd => Err(format!("the working directory {cwd} is not an absolute path")),
-    };
-    match text("hook_event_name")?.as_str() {
-        "PreToolUse" => {
-            let name = text("tool_name")?;
-            let input = payload.get("tool_input").ok_or("the hook's payload has no field tool_input")?;
-            let cwd = cwd()?;
-            let optional = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default();
-            let call = ToolCall {
-                id: optional("tool_use_id").to_owned(),
-                home: place::home(),
-                workspace_root: workspace_root(&cwd),
-                context: json!({
-                    "schema": 1,
-                    "agent": "claude",
-                    "session": optional("session_id"),
-                    "mode": optional("permission_mode"),
-                })
-                .to_string(),
-                ..ToolCall::new(&name, ToolKind::Other, &cwd)
-            };
-            let attended = !UNATTENDED.contains(&optional("permission_mode"));
-            Ok(Event::PreToolUse { call: Box::new(read(TOOLS, &name, input, call)?), attended })
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let moment = moment(payload.text("hook_event_name")?);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
         }
-        "SessionStart" => Ok(Event::SessionStart { cwd: cwd()? }),
-        _ => Ok(Event::Other),
+        let scene = payload.scene("session_id", "cwd", &["CLAUDE_PROJECT_DIR"])?;
+        let mode = payload.optional("permission_mode");
+        let made = || {
+            let input = payload.field("tool_input")?;
+            call(self, &scene, (payload.optional("tool_use_id"), mode), payload.text("tool_name")?, input)
+        };
+        let about = match moment.when {
+            When::Before | When::Permission => {
+                let asks = if UNATTENDED.contains(&mode) { Asks::Nobody } else { Asks::Agent };
+                About::Call { call: Box::new(made()?), asks }
+            }
+            When::After => {
+                let failed = payload.value.get("error");
+                // A command that fails has its exit code in a sentence.
+                let code = failed.and_then(Value::as_str).and_then(|text| text.strip_prefix("Exit code "));
+                let code = code.and_then(|text| text.split_whitespace().next()?.parse().ok());
+                let output = failed.or_else(|| payload.value.get("tool_response")).unwrap_or(&Value::Null);
+                About::Result(Box::new(result(made()?, output, failed.is_some(), code)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let name = &moment.name;
+        let decision = |decision: &str, reason: &str| json!({ "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason });
+        let mut said = json!({});
+        match (moment.when, answer) {
+            (When::Permission, Answer::Deny(reason)) => {
+                let decision = json!({ "behavior": "deny", "message": reason });
+                said["hookSpecificOutput"] = json!({ "hookEventName": name, "decision": decision });
+            }
+            // Claude Code asks its user at that moment anyway.
+            (When::Permission, _) | (_, Answer::Nothing) => {}
+            (When::TurnEnd, Answer::Add(text)) => said = json!({ "decision": "block", "reason": text }),
+            (_, Answer::Add(text)) => {
+                said["hookSpecificOutput"] = json!({ "hookEventName": name, "additionalContext": text });
+            }
+            (_, Answer::Deny(reason)) => said["hookSpecificOutput"] = decision("deny", reason),
+            (_, Answer::Ask(reason)) => said["hookSpecificOutput"] = decision("ask", reason),
+            (_, Answer::Rewrite(input)) => {
+                said["hookSpecificOutput"] = json!({ "hookEventName": name, "updatedInput": input });
+            }
+        }
+        super::with_message(said, message)
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("PreToolUse"))
     }
 }
 
-/// The project's root: what Claude Code says, else what the folders say. It stays the same wherever a call runs.
-pub(crate) fn workspace_root(cwd: &str) -> String {
-    let said = std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|root| root.starts_with('/'));
-    said.unwrap_or_else(|| place::project_root(Path::new(cwd)).display().to_string())
-}
-
-/// The answer to a call that is about to run; empty for no opinion. `message` is shown to the user.
-pub(crate) fn encode(verdict: &Verdict, message: Option<&str>) -> String {
-    let (decision, reason) = match &verdict.decision {
-        Decision::Pass => return notice(message),
-        Decision::Ask(reason) => ("ask", reason.clone()),
-        Decision::Block(reason) | Decision::Rewrite(reason) => ("deny", reason.clone()),
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "SessionStart" => When::SessionStart,
+        "SessionEnd" => When::SessionEnd,
+        "PreToolUse" => When::Before,
+        "PermissionRequest" => When::Permission,
+        "PostToolUse" | "PostToolUseFailure" => When::After,
+        "Stop" => When::TurnEnd,
+        _ => When::Unknown,
     };
-    let mut answer = json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": decision,
-            "permissionDecisionReason": reason_text(verdict, &reason),
-        }
-    });
-    if let Some(message) = message {
-        answer["systemMessage"] = message.into();
-    }
-    answer.to_string()
-}
-
-/// The answer to a call that could not be judged.
-pub(crate) fn refuse(verdict: &Verdict) -> String {
-    encode(verdict, None)
-}
-
-/// A word to the user, with no opinion on anything.
-pub(crate) fn notice(message: Option<&str>) -> String {
-    message.map_or_else(String::new, |message| json!({ "systemMessage": message }).to_string())
+    Moment { when, name: name.to_owned() }
 }

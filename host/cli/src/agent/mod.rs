@@ -1,26 +1,256 @@
-//! The agents' dialects: one file per agent, each a table of its tools and the shape of its answers.
+//! The agents' dialects: one file per agent, each a table of its tools, a decoder of its payloads and an encoder of the
+//! answers that it understands.
 //!
-//! Here is what they share: reading a tool's input by its row in such a table, and the row for tools that are in
-//! none.
+//! | Module | Agent | How it is reached |
+//! |---|---|---|
+//! | `claude` | Claude Code | `toolgate hook claude` |
+//! | `codex` | Codex CLI | `toolgate hook codex` |
+//! | `copilot` | Copilot CLI | `toolgate hook copilot EVENT` |
+//! | `cursor` | Cursor | `toolgate hook cursor` |
+//! | `droid` | Factory Droid | `toolgate hook droid` |
+//! | `gemini` | Gemini CLI | `toolgate hook gemini` |
+//! | `opencode` | OpenCode | `toolgate serve --stdio opencode`, by a plugin |
+//! | `pi` | pi | `toolgate serve --stdio pi`, by an extension |
+//!
+//! Here is what they share: the events and answers between a dialect and the rest, and reading a tool's input by its
+//! row in a table, the user's own rows and the row for tools that are in none included. No dialect knows another one:
+//! an answer that one agent takes for a denial makes another one run the call.
 
 pub(crate) mod claude;
+pub(crate) mod codex;
+pub(crate) mod copilot;
+pub(crate) mod cursor;
+pub(crate) mod droid;
+pub(crate) mod gemini;
+pub(crate) mod opencode;
+mod payload;
 pub(crate) mod pi;
+mod tools;
 
-use serde_json::Value;
-use toolgate_host::{Field, ToolCall, ToolKind, Verdict};
+use std::panic::RefUnwindSafe;
 
-use crate::show;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolgate_host::{Field, ToolCall, ToolKind, ToolResult, Verdict};
+
+use crate::{place, show};
+pub(crate) use payload::Payload;
+pub(crate) use tools::UserTools;
+
+/// How one agent speaks.
+pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
+    /// As in `toolgate hook AGENT`.
+    fn name(&self) -> &'static str;
+
+    /// The agent's tools.
+    fn tools(&self) -> &'static [Tool];
+
+    /// Reads a payload. `event` is the event's name, where the command line says it. An error is a reason not to run
+    /// whatever was asked about.
+    fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String>;
+
+    /// Says an answer, as one JSON object; empty for nothing at all. `message` is shown to the user, where the agent
+    /// can do that.
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String;
+
+    /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
+    /// is known to be another.
+    fn unreadable(&self, event: Option<&str>) -> Moment;
+}
+
+/// Every agent with a hook that is a program.
+pub(crate) const HOOKS: &[&dyn Dialect] =
+    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &cursor::Cursor, &droid::Droid, &gemini::Gemini];
+
+/// Every agent with a shim in its own process.
+pub(crate) const SHIMS: &[&dyn Dialect] = &[&opencode::OpenCode, &pi::Pi];
+
+/// Every agent.
+pub(crate) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
+    HOOKS.iter().chain(SHIMS).copied()
+}
+
+/// The agent with this name.
+pub(crate) fn named(name: &str) -> Option<&'static dyn Dialect> {
+    all().find(|agent| agent.name() == name)
+}
+
+/// When an agent asks, and what its event is called: some answers have to repeat that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) when: When,
+    pub(crate) name: String,
+}
+
+/// The moments that the contract knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    SessionStart,
+    SessionEnd,
+    /// A tool is about to run.
+    Before,
+    /// The agent is about to ask its user.
+    Permission,
+    /// A tool has run.
+    After,
+    /// A tool is running.
+    Update,
+    /// The agent has finished its turn.
+    TurnEnd,
+    /// Nothing that Toolgate knows.
+    Unknown,
+}
+
+impl When {
+    /// Whether a denial is understood.
+    pub(crate) fn gates(self) -> bool {
+        matches!(self, When::Before | When::Permission)
+    }
+}
+
+/// What a payload says.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) moment: Moment,
+    pub(crate) scene: Scene,
+    pub(crate) about: About,
+}
+
+/// What an event is about.
+#[derive(Debug)]
+pub(crate) enum About {
+    /// The session, or nothing that is known.
+    Session,
+    /// A call that is about to run.
+    Call {
+        call: Box<ToolCall>,
+        /// How a question gets to a person.
+        asks: Asks,
+    },
+    /// A call that has run.
+    Result(Box<ToolResult>),
+}
+
+/// How a question gets to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// The agent puts it to its user.
+    Agent,
+    /// The host puts it to the user through the agent's own dialogs.
+    Host,
+    /// Not at all.
+    Nobody,
+}
+
+/// The session that an event is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Scene {
+    /// The agent's own name for it; empty if it gives none.
+    pub(crate) session: String,
+    /// Where the agent is.
+    pub(crate) cwd: String,
+    /// The folder that it was started for.
+    pub(crate) root: String,
+    /// Whether that is only a guess by what is in the folders.
+    pub(crate) guessed: bool,
+}
+
+impl Event {
+    /// One that nothing is said about.
+    fn unknown(moment: Moment) -> Self {
+        Event { moment, scene: Scene::default(), about: About::Session }
+    }
+}
+
+/// An answer as its text, with what the user is to see under the key that several agents have for that. Nothing in it is
+/// no text at all.
+fn with_message(mut said: Value, message: Option<&str>) -> String {
+    if let Some(message) = message {
+        said["systemMessage"] = message.into();
+    }
+    if said.as_object().is_some_and(serde_json::Map::is_empty) { String::new() } else { said.to_string() }
+}
+
+/// What an agent is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// No opinion.
+    Nothing,
+    /// The call does not run, and why.
+    Deny(String),
+    /// The agent is to ask its user this.
+    Ask(String),
+    /// The call runs with this input, a JSON object.
+    Rewrite(Value),
+    /// A text for the agent.
+    Add(String),
+}
 
 /// What an agent's tool works on, by the keys of its input.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tool {
     pub(crate) name: &'static str,
+    pub(crate) row: Row<'static>,
+}
+
+/// The keys of a tool's input, by what they hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
     pub(crate) kind: ToolKind,
-    /// Keys that must hold a text: a command for a shell, a path for anything else.
-    pub(crate) required: &'static [&'static str],
-    /// Keys that may hold a path.
-    pub(crate) paths: &'static [&'static str],
-    /// Keys that may hold a file name pattern.
-    pub(crate) globs: &'static [&'static str],
+    /// A shell command, or the patch of a tool that edits: the first of these that is there. One has to be.
+    pub(crate) command: &'a [&'a str],
+    /// Paths that have to be there.
+    pub(crate) required: &'a [&'a str],
+    /// Paths that may be there.
+    pub(crate) paths: &'a [&'a str],
+    /// File name patterns that may be there.
+    pub(crate) globs: &'a [&'a str],
+    /// The directory that the call works in, instead of the agent's: the first of these that is there.
+    pub(crate) cwd: &'a [&'a str],
+}
+
+impl Row<'static> {
+    /// Nothing in it.
+    const fn of(kind: ToolKind) -> Self {
+        Row { kind, command: &[], required: &[], paths: &[], globs: &[], cwd: &[] }
+    }
+}
+
+impl Tool {
+    /// Runs a shell text.
+    const fn shell(name: &'static str, cwd: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { command: &["command", "cmd"], cwd, ..Row::of(ToolKind::Shell) } }
+    }
+
+    /// Works on one file.
+    const fn file(name: &'static str, kind: ToolKind, required: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { required, ..Row::of(kind) } }
+    }
+
+    /// Looks through a folder.
+    const fn look(
+        name: &'static str,
+        kind: ToolKind,
+        paths: &'static [&'static str],
+        globs: &'static [&'static str],
+    ) -> Self {
+        Tool { name, row: Row { paths, globs, ..Row::of(kind) } }
+    }
+
+    /// Changes files by a patch that names them.
+    const fn patch(name: &'static str, command: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { command, ..Row::of(ToolKind::Edit) } }
+    }
+
+    /// Fetches a document.
+    const fn fetch(name: &'static str, paths: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { paths, ..Row::of(ToolKind::Fetch) } }
+    }
+
+    /// Does something that no path is in.
+    const fn other(name: &'static str, kind: ToolKind) -> Self {
+        Tool { name, row: Row::of(kind) }
+    }
 }
 
 /// Keys of an unknown tool's input that hold a shell command.
@@ -34,8 +264,11 @@ const SEVERAL_KEYS: &[&str] = &["commands"];
 const PATH_KEYS: &[&str] = &[
     "absolute_path", "cwd", "destination", "dir", "dir_path", "directory", "file", "file_path", "file_paths",
     "filename", "files", "folder", "from", "input_path", "notebook_path", "old_path", "new_path", "output_path",
-    "path", "paths", "root", "source", "src", "target", "target_file", "to", "uri", "workdir",
+    "path", "paths", "root", "source", "src", "target", "target_file", "to", "workdir",
 ];
+
+/// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
+const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
 
 /// Characters of what matched that a reason has.
 const MATCHED: usize = 1_000;
@@ -47,45 +280,110 @@ const DEPTH: usize = 64;
 pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
     let first = verdict.findings.first();
     let rule = first.map(|finding| format!(" (rule {})", show::whole(&finding.rule, show::LINE))).unwrap_or_default();
-    let words = first.and_then(|finding| finding.evidence.first()).map(|one| one.text.as_str()).unwrap_or_default();
-    let words = if words.is_empty() { String::new() } else { format!(" Matched: {}", show::whole(words, MATCHED)) };
+    let mut words: Vec<&str> = Vec::new();
+    for one in first.iter().flat_map(|finding| &finding.evidence).map(|one| one.text.as_str()) {
+        if !one.is_empty() && !words.contains(&one) {
+            words.push(one);
+        }
+    }
+    let words = match words.join(", ") {
+        words if words.is_empty() => words,
+        words => format!(" Matched: {}", show::whole(&words, MATCHED)),
+    };
     // Nothing is so long that what stands behind it is out of sight.
     format!("{}{rule}.{words}", show::whole(reason, show::REASON))
 }
 
-/// Fills in what a tool works on. An error says which field is missing or of the wrong type.
-pub(crate) fn read(tools: &[Tool], name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
-    let Value::Object(fields) = input else {
-        return Err(format!("the input of {name} is not a JSON object"));
-    };
+/// Fills in what a tool works on: by the user's row for it, else by the agent's, else by what its fields look like. An
+/// error says which field is missing or of the wrong type.
+pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
+    let known = agent.tools().iter().find(|tool| tool.name == name);
+    match (UserTools::row(agent.name(), name)?, known) {
+        (Some(own), _) => own.with(|row| filled(row, name, input, call)),
+        (None, Some(tool)) => filled(&tool.row, name, input, call),
+        (None, None) => guessed(name, input, call),
+    }
+}
+
+/// Fills in what a tool works on that has a row.
+fn filled(row: &Row<'_>, name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+    let fields = input.as_object().ok_or_else(|| format!("the input of {name} is not a JSON object"))?;
     call.input = input.to_string();
-    let Some(tool) = tools.iter().find(|tool| tool.name == name) else {
-        let mut commands = Vec::new();
-        generic("", input, DEPTH, &mut commands, &mut call.paths)?;
-        call.command = together(commands);
-        return Ok(call);
-    };
-    call.kind = tool.kind;
-    let text = |key: &str, required: bool| match fields.get(key) {
+    call.kind = row.kind;
+    let text = |key: &str| match fields.get(key) {
         Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
-        None | Some(Value::Null) if !required => Ok(None),
-        None => Err(format!("the input of {name} has no {key}")),
+        None | Some(Value::Null) => Ok(None),
         Some(_) => Err(format!("the field {key} of {name} is not a text")),
     };
-    for key in tool.required {
-        let field = text(key, true)?;
-        if tool.kind == ToolKind::Shell {
-            call.command = field;
-        } else {
-            call.paths.extend(field);
-        }
+    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key).transpose()).transpose();
+    call.command = first(row.command)?;
+    if let (None, Some(key)) = (&call.command, row.command.first()) {
+        return Err(format!("the input of {name} has no {key}"));
     }
-    for key in tool.paths {
-        call.paths.extend(text(key, false)?);
+    for key in row.required {
+        call.paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
     }
-    for key in tool.globs {
-        call.globs.extend(text(key, false)?);
+    for key in row.paths {
+        let field = text(key)?;
+        call.paths.extend(if row.kind == ToolKind::Fetch { field.and_then(file_of) } else { field });
     }
+    for key in row.globs {
+        call.globs.extend(text(key)?);
+    }
+    if let Some(cwd) = first(row.cwd)? {
+        call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
+    }
+    Ok(call)
+}
+
+/// The file that a URL names, if it names one.
+fn file_of(field: Field) -> Option<Field> {
+    let path = field.value.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?.len();
+    let path = field.value.get(path..)?;
+    let path = path.strip_prefix("localhost").unwrap_or(path).to_owned();
+    Some(Field { value: path, ..field })
+}
+
+/// A directory that a call names, seen from the agent's.
+fn below(cwd: &str, named: &str, home: Option<&str>) -> String {
+    match (named, named.strip_prefix("~/"), home) {
+        ("", ..) => cwd.to_owned(),
+        ("~", _, Some(home)) => home.to_owned(),
+        (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
+        _ if named.starts_with('/') => named.to_owned(),
+        _ => format!("{}/{named}", cwd.trim_end_matches('/')),
+    }
+}
+
+/// Adds something to what is known of a call.
+pub(crate) fn note(call: &mut ToolCall, key: &str, value: Value) {
+    if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context) {
+        context.insert(key.to_owned(), value);
+        call.context = Value::Object(context).to_string();
+    }
+}
+
+/// A call of which not even the input is the tool's own.
+fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
+    let context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session });
+    let call = ToolCall {
+        home: place::home(),
+        workspace_root: scene.root.clone(),
+        context: context.to_string(),
+        ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
+    };
+    guessed(name, input, call)
+}
+
+/// Fills in what a tool works on that is in no table.
+fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+    if !input.is_object() {
+        return Err(format!("the input of {name} is not a JSON object"));
+    }
+    call.input = input.to_string();
+    let mut commands = Vec::new();
+    generic("", input, DEPTH, &mut commands, &mut call.paths)?;
+    call.command = together(commands);
     Ok(call)
 }
 
@@ -135,8 +433,15 @@ fn generic(
             commands.push(field(text.clone()));
             Ok(())
         }
+        Value::String(text) if is(URL_KEYS, key) || text.starts_with("file://") => {
+            paths.extend(file_of(field(text.clone())));
+            Ok(())
+        }
         Value::String(text) if is(PATH_KEYS, key) => {
-            paths.push(field(text.strip_prefix("file://").unwrap_or(text).to_owned()));
+            // What is fetched from elsewhere is no path here.
+            if !text.starts_with("http://") && !text.starts_with("https://") {
+                paths.push(field(text.clone()));
+            }
             Ok(())
         }
         _ => Ok(()),
@@ -174,7 +479,7 @@ fn is(keys: &[&str], key: &str) -> bool {
 }
 
 /// A word as a shell would need it written.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
     if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
@@ -205,7 +510,7 @@ mod tests {
             (json!({"text": "rm -rf /", "n": 3}), None, vec![]),
         ];
         for (input, command, paths) in cases {
-            let call = read(&[], "mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");
+            let call = guessed("mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");
             let pair = |field: &Field| (field.name.clone(), field.value.clone());
             let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");

@@ -1,17 +1,95 @@
-//! pi: the names of its tools and their fields. Its calls arrive in batches here.
+//! pi: what its extension forwards, and what it does with the answers.
+//!
+//! From runs of version 0.87. Its calls arrive in batches of `toolgate check` as well.
 
+use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::Tool;
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+
+pub(crate) struct Pi;
 
 /// As of pi 0.87.
 #[rustfmt::skip]
-pub(crate) const TOOLS: &[Tool] = &[
-    Tool { name: "bash", kind: ToolKind::Shell, required: &["command"], paths: &[], globs: &[] },
-    Tool { name: "edit", kind: ToolKind::Edit, required: &["path"], paths: &[], globs: &[] },
-    Tool { name: "find", kind: ToolKind::List, required: &[], paths: &["path"], globs: &["pattern"] },
-    Tool { name: "grep", kind: ToolKind::Search, required: &[], paths: &["path"], globs: &["glob"] },
-    Tool { name: "ls", kind: ToolKind::List, required: &[], paths: &["path"], globs: &[] },
-    Tool { name: "read", kind: ToolKind::Read, required: &["path"], paths: &[], globs: &[] },
-    Tool { name: "write", kind: ToolKind::Write, required: &["path"], paths: &[], globs: &[] },
+const TOOLS: &[Tool] = &[
+    Tool::shell("bash", &[]),
+    Tool::file("edit", ToolKind::Edit, &["path"]),
+    Tool::look("find", ToolKind::List, &["path"], &["pattern"]),
+    Tool::look("grep", ToolKind::Search, &["path"], &["glob"]),
+    Tool::look("ls", ToolKind::List, &["path"], &[]),
+    Tool::shell("powershell", &[]),
+    Tool::file("read", ToolKind::Read, &["path"]),
+    Tool::file("write", ToolKind::Write, &["path"]),
 ];
+
+impl Dialect for Pi {
+    fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let about = payload.field("event")?;
+        let text = |key: &str| about.get(key).and_then(Value::as_str);
+        let name = event.or(text("type")).ok_or("the event has no type")?;
+        let moment = moment(name);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let scene = payload.scene("session", "cwd", &[])?;
+        let has_ui = payload.value.get("hasUI") == Some(&Value::Bool(true));
+        let asks = if has_ui { Asks::Host } else { Asks::Nobody };
+        let ids = (text("toolCallId").unwrap_or_default(), payload.optional("mode"));
+        let tool = |key: &str| {
+            let name = text("toolName").ok_or("the event has no toolName")?;
+            call(self, &scene, ids, name, about.get(key).ok_or_else(|| format!("the event has no {key}"))?)
+        };
+        let about = match name {
+            "tool_call" => About::Call { call: Box::new(tool("input")?), asks },
+            "user_bash" => {
+                let command = text("command").ok_or("the event has no command")?;
+                let input = json!({ "command": command });
+                About::Call { call: Box::new(call(self, &scene, ids, "bash", &input)?), asks }
+            }
+            "tool_result" => {
+                let parts = about.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+                let failed = about.get("isError") == Some(&Value::Bool(true));
+                About::Result(Box::new(result(tool("input")?, &texts.join("\n").into(), failed, None)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+        let said = match answer {
+            Answer::Nothing => json!({}),
+            Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
+            Answer::Rewrite(input) => json!({ "input": input }),
+            Answer::Add(text) => json!({ "append": text }),
+        };
+        said.to_string()
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("tool_call"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "session_start" => When::SessionStart,
+        "session_shutdown" => When::SessionEnd,
+        "tool_call" | "user_bash" => When::Before,
+        "tool_result" => When::After,
+        "tool_execution_update" | "tool_execution_start" | "tool_execution_end" => When::Update,
+        "agent_end" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,103 @@
+//! Codex CLI: the payload of its hooks, and the answers it understands.
+//!
+//! From runs of version 0.169: Codex runs the call when an answer has one field too many, when a denial has no reason,
+//! on `ask`, and when the hook fails. A bare `allow` is an error that it shows. So an answer here is never more than
+//! what is said below. What is typed into a terminal that a call has left open is only seen where Codex would ask its user
+//! about it; the event for that is judged like one before a call.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+
+pub(crate) struct Codex;
+
+/// The event for a permission.
+const PERMISSION: &str = "PermissionRequest";
+
+/// As of Codex 0.169, as its hooks name them.
+const TOOLS: &[Tool] =
+    &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &["workdir"]), TYPED];
+
+/// Text for a terminal that is open. There is no event before it but the one for the permission.
+const TYPED: Tool = Tool { name: "write_stdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } };
+
+impl Dialect for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let mut moment = moment(payload.text("hook_event_name")?);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        // `cwd` is the directory of the call, and no variable says the session's.
+        let scene = payload.scene("session_id", "cwd", &[])?;
+        let made = || {
+            let ids = (payload.optional("tool_use_id"), payload.optional("permission_mode"));
+            let mut made = call(self, &scene, ids, payload.text("tool_name")?, payload.field("tool_input")?)?;
+            super::note(&mut made, "typed_unseen", true.into());
+            Ok::<_, String>(made)
+        };
+        if moment.when == When::Permission && payload.optional("tool_name") == TYPED.name {
+            moment.when = When::Before;
+        }
+        let about = match moment.when {
+            When::Before | When::Permission => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
+            When::After => {
+                let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
+                About::Result(Box::new(result(made()?, output, false, None)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let name = &moment.name;
+        let said = match (moment.when, answer) {
+            (_, Answer::Deny(reason) | Answer::Ask(reason)) if name == PERMISSION => {
+                let decision = json!({ "behavior": "deny", "message": reason });
+                json!({ "hookSpecificOutput": { "hookEventName": name, "decision": decision } })
+            }
+            (When::SessionEnd | When::Unknown, _) | (_, Answer::Nothing) => json!({}),
+            // An answer to it that is no denial would be a yes.
+            _ if name == PERMISSION => json!({}),
+            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (_, Answer::Add(text)) => {
+                json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
+            }
+            // A question would let the call run.
+            (_, Answer::Deny(reason) | Answer::Ask(reason)) => json!({ "hookSpecificOutput": {
+                "hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": reason,
+            } }),
+            (_, Answer::Rewrite(input)) => json!({ "hookSpecificOutput": {
+                "hookEventName": name, "permissionDecision": "allow", "updatedInput": input,
+            } }),
+        };
+        super::with_message(said, message)
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("PreToolUse"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "SessionStart" => When::SessionStart,
+        "SessionEnd" => When::SessionEnd,
+        "PreToolUse" => When::Before,
+        PERMISSION => When::Permission,
+        "PostToolUse" => When::After,
+        "Stop" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

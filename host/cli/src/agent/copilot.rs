@@ -1,0 +1,109 @@
+//! Copilot CLI: the payload of its hooks, and the answers it understands.
+//!
+//! From runs of version 1.0.102: a payload does not say which event it is of, so the hook's command does; the decision
+//! stands at the top of the answer; a question that nobody can be asked is a denial there. A hook that is told the
+//! event's name in Claude Code's spelling gets that agent's payload, which is not read here.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+
+pub(crate) struct Copilot;
+
+/// As of Copilot CLI 1.0.102.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool::patch("apply_patch", &["patch", "input", "command"]),
+    Tool::shell("bash", &[]),
+    Tool::file("create", ToolKind::Write, &["path"]),
+    Tool::file("edit", ToolKind::Edit, &["path"]),
+    Tool::look("glob", ToolKind::List, &["path"], &["pattern"]),
+    Tool::look("grep", ToolKind::Search, &["path"], &["glob"]),
+    Tool::shell("powershell", &[]),
+    Tool::file("view", ToolKind::Read, &["path"]),
+    Tool::fetch("web_fetch", &["url"]),
+    // What earlier versions typed into a shell that runs.
+    Tool { name: "write_bash", row: Row { command: &["input"], ..Row::of(ToolKind::Shell) } },
+];
+
+impl Dialect for Copilot {
+    fn name(&self) -> &'static str {
+        "copilot"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let said = payload.optional("hookName");
+        let name = event.or((!said.is_empty()).then_some(said));
+        let name =
+            name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
+        let moment = moment(name);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let scene = payload.scene("sessionId", "cwd", &["COPILOT_PROJECT_DIR"])?;
+        let about = match moment.when {
+            When::Before => {
+                let input = payload.field("toolArgs")?;
+                // Some versions send it as a text.
+                let parsed = input.as_str().map(serde_json::from_str::<Value>);
+                let parsed = parsed.transpose().map_err(|error| format!("toolArgs is no JSON text: {error}"))?;
+                let made = call(self, &scene, ("", ""), payload.text("toolName")?, parsed.as_ref().unwrap_or(input))?;
+                About::Call { call: Box::new(made), asks: Asks::Agent }
+            }
+            When::Permission => {
+                // Its input is not the tool's own: a `create` is an `edit` with a difference in it.
+                let made = super::guess(self, &scene, payload.text("toolName")?, payload.field("toolInput")?)?;
+                About::Call { call: Box::new(made), asks: Asks::Agent }
+            }
+            When::After => {
+                let made = call(self, &scene, ("", ""), payload.text("toolName")?, payload.field("toolArgs")?)?;
+                let outcome = payload.field("toolResult")?;
+                let output = outcome.get("textResultForLlm").unwrap_or(&Value::Null);
+                let code = output.as_str().and_then(|text| text.rsplit_once(" completed with exit code "));
+                let code = code.and_then(|(_, rest)| rest.trim_end().strip_suffix('>')?.parse::<i32>().ok());
+                let failed = outcome.get("resultType").and_then(Value::as_str) != Some("success");
+                About::Result(Box::new(result(made, output, failed || code.is_some_and(|code| code != 0), code)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+        let decision = |decision: &str, reason: &str| json!({ "permissionDecision": decision, "permissionDecisionReason": reason });
+        let said = match (moment.when, answer) {
+            (When::Permission, Answer::Deny(reason)) => json!({ "behavior": "deny", "message": reason }),
+            (When::Permission, _) | (_, Answer::Nothing) => json!({}),
+            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (_, Answer::Add(text)) => json!({ "additionalContext": text }),
+            (_, Answer::Deny(reason)) => decision("deny", reason),
+            (_, Answer::Ask(reason)) => decision("ask", reason),
+            (_, Answer::Rewrite(input)) => json!({ "modifiedArgs": input }),
+        };
+        // It shows no messages of hooks.
+        super::with_message(said, None)
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("preToolUse"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "sessionStart" => When::SessionStart,
+        "sessionEnd" => When::SessionEnd,
+        "preToolUse" => When::Before,
+        "permissionRequest" => When::Permission,
+        "postToolUse" => When::After,
+        "agentStop" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,130 @@
+//! Cursor: the payload of its hooks, and the answers it understands.
+//!
+//! From its documentation and the hook runner in its SDK 1.0.32, which was run without an agent: its client can neither
+//! be installed from a registry nor used without a login. `ask` counts before a shell command and nowhere else. An empty
+//! answer is a denial where the hook is set up to fail closed, so no opinion is `{}`. The model sees the message for the
+//! user.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{absolute, call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Scene, Tool, When};
+
+pub(crate) struct Cursor;
+
+/// As its documentation of autumn 2026 names them.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool { name: "Delete", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
+    Tool { name: "Edit", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Edit) } },
+    Tool { name: "Grep", row: Row { paths: &["path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
+    Tool { name: "Read", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Read) } },
+    Tool::shell("Shell", &["working_directory", "workdir", "cwd"]),
+    Tool { name: "Write", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
+];
+
+impl Dialect for Cursor {
+    fn name(&self) -> &'static str {
+        "cursor"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let name = payload.text("hook_event_name")?;
+        let moment = moment(name);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let scene = scene(payload)?;
+        let made = |name: &str, input: &Value| call(self, &scene, (payload.optional("generation_id"), ""), name, input);
+        let tool = || -> Result<_, String> {
+            let input = payload.field("tool_input")?;
+            // Of an MCP tool it is a JSON text.
+            let parsed = input.as_str().map(serde_json::from_str::<Value>);
+            let parsed = parsed.transpose().map_err(|error| format!("tool_input is no JSON text: {error}"))?;
+            made(payload.text("tool_name")?, parsed.as_ref().unwrap_or(input))
+        };
+        let about = match name {
+            "beforeShellExecution" => {
+                let made = made("Shell", &json!({ "command": payload.text("command")? }))?;
+                About::Call { call: Box::new(made), asks: Asks::Agent }
+            }
+            "beforeMCPExecution" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
+            "beforeReadFile" | "beforeTabFileRead" => {
+                let made = made("Read", &json!({ "file_path": payload.text("file_path")? }))?;
+                About::Call { call: Box::new(made), asks: Asks::Nobody }
+            }
+            "preToolUse" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
+            "afterShellExecution" => {
+                let made = made("Shell", &json!({ "command": payload.text("command")? }))?;
+                let output = payload.value.get("output").unwrap_or(&Value::Null);
+                About::Result(Box::new(result(made, output, false, None)))
+            }
+            "afterFileEdit" => {
+                let input = json!({ "file_path": payload.text("file_path")?, "edits": payload.value.get("edits") });
+                About::Result(Box::new(result(made("Edit", &input)?, &Value::Null, false, None)))
+            }
+            "postToolUse" | "postToolUseFailure" => {
+                let keys = ["tool_output", "error_message", "result_json"];
+                let output = keys.iter().find_map(|key| payload.value.get(key)).unwrap_or(&Value::Null);
+                About::Result(Box::new(result(tool()?, output, name == "postToolUseFailure", None)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let mut said = match answer {
+            // Nothing at all would be a denial where the hook is set up to fail closed.
+            Answer::Nothing => json!({}),
+            Answer::Add(text) if moment.when == When::TurnEnd => json!({ "followup_message": text }),
+            Answer::Add(text) => json!({ "additional_context": text }),
+            Answer::Deny(reason) => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
+            Answer::Ask(reason) => json!({ "permission": "ask", "user_message": reason, "agent_message": reason }),
+            Answer::Rewrite(input) => json!({ "updated_input": input }),
+        };
+        if let (Some(message), true) = (message, moment.when.gates())
+            && said.get("user_message").is_none()
+        {
+            said["user_message"] = message.into();
+        }
+        said.to_string()
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("preToolUse"))
+    }
+}
+
+/// Its session has several folders, of which the first is the project. Only some events say where they are.
+fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
+    let roots = payload.value.get("workspace_roots").and_then(Value::as_array);
+    let root = roots.and_then(|roots| roots.first()).and_then(Value::as_str).filter(|root| root.starts_with('/'));
+    let cwd = Some(payload.optional("cwd")).filter(|cwd| !cwd.is_empty());
+    let cwd = absolute(cwd.or(root).ok_or("the payload has neither cwd nor workspace_roots")?)?;
+    Ok(Scene {
+        session: payload.optional("conversation_id").to_owned(),
+        cwd: cwd.to_owned(),
+        root: root.unwrap_or(cwd).to_owned(),
+        guessed: root.is_none(),
+    })
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "sessionStart" => When::SessionStart,
+        "sessionEnd" => When::SessionEnd,
+        "preToolUse" | "beforeShellExecution" | "beforeMCPExecution" | "beforeReadFile" | "beforeTabFileRead" => {
+            When::Before
+        }
+        "postToolUse" | "postToolUseFailure" | "afterShellExecution" | "afterFileEdit" => When::After,
+        "stop" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,101 @@
+//! Factory Droid: the payload of its hooks, and the answers it understands.
+//!
+//! From runs of version 0.215: payloads and answers have Claude Code's shape, tools and gaps are its own. In automatic
+//! modes `ask` lets the call run. A command that fails has no event after it.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+
+pub(crate) struct Droid;
+
+/// As of Droid 0.215.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool::patch("ApplyPatch", &["patch", "input", "command"]),
+    Tool::file("Create", ToolKind::Write, &["file_path"]),
+    Tool::file("Edit", ToolKind::Edit, &["file_path"]),
+    Tool::shell("Execute", &["workdir", "cwd"]),
+    Tool::fetch("FetchUrl", &["url"]),
+    Tool { name: "Glob", row: Row { paths: &["folder", "path"], ..Row::of(ToolKind::List) } },
+    Tool { name: "Grep", row: Row { paths: &["path"], globs: &["glob_pattern", "glob"], ..Row::of(ToolKind::Search) } },
+    Tool::look("LS", ToolKind::List, &["directory_path", "path"], &[]),
+    Tool::file("MultiEdit", ToolKind::Edit, &["file_path"]),
+    Tool::file("Read", ToolKind::Read, &["file_path"]),
+    Tool::other("WebSearch", ToolKind::Fetch),
+];
+
+impl Dialect for Droid {
+    fn name(&self) -> &'static str {
+        "droid"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let moment = moment(payload.text("hook_event_name")?);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let scene = payload.scene("session_id", "cwd", &["FACTORY_PROJECT_DIR"])?;
+        let mode = payload.optional("permission_mode");
+        let made = || call(self, &scene, ("", mode), payload.text("tool_name")?, payload.field("tool_input")?);
+        let about = match moment.when {
+            When::Before => {
+                // Any mode that is not known to ask is taken for one that does not.
+                let asks = if mode == "off" { Asks::Agent } else { Asks::Nobody };
+                About::Call { call: Box::new(made()?), asks }
+            }
+            When::After => {
+                let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
+                let code = output.as_str().and_then(|text| text.rsplit_once("[Process exited with code "));
+                let code = code.and_then(|(_, rest)| rest.trim_end().strip_suffix(']')?.parse().ok());
+                About::Result(Box::new(result(made()?, output, code.is_some_and(|code| code != 0), code)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let name = &moment.name;
+        let decision = |decision: &str, reason: &str| {
+            json!({ "hookSpecificOutput": {
+                "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason,
+            } })
+        };
+        let said = match (moment.when, answer) {
+            (_, Answer::Nothing) => json!({}),
+            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (_, Answer::Add(text)) => {
+                json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
+            }
+            (_, Answer::Deny(reason)) => decision("deny", reason),
+            (_, Answer::Ask(reason)) => decision("ask", reason),
+            (_, Answer::Rewrite(input)) => {
+                json!({ "hookSpecificOutput": { "hookEventName": name, "updatedInput": input } })
+            }
+        };
+        super::with_message(said, message)
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("PreToolUse"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "SessionStart" => When::SessionStart,
+        "SessionEnd" => When::SessionEnd,
+        "PreToolUse" => When::Before,
+        "PostToolUse" => When::After,
+        "Stop" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,86 @@
+//! Gemini CLI: the payload of its hooks, and the answers it understands.
+//!
+//! From runs of version 0.61: a decision stands at the top of the answer. There is no `ask`: in a run without a user it
+//! ended the program. The mode is not said either, so a question is a denial. A new input takes the place of the whole
+//! old one. In its mode for editors (ACP) no hook is called before or after a tool.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+
+pub(crate) struct Gemini;
+
+/// As of Gemini CLI 0.61.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool::look("glob", ToolKind::List, &["dir_path", "path"], &["pattern"]),
+    Tool::look("grep_search", ToolKind::Search, &["dir_path", "path"], &["include_pattern", "include"]),
+    Tool::look("list_directory", ToolKind::List, &["dir_path", "path"], &[]),
+    Tool::file("read_file", ToolKind::Read, &["file_path"]),
+    Tool::file("replace", ToolKind::Edit, &["file_path"]),
+    Tool { name: "run_shell_command", row: Row { command: &["command"], cwd: &["dir_path", "directory"], ..Row::of(ToolKind::Shell) } },
+    Tool::look("search_file_content", ToolKind::Search, &["dir_path", "path"], &["include"]),
+    Tool::other("google_web_search", ToolKind::Fetch),
+    Tool::file("write_file", ToolKind::Write, &["file_path"]),
+];
+
+impl Dialect for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let moment = moment(payload.text("hook_event_name")?);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let scene = payload.scene("session_id", "cwd", &["GEMINI_PROJECT_DIR"])?;
+        let made = || call(self, &scene, ("", ""), payload.text("tool_name")?, payload.field("tool_input")?);
+        let about = match moment.when {
+            When::Before => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
+            When::After => {
+                let response = payload.value.get("tool_response").unwrap_or(&Value::Null);
+                let output = response.get("llmContent").unwrap_or(&Value::Null);
+                let failed = response.get("error").is_some_and(|error| !error.is_null());
+                About::Result(Box::new(result(made()?, output, failed, None)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let name = &moment.name;
+        let said = match answer {
+            Answer::Nothing => json!({}),
+            // What is denied after a turn is said again to the agent, which goes on with it.
+            Answer::Add(text) if moment.when == When::TurnEnd => json!({ "decision": "deny", "reason": text }),
+            Answer::Add(text) => json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }),
+            Answer::Deny(reason) | Answer::Ask(reason) => json!({ "decision": "deny", "reason": reason }),
+            Answer::Rewrite(input) => json!({ "hookSpecificOutput": { "hookEventName": name, "tool_input": input } }),
+        };
+        super::with_message(said, message)
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("BeforeTool"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "SessionStart" => When::SessionStart,
+        "SessionEnd" => When::SessionEnd,
+        "BeforeTool" => When::Before,
+        "AfterTool" => When::After,
+        "AfterAgent" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,94 @@
+//! OpenCode: what its plugin forwards, and what it does with the answers.
+//!
+//! From runs of version 1.18. A plugin cannot ask, so a question is a denial.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::{call, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, Tool, When};
+
+pub(crate) struct OpenCode;
+
+/// As of OpenCode 1.18.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool::patch("apply_patch", &["patchText", "patch", "input"]),
+    Tool::shell("bash", &["workdir"]),
+    Tool::file("edit", ToolKind::Edit, &["filePath"]),
+    Tool::look("glob", ToolKind::List, &["path"], &["pattern"]),
+    Tool::look("grep", ToolKind::Search, &["path"], &["include"]),
+    Tool::look("list", ToolKind::List, &["path"], &[]),
+    Tool::patch("patch", &["patchText", "patch", "input"]),
+    Tool::file("read", ToolKind::Read, &["filePath"]),
+    Tool::fetch("webfetch", &["url"]),
+    Tool::file("write", ToolKind::Write, &["filePath"]),
+];
+
+impl Dialect for OpenCode {
+    fn name(&self) -> &'static str {
+        "opencode"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let moment = moment(event.ok_or("the frame has no event")?);
+        if moment.when == When::Unknown {
+            return Ok(Event::unknown(moment));
+        }
+        let null = Value::Null;
+        let part = |key: &str| payload.value.get(key).unwrap_or(&null);
+        let (input, output) = (part("input"), part("output"));
+        let place = payload.scene("session", "directory", &[])?;
+        let root = Some(payload.optional("worktree")).filter(|root| root.len() > 1 && root.starts_with('/'));
+        let session = input.get("sessionID").and_then(Value::as_str).unwrap_or_default();
+        let scene = Scene { session: session.to_owned(), root: root.map_or(place.root, str::to_owned), ..place };
+        let made = |arguments: Option<&Value>| {
+            let text = |key: &str| input.get(key).and_then(Value::as_str);
+            let name = text("tool").ok_or("the event has no tool")?;
+            let arguments = arguments.ok_or("the event has no args")?;
+            call(self, &scene, (text("callID").unwrap_or_default(), ""), name, arguments)
+        };
+        let about = match moment.when {
+            When::Before => About::Call { call: Box::new(made(output.get("args"))?), asks: Asks::Nobody },
+            When::After => {
+                let code = output.pointer("/metadata/exit").and_then(Value::as_i64);
+                let code = code.and_then(|code| i32::try_from(code).ok());
+                let text = output.get("output").unwrap_or(&Value::Null);
+                let failed = code.is_some_and(|code| code != 0);
+                About::Result(Box::new(result(made(input.get("args"))?, text, failed, code)))
+            }
+            _ => About::Session,
+        };
+        Ok(Event { moment, scene, about })
+    }
+
+    fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+        let said = match answer {
+            Answer::Nothing => json!({}),
+            Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
+            Answer::Rewrite(arguments) => json!({ "args": arguments }),
+            Answer::Add(text) => json!({ "append": text }),
+        };
+        said.to_string()
+    }
+
+    fn unreadable(&self, event: Option<&str>) -> Moment {
+        moment(event.unwrap_or("tool.execute.before"))
+    }
+}
+
+fn moment(name: &str) -> Moment {
+    let when = match name {
+        "session.created" => When::SessionStart,
+        "session.deleted" => When::SessionEnd,
+        "tool.execute.before" => When::Before,
+        "tool.execute.after" => When::After,
+        "session.idle" => When::TurnEnd,
+        _ => When::Unknown,
+    };
+    Moment { when, name: name.to_owned() }
+}

@@ -1,0 +1,89 @@
+//! What every agent's payload has in common: an object with texts in it, a session, a directory.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use toolgate_host::{ToolCall, ToolKind, ToolResult};
+
+use super::{Dialect, Scene, read};
+use crate::place;
+
+/// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
+const OUTPUT: usize = 1 << 20;
+
+/// A payload, and the environment that it came with.
+pub(crate) struct Payload<'a> {
+    pub(crate) value: &'a Value,
+    variables: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl<'a> Payload<'a> {
+    pub(crate) fn new(value: &'a Value, variables: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Payload { value, variables }
+    }
+
+    /// A text that has to be there.
+    pub(crate) fn text(&self, key: &str) -> Result<&'a str, String> {
+        match self.value.get(key) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(format!("the field {key} of the payload is not a text")),
+            None => Err(format!("the payload has no field {key}")),
+        }
+    }
+
+    /// A text, or nothing.
+    pub(crate) fn optional(&self, key: &str) -> &'a str {
+        self.value.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Whatever is there.
+    pub(crate) fn field(&self, key: &str) -> Result<&'a Value, String> {
+        self.value.get(key).ok_or_else(|| format!("the payload has no field {key}"))
+    }
+
+    /// The session: its name and its directory by their keys, its root by the variable that the agent sets, else as the
+    /// folders say. The root stays the same wherever a call runs.
+    pub(crate) fn scene(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+        let cwd = absolute(self.text(cwd)?)?.to_owned();
+        let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
+        let guessed = said.is_none();
+        let root = said.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
+        Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed })
+    }
+}
+
+/// A directory that has to be absolute.
+pub(crate) fn absolute(cwd: &str) -> Result<&str, String> {
+    if cwd.starts_with('/') { Ok(cwd) } else { Err(format!("the working directory {cwd} is not an absolute path")) }
+}
+
+/// The call of a tool.
+pub(crate) fn call(
+    agent: &dyn Dialect,
+    scene: &Scene,
+    (id, mode): (&str, &str),
+    name: &str,
+    input: &Value,
+) -> Result<ToolCall, String> {
+    let context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session, "mode": mode });
+    let call = ToolCall {
+        id: id.to_owned(),
+        home: place::home(),
+        workspace_root: scene.root.clone(),
+        context: context.to_string(),
+        ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
+    };
+    read(agent, name, input, call)
+}
+
+/// What came of a call.
+pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: Option<i32>) -> ToolResult {
+    let mut text = match output {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let end = (0..=OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    text.truncate(end);
+    ToolResult { call, output: text, is_error, exit_code }
+}

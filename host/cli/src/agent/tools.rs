@@ -1,0 +1,166 @@
+//! The user's own table of tools: what MCP tools and replacements of an agent's own work on.
+//!
+//! It is `tools.yaml` in the user's folder for configuration, which is behind the gate; a project has none. It maps an
+//! agent, or `any`, to tools, and these to the keys of their input:
+//!
+//! ```yaml
+//! claude:
+//!   mcp__files__put: {kind: write, paths: [target]}
+//! any:
+//!   run_remote: {kind: shell, command: [script], cwd: [dir]}
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+
+use serde::Deserialize;
+use toolgate_host::ToolKind;
+
+use super::Row;
+use crate::place;
+
+/// What the file is called.
+pub(crate) const NAME: &str = "tools.yaml";
+
+/// The section that is about every agent.
+const ANY: &str = "any";
+
+/// Largest file that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// What a tool works on, as the user says it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UserRow {
+    kind: Kind,
+    /// The key of a shell command, or of a patch if the tool edits. Of several the first that is there.
+    #[serde(default)]
+    command: Vec<String>,
+    /// Keys of paths that have to be there.
+    #[serde(default)]
+    required: Vec<String>,
+    /// Keys of paths that may be there.
+    #[serde(default)]
+    paths: Vec<String>,
+    /// Keys of file name patterns.
+    #[serde(default)]
+    globs: Vec<String>,
+    /// Keys of the directory that the call works in.
+    #[serde(default)]
+    cwd: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Shell,
+    Read,
+    Write,
+    Edit,
+    Search,
+    List,
+    Fetch,
+    Other,
+}
+
+impl UserRow {
+    /// Does something with it as with a row of an agent's own table.
+    pub(crate) fn with<T>(&self, work: impl FnOnce(&Row<'_>) -> T) -> T {
+        let kind = match self.kind {
+            Kind::Shell => ToolKind::Shell,
+            Kind::Read => ToolKind::Read,
+            Kind::Write => ToolKind::Write,
+            Kind::Edit => ToolKind::Edit,
+            Kind::Search => ToolKind::Search,
+            Kind::List => ToolKind::List,
+            Kind::Fetch => ToolKind::Fetch,
+            Kind::Other => ToolKind::Other,
+        };
+        fn keys(keys: &[String]) -> Vec<&str> {
+            keys.iter().map(String::as_str).collect()
+        }
+        work(&Row {
+            kind,
+            command: &keys(&self.command),
+            required: &keys(&self.required),
+            paths: &keys(&self.paths),
+            globs: &keys(&self.globs),
+            cwd: &keys(&self.cwd),
+        })
+    }
+}
+
+/// The table as it was read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct UserTools(BTreeMap<String, BTreeMap<String, UserRow>>);
+
+impl UserTools {
+    /// The user's row for a tool.
+    ///
+    /// # Errors
+    /// If the table is there and cannot be used: which tools are meant is not known then, so no call is judged by less
+    /// than what it says.
+    pub(crate) fn row(agent: &str, tool: &str) -> Result<Option<UserRow>, String> {
+        let Some(path) = place::user_file_named(NAME) else { return Ok(None) };
+        let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
+        let mut text = String::new();
+        match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(error) => return Err(wrong(error.to_string())),
+            Ok(_) if text.len() as u64 > LARGEST => return Err(wrong("the file is larger than 1 MiB".to_owned())),
+            Ok(_) => {}
+        }
+        Ok(Self::parse(&text).map_err(wrong)?.take(agent, tool))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Ok(UserTools::default());
+        }
+        let tools: UserTools = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let agents = || super::all().map(|agent| agent.name()).chain([ANY]);
+        match tools.0.keys().find(|name| !agents().any(|agent| agent == *name)) {
+            Some(name) => Err(format!("{name} is no agent; known are {}", agents().collect::<Vec<_>>().join(", "))),
+            None => Ok(tools),
+        }
+    }
+
+    fn take(mut self, agent: &str, tool: &str) -> Option<UserRow> {
+        [agent, ANY].iter().find_map(|section| self.0.get_mut(*section)?.remove(tool))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_found_by_agent_and_tool() {
+        let text = "claude: {a: {kind: write, paths: [x]}}\nany: {a: {kind: read}, b: {kind: shell, command: [s, t]}}";
+        let cases = [("claude", "a", "Write 1"), ("pi", "a", "Read 0"), ("pi", "b", "Shell 0"), ("pi", "c", "none")];
+        for (agent, tool, expected) in cases {
+            let row = UserTools::parse(text).expect("a table").take(agent, tool);
+            let found =
+                row.map_or("none".to_owned(), |row| row.with(|row| format!("{:?} {}", row.kind, row.paths.len())));
+            assert_eq!(found.replace("ToolKind::", ""), expected, "{agent} {tool}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_table_says_what_is_wrong() {
+        let cases = [
+            ("", ""),
+            ("# nothing", ""),
+            ("claud: {}", "claud is no agent"),
+            ("claude: {a: {kind: wirte}}", "unknown variant"),
+            ("claude: {a: {kind: write, path: [x]}}", "unknown field"),
+            ("claude: [", "line 1"),
+        ];
+        for (text, expected) in cases {
+            let found = UserTools::parse(text).err().unwrap_or_default();
+            assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{text}: {found}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! From an event to its answer, whatever the agent: judged, decided, logged, said.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toolgate_host::audit::NoAudit;
+use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
+
+use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
+use crate::judge::{Judge, Judged, Question, observed};
+use crate::packs::Packs;
+use crate::plugins::Plugins;
+use crate::serve::Frames;
+use crate::{ancestry, path_hints, place, session, show};
+
+/// Where an agent's events are answered.
+pub(crate) struct Desk<'a> {
+    pub(crate) agent: &'static dyn Dialect,
+    pub(crate) packs: &'a Packs,
+    pub(crate) plugins: &'a Plugins,
+    pub(crate) judge: &'a Judge,
+    /// Through what the agent's user is asked and told, if the agent listens while it waits.
+    pub(crate) frames: Option<Frames>,
+}
+
+impl Desk<'_> {
+    /// The answer to a payload, as the agent understands it. Empty for nothing at all.
+    pub(crate) async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
+        let unreadable = self.agent.unreadable(event);
+        let event = match self.read(event, payload) {
+            Ok(event) => event,
+            // What came of a call that ran is nobody's danger.
+            Err(why) if !unreadable.when.gates() => {
+                tracing::warn!(agent = self.agent.name(), event = unreadable.name, why, "payload not read");
+                return self.agent.encode(&unreadable, &Answer::Nothing, None);
+            }
+            Err(why) => return self.refused(&unreadable, &refusal("payload", &why), None).await,
+        };
+        let Event { moment, scene, about } = event;
+        match about {
+            About::Call { call, asks } if moment.when == When::Before => self.call(&moment, scene, *call, asks).await,
+            About::Session if moment.when == When::SessionStart => self.session(&moment, scene).await,
+            About::Result(result) if moment.when == When::After && !self.plugins.is_empty() => {
+                let added = observed(&result, &scene, self.plugins).await;
+                let answer = if added.is_empty() { Answer::Nothing } else { Answer::Add(added.join("\n")) };
+                self.agent.encode(&moment, &answer, None)
+            }
+            About::Call { .. } | About::Result(_) | About::Session => {
+                if moment.when == When::Unknown {
+                    tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
+                }
+                self.agent.encode(&moment, &Answer::Nothing, None)
+            }
+        }
+    }
+
+    fn read(&self, event: Option<&str>, payload: &[u8]) -> Result<Event, String> {
+        let payload = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8 text".to_owned())?;
+        // Some shells and editors put a mark before it.
+        let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
+        let value = serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))?;
+        self.agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
+    }
+
+    /// A call that is about to run.
+    async fn call(&self, moment: &Moment, mut scene: Scene, mut call: ToolCall, asks: Asks) -> String {
+        let agent = self.agent.name();
+        let kept = session::load(agent, &scene);
+        if let (true, Some(root)) = (scene.guessed, kept.root) {
+            call.workspace_root.clone_from(&root);
+            scene.root = root;
+        }
+        if let Some(memory) = kept.memory {
+            note(&mut call, "memory", memory);
+        }
+        if !self.plugins.is_empty() {
+            hint(&mut call).await;
+        }
+        let question = self.question(scene, Some(call));
+        let judged = self.judge.judge(&question).await;
+        let Question { scene, call: Some(mut call), .. } = question else { return String::new() };
+        let Judged { verdict, diagnostics, memory, took } = match judged {
+            Ok(judged) => judged,
+            Err(why) => return self.refused(moment, &refusal("start", &why), Some(&call)).await,
+        };
+        // Nearly every call: there is nothing to decide, log or remember.
+        let silent = matches!(verdict.decision, Decision::Pass) && verdict.findings.is_empty();
+        let Decided { verdict, warnings } = match silent {
+            true => Decided { verdict, warnings: Vec::new() },
+            false => {
+                remember(&verdict);
+                if self.plugins.is_empty() {
+                    hint(&mut call).await;
+                }
+                self.policy(asks).decide(&call, verdict, took).await
+            }
+        };
+        // A call that is asked about may run.
+        if let (Some(memory), false) = (memory, matches!(verdict.decision, Decision::Block(_))) {
+            session::keep(agent, &scene, |kept| kept.memory = session::memory(&memory));
+        }
+        let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
+        let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
+        let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
+        let message = (!messages.is_empty()).then(|| messages.join("\n"));
+        self.agent.encode(moment, &said(&verdict), message.as_deref())
+    }
+
+    fn question(&self, scene: Scene, call: Option<ToolCall>) -> Question {
+        let agent = self.agent.name().to_owned();
+        Question { scene, call, agent, packs: self.packs.clone(), plugins: self.plugins.clone() }
+    }
+
+    /// A session that starts.
+    async fn session(&self, moment: &Moment, scene: Scene) -> String {
+        ancestry::note(place::home().map(PathBuf::from).as_deref());
+        session::tidy();
+        // Later events may come from other folders.
+        session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
+        let message = match self.judge.judge(&self.question(scene, None)).await {
+            Ok(judged) => complaints(judged.diagnostics.iter()),
+            Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
+        };
+        self.agent.encode(moment, &Answer::Nothing, message.as_deref())
+    }
+
+    /// A call that could not be judged, in the log like any other that does not run.
+    pub(crate) async fn refused(&self, moment: &Moment, verdict: &Verdict, call: Option<&ToolCall>) -> String {
+        let nothing = ToolCall::new("", ToolKind::Other, "");
+        let decided = self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
+        self.agent.encode(moment, &said(&decided.verdict), None)
+    }
+
+    /// What becomes of calls, and where it is logged.
+    fn policy(&self, asks: Asks) -> Policy {
+        let plugin = place::default_plugin().ok();
+        let mut policy = Policy::new()
+            .circumstances(place::circumstances(self.agent.name(), plugin.as_ref()))
+            .agent_asks(asks == Asks::Agent)
+            .rewrites(self.plugins.rewrite);
+        if let Some(frames) = &self.frames {
+            policy = policy.journal(frames.clone());
+            if asks == Asks::Host {
+                policy = policy.person(frames.clone());
+            }
+        }
+        match (place::audit(), place::grants()) {
+            (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
+            // Where no log can be, nothing is logged, and so nothing runs that would have to be.
+            _ => policy.audit(NoAudit),
+        }
+    }
+}
+
+/// Notes which paths a call is about. Without them nothing is missing that decides.
+async fn hint(call: &mut ToolCall) {
+    let hints = match place::default_plugin() {
+        Ok(plugin) => path_hints::of(&plugin, call).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match hints {
+        Ok(hints) => note(call, "path_hints", hints.into()),
+        Err(error) => tracing::warn!(error, "no path hints"),
+    }
+}
+
+/// A verdict as an answer.
+fn said(verdict: &Verdict) -> Answer {
+    match &verdict.decision {
+        Decision::Pass => Answer::Nothing,
+        Decision::Ask(reason) => Answer::Ask(reason_text(verdict, reason)),
+        Decision::Block(reason) => Answer::Deny(reason_text(verdict, reason)),
+        Decision::Rewrite(input) => match serde_json::from_str(input) {
+            Ok(input @ serde_json::Value::Object(_)) => Answer::Rewrite(input),
+            _ => Answer::Deny("the call was rewritten into something that is no JSON object".to_owned()),
+        },
+    }
+}
+
+/// The denial of a call for a reason of the host's own, without the log.
+pub(crate) fn denial(agent: &dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
+    agent.encode(moment, &said(verdict), None)
+}
+
+/// Remembers that the process which calls is an agent, once there is something that it might want to lift.
+fn remember(verdict: &Verdict) {
+    if !matches!(verdict.decision, Decision::Pass) {
+        ancestry::note(place::home().map(PathBuf::from).as_deref());
+    }
+}
+
+/// The verdict on a call that could not be judged.
+pub(crate) fn refusal(rule: &str, why: &str) -> Verdict {
+    Verdict::block(format!("host:{rule}"), format!("{why}; a call that could not be judged does not run"))
+}
+
+fn complaints<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> Option<String> {
+    let lines: Vec<String> = diagnostics.map(show::place).collect();
+    (!lines.is_empty()).then(|| format!("Toolgate: {}", lines.join("\nToolgate: ")))
+}

@@ -1,0 +1,53 @@
+//! When an agent's hook was last called: what `toolgate doctor` needs to tell a hook that is skipped in silence.
+//!
+//! One small file for each agent, written at most once a minute. What goes wrong costs nothing but the knowledge.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use toolgate_host::private::PrivateFile;
+use toolgate_host::state_folder;
+
+use crate::place;
+
+/// How old an entry has to be to be written anew.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// The entry.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fired {
+    /// Always 1.
+    pub(crate) schema: u32,
+    /// When, in UTC: `2026-01-31T09:08:07Z`.
+    pub(crate) time: String,
+    /// Toolgate's version.
+    pub(crate) version: String,
+    /// The program that was called.
+    pub(crate) program: String,
+}
+
+/// Where the entry of an agent is.
+pub(crate) fn path(agent: &str) -> Option<PathBuf> {
+    Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("fired").join(format!("{agent}.json")))
+}
+
+/// Notes that an agent's hook was called.
+pub(crate) fn note(agent: &str) {
+    let Some(path) = path(agent) else { return };
+    let age = std::fs::metadata(&path).and_then(|found| found.modified()).ok();
+    let age = age.and_then(|written| SystemTime::now().duration_since(written).ok());
+    if age.is_some_and(|age| age < FRESH) {
+        return;
+    }
+    let fired = Fired {
+        schema: 1,
+        time: format!("{:.0}", jiff::Timestamp::now()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        program: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
+    };
+    let noted = PrivateFile::new(&path).update(|_| serde_json::to_vec(&fired).unwrap_or_default());
+    if let Err(error) = noted {
+        tracing::debug!(%error, "not noted that the hook was called");
+    }
+}

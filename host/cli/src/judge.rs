@@ -1,0 +1,174 @@
+//! Verdicts: in this process, or by the resident host that has the component warm.
+//!
+//! Both do the same with the same rule files, which are read anew for every call, so a verdict does not depend on who
+//! gives it. Whatever comes of a verdict (the log, permissions, questions) is up to whoever asked.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use toolgate_host::decide::strictest;
+use toolgate_host::limits::Limits;
+use toolgate_host::{Decision, Diagnostic, Gate, Observer, Plugin, Session, ToolCall, ToolResult, Verdict};
+
+use crate::agent::Scene;
+use crate::packs::Packs;
+use crate::place::{self, Opened, Standing};
+use crate::plugins::Plugins;
+use crate::serve::{Frames, resident};
+
+/// How long an observer may take while an agent waits, which gives its hook ten seconds.
+const OBSERVING: Duration = Duration::from_secs(5);
+
+/// What is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Question {
+    /// The folders whose rules hold, beside the call's.
+    pub(crate) scene: Scene,
+    /// The call; without one the gate is only started, which says what is wrong with the rules.
+    pub(crate) call: Option<ToolCall>,
+    /// As in `toolgate hook AGENT`: whose words the input of a call that is rewritten is in.
+    pub(crate) agent: String,
+    /// The packs that the command line names.
+    pub(crate) packs: Packs,
+    /// The components that it names.
+    pub(crate) plugins: Plugins,
+}
+
+/// What comes of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Judged {
+    /// No opinion where there was no call.
+    pub(crate) verdict: Verdict,
+    /// What is wrong with the rules.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// What later calls of the session are to be told if this one runs, where that is not what it was told.
+    pub(crate) memory: Option<String>,
+    /// How long the verdict took.
+    pub(crate) took: Duration,
+}
+
+/// Who gives verdicts.
+pub(crate) enum Judge {
+    /// The resident host if it is there, else this process, which ends with its answer.
+    ForOne,
+    /// This process, which lives on.
+    ForMany {
+        plugin: Plugin,
+        /// Where components show things.
+        frames: Option<Frames>,
+    },
+}
+
+impl Judge {
+    /// Judges. An error is a sentence, and the call does not run.
+    pub(crate) async fn judge(&self, question: &Question) -> Result<Judged, String> {
+        match self {
+            Judge::ForOne => match resident::ask(question) {
+                Some(judged) => Ok(judged),
+                None => {
+                    let plugin = place::default_plugin().map_err(|error| error.to_string())?;
+                    here(&plugin, question, None, Life::Call).await
+                }
+            },
+            Judge::ForMany { plugin, frames } => here(plugin, question, frames.as_ref(), Life::Session).await,
+        }
+    }
+}
+
+/// How long the process that judges lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// No longer than the call. Taking the instance down first is time that the agent waits.
+    Call,
+    /// On, with a thread of its own for the call.
+    Connection,
+    /// On, with other calls on the same thread.
+    Session,
+}
+
+/// Judges in this process.
+pub(crate) async fn here(
+    plugin: &Plugin,
+    question: &Question,
+    frames: Option<&Frames>,
+    life: Life,
+) -> Result<Judged, String> {
+    let Question { scene, call, agent, packs, plugins } = question;
+    let (cwd, home) = match call {
+        Some(call) => (call.cwd.as_str(), call.home.clone()),
+        None => (scene.cwd.as_str(), place::home()),
+    };
+    let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
+    let files = if life == Life::Session { files } else { files.inline() };
+    let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs };
+    let before = Instant::now();
+    let Opened { gate, started, .. } = standing.open(files, frames).await.map_err(|failure| failure.message)?;
+    let mut gates: Vec<Gate> = Vec::new();
+    for plugin in plugins.load()?.into_iter().filter(Plugin::has_gate) {
+        let gate = Gate::new(plugin, standing.session(), Plugins::granted()).rewriting(plugins.rewrite);
+        gate.start().await.map_err(|error| error.to_string())?;
+        gates.push(gate);
+    }
+    let (verdict, memory) = match call {
+        Some(call) => rewritten(&gate, &gates, call, agent).await,
+        None => (Verdict::pass(), None),
+    };
+    let took = before.elapsed();
+    if life == Life::Call {
+        std::mem::forget((gate, gates));
+    }
+    Ok(Judged { verdict, diagnostics: started.diagnostics, memory, took })
+}
+
+/// What all gates say of a call, the guard first.
+async fn all(guard: &Gate, gates: &[Gate], call: &ToolCall) -> (Verdict, Option<String>) {
+    let (first, memory) = guard.judge_and_remember(call).await;
+    let mut verdicts = vec![first];
+    for gate in gates {
+        verdicts.push(gate.judge(call).await);
+    }
+    (strictest(verdicts), memory)
+}
+
+/// The same, where what a component makes of a call is judged by all of them again.
+async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, agent: &str) -> (Verdict, Option<String>) {
+    let (verdict, memory) = all(guard, gates, call).await;
+    let Decision::Rewrite(input) = &verdict.decision else { return (verdict, memory) };
+    let refused = |why: String| (Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")), None);
+    let new = match again(call, input, agent) {
+        Ok(new) => new,
+        Err(why) => return refused(format!("cannot be read any more: {why}")),
+    };
+    let (second, memory) = all(guard, gates, &new).await;
+    match second.decision {
+        Decision::Pass => (verdict, memory),
+        Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
+        Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
+        Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),
+    }
+}
+
+/// A call with another input.
+fn again(call: &ToolCall, input: &str, agent: &str) -> Result<ToolCall, String> {
+    let agent = crate::agent::named(agent).ok_or_else(|| format!("{agent} is no agent"))?;
+    let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
+    let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), ..call.clone() };
+    crate::agent::read(agent, &call.tool, &input, bare)
+}
+
+/// What observers add to a result. One that fails adds nothing.
+pub(crate) async fn observed(result: &ToolResult, scene: &Scene, plugins: &Plugins) -> Vec<String> {
+    let loaded = plugins.load().unwrap_or_else(|error| {
+        tracing::warn!(error, "the result is not looked at");
+        Vec::new()
+    });
+    let mut added = Vec::new();
+    for plugin in loaded.into_iter().filter(Plugin::has_observer) {
+        let session = Session { workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
+        let limits = Limits { call: OBSERVING, ..Limits::OBSERVER };
+        let observer = Observer::new(plugin, session, Plugins::granted()).with_limits(limits);
+        added.extend(observer.observe(result).await.map(|addition| addition.text).filter(|text| !text.is_empty()));
+    }
+    added
+}

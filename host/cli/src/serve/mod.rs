@@ -1,0 +1,42 @@
+//! `toolgate serve`: a host that stays. For an agent's shim on standard input and output, or for hooks on a socket.
+
+mod frames;
+pub(crate) mod resident;
+mod stdio;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use crate::Failure;
+use crate::agent::SHIMS;
+use crate::packs::Packs;
+use crate::plugins::Plugins;
+pub(crate) use frames::Frames;
+
+#[derive(Args)]
+#[command(after_help = "\
+Without --stdio this is the resident host: it keeps the guard ready for `toolgate hook`, which starts it by itself at its \
+first use and judges without it where it is absent. It ends after a quarter of an hour without a call.
+
+With --stdio it speaks JSON lines with the extension of an agent that `toolgate install pi` or `toolgate install opencode` \
+writes; `host/cli/src/serve/stdio.rs` documents the frames.")]
+pub(crate) struct Arguments {
+    /// Speak JSON lines with this agent's extension on standard input and output
+    #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(SHIMS.iter().map(|agent| agent.name())))]
+    stdio: Option<String>,
+
+    #[command(flatten)]
+    packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.stdio {
+        Some(agent) => stdio::run(agent, &arguments.packs, &arguments.plugins),
+        None => resident::run(),
+    }
+}

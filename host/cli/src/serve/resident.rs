@@ -1,0 +1,353 @@
+//! The resident host: the guard kept ready for `toolgate hook`, behind a socket that is the user's alone.
+//!
+//! It only gives verdicts. Logging, permissions and questions stay with the hook, so that a host which is asked and does
+//! not answer leaves nothing behind, and the hook judges itself. Rules are read anew for each call, as there.
+//!
+//! A hook believes a resident host only if the process that speaks runs the hook's own program: the kernel names the
+//! sender of each message (`SCM_CREDENTIALS`), the first one is checked against `/proc/PID/exe`, and all others have to
+//! be from the same process. A process that exchanges itself for the program between the two is that program then, and
+//! speaks no more for whoever started it. What remains is a process of the user's that is traced, or was started with
+//! libraries of somebody else's choice; both are beyond what a program can see of another.
+//!
+//! Only on Linux; elsewhere every hook judges in its own process.
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{ask, run, start};
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{ask, run, start};
+
+use std::path::PathBuf;
+
+use crate::place;
+
+/// Set to anything, it keeps hooks from starting and asking a resident host.
+const SWITCH: &str = "TOOLGATE_NO_SERVE";
+
+/// Variables that say where the user's files are. A host with others serves somebody else.
+const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
+
+/// The folder of sockets: the system's for such things, else one of our own.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    match runtime {
+        Some(runtime) => Some(runtime.join("toolgate")),
+        None => Some(toolgate_host::state_folder(place::home().map(PathBuf::from).as_deref())?.join("run")),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::process::ExitCode;
+
+    use crate::judge::{Judged, Question};
+    use crate::{Failure, exit};
+
+    pub(crate) fn ask(_question: &Question) -> Option<Judged> {
+        None
+    }
+
+    pub(crate) fn start() {}
+
+    pub(crate) fn run() -> Result<ExitCode, Failure> {
+        let message = "there is no resident host on this system, as it cannot be told which program a process runs";
+        Err(Failure::new(exit::SOFTWARE, message))
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ffi::OsString;
+    use std::fs::File;
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    use std::io::{BufRead, BufReader, IoSliceMut, Read, Write};
+    use std::mem::MaybeUninit;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, ExitCode, Stdio};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, Instant, SystemTime};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::fs::FlockOperation;
+    use rustix::io::Errno;
+    use rustix::net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketAddrUnix, SocketFlags, SocketType,
+        sockopt,
+    };
+    use serde::{Deserialize, Serialize};
+    use toolgate_host::Plugin;
+
+    use super::{SWITCH, VARIABLES, folder};
+    use crate::judge::{Judged, Life, Question, here};
+    use crate::{Failure, exit, place};
+
+    /// How long a hook waits for the answer before it judges itself, with ample time for that.
+    const ANSWER: Duration = Duration::from_secs(1);
+
+    /// How long it lives without a call.
+    const IDLE: Duration = Duration::from_secs(15 * 60);
+
+    /// How often it looks whether it is still wanted.
+    const LOOK: Duration = Duration::from_secs(5);
+
+    /// How long after an attempt to start one the next hook tries again.
+    const AGAIN: Duration = Duration::from_secs(60);
+
+    /// Connections at a time. Who comes later judges itself.
+    const CONNECTIONS: u64 = 32;
+
+    /// Longest line on the socket, in bytes: the largest payload, escaped.
+    const LINE: u64 = 64 << 20;
+
+    /// What the host says first.
+    #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+    struct Hello {
+        schema: u32,
+        version: String,
+        /// The values of [`VARIABLES`].
+        variables: Vec<Option<String>>,
+    }
+
+    impl Hello {
+        fn new() -> Option<Self> {
+            let value = |name: &&str| match std::env::var_os(name).map(OsString::into_string) {
+                None => Some(None),
+                Some(Ok(text)) => Some(Some(text)),
+                Some(Err(_)) => None,
+            };
+            let variables = VARIABLES.iter().map(value).collect::<Option<_>>()?;
+            Some(Hello { schema: 1, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
+        }
+    }
+
+    /// The program that this process runs, and no other file.
+    #[derive(Clone, Copy, Hash, PartialEq, Eq)]
+    struct Program {
+        device: u64,
+        inode: u64,
+    }
+
+    impl Program {
+        fn of(path: impl AsRef<Path>) -> Option<Self> {
+            let found = std::fs::metadata(path).ok()?;
+            Some(Program { device: found.dev(), inode: found.ino() })
+        }
+
+        /// That of a process, or of this one.
+        fn of_process(pid: Option<i32>) -> Option<Self> {
+            Self::of(pid.map_or("/proc/self/exe".to_owned(), |pid| format!("/proc/{pid}/exe")))
+        }
+    }
+
+    /// Where the socket of this program and these variables is.
+    fn socket() -> Option<PathBuf> {
+        let mut hasher = DefaultHasher::new();
+        Program::of_process(None)?.hash(&mut hasher);
+        Hello::new()?.variables.hash(&mut hasher);
+        Some(folder()?.join(format!("{:016x}.sock", hasher.finish())))
+    }
+
+    fn switched_off() -> bool {
+        std::env::var_os(SWITCH).is_some_and(|value| !value.is_empty())
+    }
+
+    /// The resident host's verdict. None if there is no such host, or none that can be believed, or it is too slow.
+    pub(crate) fn ask(question: &Question) -> Option<Judged> {
+        if switched_off() {
+            return None;
+        }
+        let path = socket()?;
+        let address = SocketAddrUnix::new(&path).ok()?;
+        let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
+        // Before anything is received: what comes without its sender's name is not believed.
+        sockopt::set_socket_passcred(&fd, true).ok()?;
+        match rustix::net::connect(&fd, &address) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return None,
+            // What a host that was killed has left behind.
+            Err(_) => {
+                let _ = std::fs::remove_file(&path);
+                return None;
+            }
+        }
+        let answer = Conversation { stream: UnixStream::from(fd), sender: None, end: Instant::now() + ANSWER };
+        let answer = answer.judged(question);
+        if answer.is_none() {
+            tracing::warn!(socket = %path.display(), "the resident host is not usable; judging here");
+            // The next hook starts another one; this one ends as soon as it sees that.
+            let _ = std::fs::remove_file(&path);
+        }
+        answer
+    }
+
+    /// A hook's talk with a resident host.
+    struct Conversation {
+        stream: UnixStream,
+        sender: Option<i32>,
+        end: Instant,
+    }
+
+    impl Conversation {
+        fn judged(mut self, question: &Question) -> Option<Judged> {
+            let hello: Hello = serde_json::from_slice(&self.line()?).ok()?;
+            let host = Program::of_process(self.sender)?;
+            if Some(host) != Program::of_process(None) || Some(hello) != Hello::new() {
+                return None;
+            }
+            self.stream.set_write_timeout(Some(self.left()?)).ok()?;
+            let mut line = serde_json::to_vec(question).ok()?;
+            line.push(b'\n');
+            self.stream.write_all(&line).ok()?;
+            serde_json::from_slice(&self.line()?).ok()
+        }
+
+        fn left(&self) -> Option<Duration> {
+            self.end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        }
+
+        /// A line, all of it from one process of this user's.
+        fn line(&mut self) -> Option<Vec<u8>> {
+            let mut line = Vec::new();
+            let mut bytes = vec![0; 64 << 10];
+            while line.last() != Some(&b'\n') {
+                self.stream.set_read_timeout(Some(self.left()?)).ok()?;
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+                let mut control = RecvAncillaryBuffer::new(&mut space);
+                let mut parts = [IoSliceMut::new(&mut bytes)];
+                let got = rustix::net::recvmsg(&self.stream, &mut parts, &mut control, RecvFlags::empty()).ok()?.bytes;
+                let sender = control.drain().find_map(|message| match message {
+                    RecvAncillaryMessage::ScmCredentials(who) => Some(who),
+                    _ => None,
+                })?;
+                let pid = sender.pid.as_raw_nonzero().get();
+                let same = self.sender.is_none_or(|known| known == pid);
+                if got == 0 || !same || sender.uid != rustix::process::geteuid() || line.len() as u64 > LINE {
+                    return None;
+                }
+                self.sender = Some(pid);
+                line.extend(bytes.get(..got)?);
+            }
+            Some(line)
+        }
+    }
+
+    /// Starts a resident host if there is none. What goes wrong costs nothing but time at the next call.
+    pub(crate) fn start() {
+        let Some(path) = socket().filter(|path| !switched_off() && !path.exists()) else { return };
+        let Ok(program) = std::env::current_exe() else { return };
+        let attempt = path.with_extension("start");
+        let age = std::fs::metadata(&attempt).and_then(|found| found.modified()).ok();
+        let age = age.and_then(|tried| SystemTime::now().duration_since(tried).ok());
+        let made = || {
+            toolgate_host::private::private_folder(path.parent()?).ok()?;
+            File::create(&attempt).ok()
+        };
+        if age.is_some_and(|age| age < AGAIN) || made().is_none() {
+            return;
+        }
+        let mut host = Command::new(program);
+        host.arg("serve").current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Err(error) = host.spawn() {
+            tracing::warn!(%error, "the resident host does not start");
+        }
+    }
+
+    /// Answers hooks until nobody wants it any more.
+    pub(crate) fn run() -> Result<ExitCode, Failure> {
+        let failed = |what: &str, error: &dyn std::fmt::Display| Failure::new(exit::IO, format!("{what}: {error}"));
+        // Out of the agent's session, which may be ended as a whole. Who leads one already stays where they are.
+        let _ = rustix::process::setsid();
+        let path = socket().ok_or_else(|| Failure::new(exit::NO_INPUT, "no place for a socket; set HOME"))?;
+        let (folder, shown) = (path.parent().unwrap_or(Path::new("/")), path.display().to_string());
+        toolgate_host::private::private_folder(folder).map_err(|error| failed("no socket", &error))?;
+        let lock = File::create(path.with_extension("lock")).map_err(|error| failed(&shown, &error))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(Failure::new(exit::IO, format!("a resident host is there already: {shown}")));
+        }
+        let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&shown, &error)),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path).map_err(|error| failed(&shown, &error))?;
+        let mode = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&path, mode).map_err(|error| failed(&shown, &error))?;
+        serve(&listener, &path, &Arc::new(plugin));
+        let _ = std::fs::remove_file(&path);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>) {
+        let ours = Program::of(path);
+        let program = std::env::current_exe().ok();
+        let open = Arc::new(AtomicU64::new(0));
+        let mut last = Instant::now();
+        loop {
+            let wait = Timespec { tv_sec: LOOK.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: 0 };
+            let ready = poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&wait)).unwrap_or_default();
+            if ready > 0 {
+                last = Instant::now();
+                let Ok((stream, _)) = listener.accept() else { continue };
+                if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
+                    open.fetch_sub(1, Ordering::SeqCst);
+                    continue;
+                }
+                let (plugin, open) = (Arc::clone(plugin), Arc::clone(&open));
+                let counted = Counted(Arc::clone(&open));
+                // One that cannot be started drops its count, and the hook judges itself.
+                let _ = std::thread::Builder::new().spawn(move || {
+                    let _counted = counted;
+                    if answer(stream, &plugin).is_none() {
+                        tracing::debug!("a hook went away without an answer");
+                    }
+                });
+                continue;
+            }
+            // A socket that is gone or another one now, or a program that was replaced, is a successor's.
+            let replaced = program.as_deref().and_then(Program::of) != Program::of_process(None);
+            if Program::of(path) != ours || replaced || last.elapsed() >= IDLE {
+                return;
+            }
+        }
+    }
+
+    /// One less when it goes, however.
+    struct Counted(Arc<AtomicU64>);
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Answers one hook.
+    fn answer(mut stream: UnixStream, plugin: &Plugin) -> Option<()> {
+        let peer = sockopt::socket_peercred(&stream).ok()?;
+        if peer.uid != rustix::process::geteuid() {
+            return None;
+        }
+        stream.set_read_timeout(Some(ANSWER)).ok()?;
+        stream.set_write_timeout(Some(ANSWER)).ok()?;
+        let mut hello = serde_json::to_vec(&Hello::new()?).ok()?;
+        hello.push(b'\n');
+        stream.write_all(&hello).ok()?;
+        let mut line = Vec::new();
+        BufReader::new(&stream).take(LINE).read_until(b'\n', &mut line).ok()?;
+        let question: Question = serde_json::from_slice(&line).ok()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
+        let judged: Judged = match runtime.block_on(here(plugin, &question, None, Life::Connection)) {
+            Ok(judged) => judged,
+            // The hook finds out for itself what is wrong, and says it.
+            Err(error) => {
+                tracing::warn!(error, "no verdict");
+                return None;
+            }
+        };
+        let mut answer = serde_json::to_vec(&judged).ok()?;
+        answer.push(b'\n');
+        stream.write_all(&answer).ok()
+    }
+}

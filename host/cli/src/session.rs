@@ -1,0 +1,110 @@
+//! What is kept of a session between its calls: the folder that it was started for, and what its calls left behind.
+//!
+//! It lies in a file for each session in the user's state folder, which is behind the gate, and every hook reads it,
+//! whoever gives the verdict. So the same state gives the same verdict. What is missing is not known, and nothing is
+//! put in its place: downloads that are not remembered are judged by what is in them, as any file is that is run.
+//!
+//! What survives in an agent's shell from one call to the next, by runs of the agents:
+//!
+//! | Agent | Directory | Variables, functions, options |
+//! |---|---|---|
+//! | Claude Code 2.1.330 | yes, and the next payload has it as `cwd` | no |
+//! | Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102, OpenCode 1.18, Droid 0.215, pi 0.87 | no | no |
+//!
+//! A directory that a call names itself (`workdir`, `dir_path`) is in its input, and Codex's in `cwd`. So a payload says
+//! all that is needed of the shell, and files are what is left: these are remembered for every agent alike.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolgate_host::private::PrivateFile;
+use toolgate_host::state_folder;
+
+use crate::agent::Scene;
+use crate::place;
+
+/// How long a session is kept that nobody goes on with.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// Largest memory that is kept, in bytes. The contract has that limit.
+const MEMORY: usize = 256 << 10;
+
+/// What is kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// Always 1.
+    schema: u32,
+    /// As in `toolgate hook AGENT`.
+    agent: String,
+    /// The agent's own name for the session.
+    session: String,
+    /// The folder that it was started for.
+    pub(crate) root: Option<String>,
+    /// What its calls left behind, as the component says it.
+    pub(crate) memory: Option<Value>,
+}
+
+/// The folder of all sessions.
+fn folder() -> Option<PathBuf> {
+    Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("sessions"))
+}
+
+/// The file of a session. An agent that does not name its sessions has none.
+fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
+    if scene.session.is_empty() {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    scene.session.hash(&mut hasher);
+    Some(PrivateFile::new(&folder()?.join(format!("{agent}-{:016x}.json", hasher.finish()))))
+}
+
+/// What is kept of a session; nothing if there is nothing, or nothing that can be used.
+pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
+    let read = file(agent, scene).map(|file| file.read());
+    let bytes = match read {
+        Some(Ok(bytes)) => bytes,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "what is kept of the session is not known");
+            None
+        }
+        None => None,
+    };
+    let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    kept.filter(|kept| kept.agent == agent && kept.session == scene.session).unwrap_or_default()
+}
+
+/// Keeps something of a session. What goes wrong is only logged: it must not cost a verdict.
+pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) {
+    let Some(file) = file(agent, scene) else { return };
+    let kept = file.update(|before| {
+        let mut kept = before.and_then(|bytes| serde_json::from_slice::<Kept>(bytes).ok()).unwrap_or_default();
+        (kept.schema, kept.agent, kept.session) = (1, agent.to_owned(), scene.session.clone());
+        change(&mut kept);
+        serde_json::to_vec(&kept).unwrap_or_default()
+    });
+    if let Err(error) = kept {
+        tracing::warn!(%error, "the session is not kept");
+    }
+}
+
+/// A component's memory as it is kept; none if it is none.
+pub(crate) fn memory(text: &str) -> Option<Value> {
+    (text.len() <= MEMORY).then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+/// Removes sessions that nobody goes on with.
+pub(crate) fn tidy() {
+    let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok());
+    for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+        let modified = entry.metadata().and_then(|found| found.modified()).ok();
+        let age = modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+        if age.is_some_and(|age| age > KEPT) {
+            // One that is gone already is just as well.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// toolgate-shim pi 1
+// Written by `toolgate install pi`; an edit is lost at the next one. This extension of pi carries
+// events to Toolgate, which judges them, and shows in pi what Toolgate wants shown. Nothing is
+// decided here, but one thing: without an answer, tool calls and the user's own commands are blocked.
+const PROGRAM = "";
+
+import { stripVTControlCharacters } from "node:util";
+import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-works/pi-coding-agent";
+
+const DIAGNOSTICS = "toolgate-diagnostics"; // kind of the messages that report on checks
+const CONTEXT = "toolgate-context"; // and of those that tell the model at the start
+const UPDATE_MS = 250; // between two updates of one call
+const UPDATE_CHARS = 4_000; // of an update's text, from its end
+const FOLDED_LINES = 8; // of a report that is not unfolded
+const BLOCKED_EXIT = 126; // what a shell gives for a command that it may not run
+
+export default function toolgate(pi: ExtensionAPI): void {
+	const host = new Host("pi", display(pi));
+	const updated = new Map<string, number>(); // when the last update of a call was sent
+
+	// The gates come first: an extension whose setup throws is dropped, and pi goes on without it.
+	pi.on("tool_call", async (event, ctx) => {
+		const verdict = await judge(host, "tool_call", payload(event, ctx), ctx, "input", ctx.signal);
+		if (verdict?.replace) replace(event.input, verdict.replace);
+		return verdict?.reason ? { block: true, reason: verdict.reason } : undefined;
+	});
+	// Older versions of pi run the command when this handler throws: it must not.
+	pi.on("user_bash", async (event, ctx) => {
+		const verdict = await judge(host, "user_bash", payload(event, ctx), ctx);
+		if (!verdict?.reason) return undefined;
+		return { result: { output: verdict.reason, exitCode: BLOCKED_EXIT, cancelled: false, truncated: false } };
+	});
+
+	pi.on("tool_result", async (event, ctx) => {
+		updated.delete(event.toolCallId);
+		const seen = { ...event, content: withoutImages(event.content) };
+		const result = await host.observe("tool_result", payload(seen, ctx), ctx, {
+			// Too late for the result itself, but not for the model's next turn.
+			late: (late) => report(pi, late.append, late.details),
+		});
+		if (typeof result?.append !== "string" || result.append === "") return undefined;
+		const content = [...event.content, { type: "text" as const, text: result.append }];
+		// The details are what pi draws the result from, so the host's have a place of their own.
+		return isObject(result.details) ? { content, details: { ...(event.details as object), toolgate: result.details } } : { content };
+	});
+	pi.on("tool_execution_update", (event, ctx) => {
+		const now = Date.now();
+		if (now - (updated.get(event.toolCallId) ?? 0) < UPDATE_MS) return;
+		updated.set(event.toolCallId, now);
+		const { type, toolCallId, toolName } = event;
+		const partial = textOf(event.partialResult?.content).slice(-UPDATE_CHARS);
+		host.tell("tool_execution_update", payload({ type, toolCallId, toolName, partial }, ctx), ctx);
+	});
+	pi.on("tool_execution_end", (event, ctx) => {
+		updated.delete(event.toolCallId);
+		const result = { ...event.result, content: withoutImages(event.result?.content) };
+		host.tell("tool_execution_end", payload({ ...event, result }, ctx), ctx);
+	});
+
+	pi.on("session_start", async (event, ctx) => {
+		const tell = (result: Record<string, unknown>) => {
+			if (typeof result.context !== "string" || result.context === "") return;
+			pi.sendMessage({ customType: CONTEXT, content: result.context, display: false }, { deliverAs: "nextTurn" });
+		};
+		const result = await host.observe("session_start", payload(event, ctx), ctx, { late: tell });
+		if (result) tell(result);
+	});
+	pi.on("agent_end", async (event, ctx) => {
+		// The messages of the whole conversation are left out. What the host sends before its answer
+		// still belongs to this run, so it gets the time to look at what was changed.
+		await host.observe("agent_end", payload({ type: event.type }, ctx), ctx, { wait: ANSWER_MS });
+	});
+	pi.on("session_shutdown", async (event, ctx) => {
+		if (host.child) await host.observe("session_shutdown", payload(event, ctx), ctx, { wait: 1_000 });
+		host.stop();
+	});
+
+	try {
+		pi.registerMessageRenderer(DIAGNOSTICS, renderReport);
+	} catch {
+		// Then pi shows the messages in its own way.
+	}
+}
+
+function payload(event: object, ctx: ExtensionContext) {
+	const { cwd, mode } = ctx;
+	const session = ctx.sessionManager?.getSessionId?.() ?? ctx.sessionManager?.getSessionFile?.();
+	return { event, cwd, hasUI: ctx.hasUI === true, mode, session };
+}
+
+/** What the host may do in pi. */
+function display(pi: ExtensionAPI) {
+	const shown = new Set<string>(); // keys of the status line
+	return {
+		confirm(question, ctx: ExtensionContext, signal: AbortSignal) {
+			if (!ctx.hasUI) return false;
+			return ctx.ui.confirm(plain(question.title), plain(question.text), { timeout: question.timeout, signal });
+		},
+		notify(frame, ctx: ExtensionContext) {
+			const level = frame.level === "warning" || frame.level === "error" ? frame.level : "info";
+			if (ctx.hasUI && frame.level !== "debug") ctx.ui.notify(plain(String(frame.message)), level);
+		},
+		/** Without a frame: a host that has ended shows nothing any more. */
+		status(frame, ctx: ExtensionContext) {
+			if (!ctx.hasUI) return;
+			const keys = frame ? [String(frame.key)] : [...shown];
+			for (const key of keys) {
+				const text = typeof frame?.text === "string" ? plain(frame.text) : undefined;
+				ctx.ui.setStatus(key, text);
+				if (text === undefined) shown.delete(key);
+				else shown.add(key);
+			}
+		},
+		journal(frame) {
+			pi.appendEntry(String(frame.kind), frame.entry);
+		},
+		message(frame) {
+			const deliverAs = { "follow-up": "followUp", "next-turn": "nextTurn" }[frame.delivery] ?? "steer";
+			// `triggerTurn: false` means more to pi than its absence: not to steer a running turn.
+			const options = frame.trigger_turn === true ? { deliverAs, triggerTurn: true } : { deliverAs };
+			pi.sendMessage(
+				{ customType: String(frame.kind), content: String(frame.text), display: frame.visible !== false, details: frame.details },
+				options as Parameters<ExtensionAPI["sendMessage"]>[1],
+			);
+		},
+	};
+}
+
+function report(pi: ExtensionAPI, text: unknown, details: unknown): void {
+	if (typeof text !== "string" || text === "") return;
+	pi.sendMessage({ customType: DIAGNOSTICS, content: text, display: true, details }, { deliverAs: "steer" });
+}
+
+function textOf(content: unknown): string {
+	if (typeof content === "string") return content;
+	if (!Array.isArray(content)) return "";
+	return content.map((part) => (typeof part?.text === "string" ? part.text : "")).join("\n");
+}
+
+/** Without what moves the cursor or turns the text round: a command could hide itself from its reader. */
+function plain(text: string): string {
+	return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, "");
+}
+
+/** A report as plain lines. pi ends with an error if one is wider than the terminal. */
+const renderReport: MessageRenderer = (message, options, theme) => {
+	const lines = plain(textOf(message.content)).trimEnd().split("\n");
+	const shown = options.expanded ? lines : lines.slice(0, FOLDED_LINES);
+	if (shown.length < lines.length) shown.push(`… ${lines.length - shown.length} more lines`);
+	return {
+		render(width: number): string[] {
+			const pad = " ".repeat(Math.min(options.outputPad ?? 1, width));
+			const wrapped = shown.flatMap((line) => wrap(line, width - pad.length));
+			return wrapped.map((line) => pad + theme.fg("customMessageText", line));
+		},
+		invalidate(): void {},
+	};
+};
+
+/** Cuts a line into pieces of so many columns, counting too many rather than too few. */
+function wrap(line: string, columns: number): string[] {
+	const pieces = [""];
+	let used = 0;
+	for (const character of line.replaceAll("\t", "    ")) {
+		const wide = character >= " " && character <= "~" ? 1 : 2;
+		if (wide > columns) continue;
+		if (used + wide > columns) {
+			pieces.push("");
+			used = 0;
+		}
+		pieces[pieces.length - 1] += character;
+		used += wide;
+	}
+	return pieces;
+}

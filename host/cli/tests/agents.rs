@@ -1,0 +1,246 @@
+//! The agents' dialects: payloads in, the exact answer out. Cases are in `agents.jsonl`.
+
+mod scene;
+
+use std::path::{Path, PathBuf};
+
+use scene::Scene;
+use serde_json::{Value, json};
+
+/// What an agent is told: its answer as JSON, or nothing at all.
+fn answer(
+    scene: &Scene,
+    agent: &str,
+    event: Option<&str>,
+    payload: &str,
+    environment: &[(&str, String)],
+) -> Option<Value> {
+    let arguments: Vec<&str> = ["hook", agent].into_iter().chain(event).collect();
+    let output = scene.run_with(&arguments, payload.as_bytes(), environment);
+    assert_eq!(output.status.code(), Some(0), "{agent} {payload}");
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}")))
+}
+
+/// Whether an answer is as expected, where `*` stands for any text but the empty one.
+fn fits(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::String(found), Value::String(expected)) if expected == "*" => !found.trim().is_empty(),
+        (Value::Object(found), Value::Object(expected)) => {
+            found.len() == expected.len()
+                && expected.iter().all(|(key, value)| found.get(key).is_some_and(|found| fits(found, value)))
+        }
+        (found, expected) => found == expected,
+    }
+}
+
+#[test]
+fn every_agent_gets_the_answer_that_it_understands() {
+    let scene = Scene::new();
+    scene.write("home/.ssh/id_ed25519", "key");
+    scene.write("home/project/a.rs", "fn main() {}");
+    for line in include_str!("agents.jsonl").lines() {
+        let line = line.replace("$PROJECT", &scene.project()).replace("$HOME", &scene.at("home").display().to_string());
+        let case: Value = serde_json::from_str(&line).expect("a case is JSON");
+        let payload = match &case["payload"] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let agent = case["agent"].as_str().expect("an agent");
+        let found = answer(&scene, agent, case["event"].as_str(), &payload, &[]);
+        match (&found, &case["answer"]) {
+            (None, Value::Null) => {}
+            (Some(found), expected) if fits(found, expected) => {}
+            (found, _) => panic!("{line}\nfound {found:?}"),
+        }
+    }
+}
+
+/// What real agents were seen to send lies beside the project in some checkouts.
+#[test]
+fn what_real_agents_sent_is_read() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/payloads");
+    let Ok(agents) = std::fs::read_dir(&folder) else {
+        eprintln!("left out: {} is not there", folder.display());
+        return;
+    };
+    let scene = Scene::new();
+    let names = [
+        ("claude-code", "claude"),
+        ("codex", "codex"),
+        ("copilot", "copilot"),
+        ("droid", "droid"),
+        ("gemini", "gemini"),
+    ];
+    let mut read = 0;
+    for agent in agents.map(|entry| entry.expect("an entry").path()) {
+        let known = names.iter().find(|(folder, _)| agent.ends_with(folder));
+        let Some((_, name)) = known else { continue };
+        for file in std::fs::read_dir(&agent).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+            let event = file.file_stem().expect("a name").to_string_lossy().into_owned();
+            let event = event.split('-').next().filter(|_| *name == "copilot");
+            let payload = std::fs::read_to_string(&file).expect("a payload");
+            let found = answer(&scene, name, event, &payload, &[]);
+            assert_eq!(found, None, "{}", file.display());
+            read += 1;
+        }
+    }
+    assert!(read > 60, "{read} payloads");
+}
+
+/// The user's own table of tools has the last word, and one that cannot be used stops what it may be about.
+#[test]
+fn the_users_table_says_what_tools_work_on() {
+    let scene = Scene::new();
+    let payload = |tool: &str, input: Value| {
+        json!({
+            "session_id": "s", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": input,
+        })
+        .to_string()
+    };
+    let secret = scene.at("home/.ssh/id_ed25519").display().to_string();
+    let put = || payload("mcp__files__put", json!({"aim": secret}));
+    let run = || payload("mcp__sh__go", json!({"what": "find . -delete", "dir": "~"}));
+    let denies = |payload: &str| answer(&scene, "claude", None, payload, &[]).is_some();
+    assert!(!denies(&put()) && !denies(&run()));
+    scene.write(
+        "home/.config/toolgate/tools.yaml",
+        "claude:\n  mcp__files__put: {kind: write, required: [aim]}\nany:\n  mcp__sh__go: {kind: shell, command: [what], cwd: [dir]}\n",
+    );
+    assert!(denies(&put()) && denies(&run()));
+    assert!(denies(&payload("mcp__files__put", json!({}))), "a field that has to be there is not");
+    scene.write("home/.config/toolgate/tools.yaml", "claude: [");
+    assert!(denies(&put()) && denies(&payload("Bash", json!({"command": "ls"}))));
+}
+
+/// What one call fetched is asked about when a later one of the session runs it, and of no other session.
+#[test]
+fn downloads_are_remembered_from_call_to_call() {
+    let scene = Scene::new();
+    let says = |session: &str, command: &str| {
+        let payload = json!({
+            "session_id": session, "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let found = answer(&scene, "claude", None, &payload.to_string(), &[]);
+        found.map(|found| found["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(says("a", "curl -fsSLo get.sh https://example.com/get.sh"), None);
+    scene.write("home/project/get.sh", "echo hello\n");
+    let cases = [("a", "cat get.sh", None), ("a", "sh get.sh", Some("ask")), ("b", "sh get.sh", None)];
+    for (session, command, expected) in cases {
+        assert_eq!(says(session, command).as_deref(), expected, "{session} {command}");
+    }
+    assert_eq!(says("a", "echo 'echo mine' > get.sh"), None);
+    assert_eq!(says("a", "sh get.sh"), None, "it is another file now");
+}
+
+/// Patches of two agents at once, a link to the project, and Windows line ends.
+#[test]
+fn odd_surroundings_change_no_verdict() {
+    let scene = Scene::new();
+    let link = scene.at("home/link");
+    std::os::unix::fs::symlink(scene.at("home/project"), &link).expect("a link");
+    let payload = |cwd: &Path, command: &str| {
+        json!({
+            "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": command},
+        })
+    };
+    let cases = [
+        (payload(&link, "ls").to_string(), false),
+        (payload(&link, "find .. -delete").to_string(), true),
+        (payload(&link, "rm -rf ../project/../../home").to_string(), true),
+        (format!("\u{feff}{}", payload(&link, "rm -rf ~")), true),
+        (serde_json::to_string_pretty(&payload(&link, "rm -rf ~")).expect("JSON").replace('\n', "\r\n"), true),
+        (payload(&link, "ls\r\nrm -rf ~\r\n").to_string(), true),
+    ];
+    for (payload, denied) in cases {
+        assert_eq!(answer(&scene, "claude", None, &payload, &[]).is_some(), denied, "{payload}");
+    }
+    let none = [("HOME", String::new())];
+    let found = answer(&scene, "claude", None, &payload(&link, "rm -rf /").to_string(), &none);
+    assert!(found.is_some(), "no HOME");
+}
+
+/// Hooks of parallel calls, all of one session.
+#[test]
+fn parallel_hooks_each_get_their_own_answer() {
+    let scene = Scene::new();
+    let commands: Vec<String> = (0..12)
+        .map(|n| if n % 3 == 0 { "rm -rf ~".to_owned() } else { format!("curl -o f{n} https://x/{n}") })
+        .collect();
+    std::thread::scope(|scope| {
+        for (n, command) in commands.iter().enumerate() {
+            let scene = &scene;
+            scope.spawn(move || {
+                let payload = json!({
+                    "session_id": "s", "cwd": scene.project(), "permission_mode": "default",
+                    "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command},
+                });
+                let found = answer(scene, "claude", None, &payload.to_string(), &[]);
+                assert_eq!(found.is_some(), n % 3 == 0, "{command}");
+            });
+        }
+    });
+}
+
+#[test]
+fn the_hints_of_a_call_are_told() {
+    let scene = Scene::new();
+    let from = |agent: &str, event: Option<&str>, payload: Value| {
+        let event = event.map(|event| ["--event", event]);
+        let arguments: Vec<&str> = ["hints", "--from", agent].into_iter().chain(event.into_iter().flatten()).collect();
+        let output = scene.run(&arguments, payload.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let project = scene.project();
+    let claude = |tool: &str, input: Value| json!({"session_id": "s", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input});
+    let cases = [
+        (
+            "claude",
+            None,
+            claude("Bash", json!({"command": "echo a > b.txt; cd src && touch c"})),
+            vec!["b.txt", "src/c"],
+        ),
+        (
+            "claude",
+            None,
+            claude("Write", json!({"file_path": format!("{project}/x y.rs"), "content": ""})),
+            vec!["x y.rs"],
+        ),
+        ("claude", None, claude("Bash", json!({"command": "ls"})), vec![]),
+        ("codex", None, claude("apply_patch", json!({"command": "*** Add File: a.rs\n+x\n"})), vec!["a.rs"]),
+        (
+            "gemini",
+            None,
+            json!({"session_id": "s", "cwd": project, "hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+                "tool_input": {"command": "touch d", "dir_path": "sub"}}),
+            vec!["sub/d"],
+        ),
+        (
+            "droid",
+            None,
+            json!({"session_id": "s", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": "Execute",
+                "tool_input": {"cmd": "mkdir -p e", "cwd": "sub"}}),
+            vec!["sub/e"],
+        ),
+        (
+            "copilot",
+            Some("preToolUse"),
+            json!({"sessionId": "s", "cwd": project, "toolName": "create", "toolArgs": {"path": format!("{project}/f")}}),
+            vec!["f"],
+        ),
+        (
+            "pi",
+            None,
+            json!({"event": {"type": "tool_call", "toolName": "edit", "input": {"path": "g.rs"}}, "cwd": project}),
+            vec!["g.rs"],
+        ),
+    ];
+    for (agent, event, payload, expected) in cases {
+        assert_eq!(from(agent, event, payload.clone()), expected, "{agent} {payload}");
+    }
+}

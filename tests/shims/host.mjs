@@ -1,0 +1,103 @@
+// Stands in for `toolgate serve --stdio AGENT`. The command that it is asked about says how it
+// answers; the name that it is started by says how it starts. It writes what it hears to NAME.log.
+import { appendFileSync } from "node:fs";
+import { basename } from "node:path";
+import { createInterface } from "node:readline";
+
+const [, self, , , agent] = process.argv;
+const name = basename(self);
+const raw = (text) => process.stdout.write(text);
+const send = (frame) => raw(`${JSON.stringify({ schema: 1, ...frame })}\n`);
+const log = (entry) => appendFileSync(`${self}.log`, `${JSON.stringify(entry)}\n`);
+log({ pid: process.pid });
+
+if (name === "short") {
+	process.stderr.write("the rules cannot be read\n");
+	process.exit(3);
+}
+if (name !== "mute") send({ hello: { version: "0.0.0", agent: name === "rude" ? "another" : agent } });
+
+const asked = new Set(); // questions, which are numbered as what they are for
+const push = "git push wants a yes";
+
+/** What the host does when it is asked about a command that holds the word. */
+const commands = {
+	"victim -delete": (id) => result(id, { block: true, reason: "it would delete the victim" }),
+	unreasoned: (id) => result(id, { block: true }),
+	rewrite: (id, frame) => result(id, { [frame.event === "tool_call" ? "input" : "args"]: { command: "echo rewritten" } }),
+	"git push": (id, frame) => (frame.payload.hasUI ? ask(id, 400) : result(id, { block: true, reason: push })),
+	"slow question": (id) => ask(id, 10_000),
+	"die while asking": (id) => {
+		ask(id, 10_000);
+		setImmediate(() => process.exit(7));
+	},
+	die: () => process.exit(7),
+	hang: () => {},
+	garbage: () => raw("thread 'main' panicked\n"),
+	"two versions": (id) => raw(`{"schema":2,"id":${id},"result":{}}\n`),
+	"no object": (id) => send({ id, result: null }),
+	"other answer": (id) => send({ id, result: { allow: true } }),
+	"other block": (id) => send({ id, result: { block: "yes", reason: "no" } }),
+	"other id": (id) => send({ id: id + 1000, result: {} }),
+	"in pieces": (id) => {
+		const line = JSON.stringify({ schema: 1, id, result: {} });
+		raw(line.slice(0, 9));
+		setImmediate(() => raw(`${line.slice(9)}\n`));
+	},
+	"half a line": (id) => raw(`{"schema":1,"id":${id},"result":{`, process.exit(0)),
+	complain: () => send({ error: "line 2 has no event" }),
+	later: (id) => setTimeout(() => result(id, {}), 50),
+	show: (id) => {
+		send({ notify: { message: "loaded", level: "warning" } });
+		send({ status: { key: "toolgate", text: "on" } });
+		send({ journal: { kind: "toolgate-log", entry: { number: 1 } } });
+		send({ message: { kind: "toolgate-diagnostics", text: "hint", delivery: "follow-up", visible: true } });
+		send({ "a kind of a later version": {} });
+		result(id, {});
+	},
+};
+
+const results = {
+	"checked late": (id) => setTimeout(() => result(id, { append: "late report" }), 600),
+	checked: (id) => result(id, { append: "report", details: { issues: 1 } }),
+	"lost result": () => process.exit(7),
+	"stuck result": () => {},
+};
+
+function ask(id, timeout) {
+	asked.add(id);
+	send({ ask: id, for: id, title: "Toolgate", text: push, timeout });
+}
+
+function result(id, answer) {
+	send({ id, result: answer });
+}
+
+function commandOf({ event, output, input }) {
+	return event?.command ?? event?.input?.command ?? output?.args?.command ?? input?.args?.command ?? "";
+}
+
+function answer(table, frame) {
+	const command = commandOf(frame.payload);
+	const found = Object.keys(table).find((word) => command.includes(word));
+	found ? table[found](frame.id, frame) : result(frame.id, {});
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+	const frame = JSON.parse(line);
+	log({ ...frame, size: line.length });
+	if (name === "mute") return;
+	if ("answer" in frame) {
+		if (asked.delete(frame.answer)) result(frame.answer, frame.confirmed ? {} : { block: true, reason: "the user said no" });
+	} else if (frame.cancel) {
+		return;
+	} else if (["tool_call", "user_bash", "tool.execute.before"].includes(frame.event)) {
+		answer(commands, frame);
+	} else if (["tool_result", "tool.execute.after"].includes(frame.event)) {
+		answer(results, frame);
+	} else if (frame.event === "session_start") {
+		result(frame.id, { context: "this project has rules" });
+	} else {
+		result(frame.id, {});
+	}
+});
