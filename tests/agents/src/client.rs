@@ -89,10 +89,6 @@ pub trait Client: Sync {
     fn typed(&self, _command: &str) -> Option<[Call; 2]> {
         None
     }
-    /// The input of a shell call with another command, as a hook sees it, if a hook can replace it.
-    fn shell_input(&self, command: &str) -> serde_json::Value {
-        serde_json::json!({ "command": command })
-    }
     /// Whether `cd` in one shell call holds in the next.
     fn keeps_directory(&self) -> bool {
         false

@@ -135,7 +135,7 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
         return none("this Toolgate loads no plugins in a hook");
     }
     if scenario.plugin && !Path::new(PLUGIN).exists() {
-        return none("no plugin was given with --plugin");
+        return none("there is no plugin; `just guest` builds it");
     }
     let guard = if says(&["install", "--help"], client.name())? {
         let out = Command::new(GUARD).args(["install", client.name(), "--user"]).current_dir(WORK).output()?;
@@ -166,7 +166,8 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
     if scenario.plugin {
         let real = format!("{GUARD}.real");
         fs::rename(GUARD, &real)?;
-        replace(&format!("#!/bin/sh\nexec {real} \"$@\" --plugin {PLUGIN}\n"))?;
+        let options = format!("--plugin {PLUGIN} --rewrite");
+        replace(&format!("#!/bin/sh\ncase $1 in hook | serve) set -- \"$@\" {options} ;; esac\nexec {real} \"$@\"\n"))?;
     }
     Ok(guard)
 }

@@ -190,11 +190,9 @@ pub const ALL: &[Scenario] = &[
     Scenario {
         name: "rewrite",
         about: "a plugin replaces a command",
-        steps: |client| {
-            let input = client.shell_input("echo 1 > rewritten.txt");
-            Some(vec![vec![client.shell(&format!("rewrite {input}"))]])
-        },
-        added: &[State::There("project/rewritten.txt")],
+        steps: |client| Some(vec![vec![client.shell("touch write-this-way")]]),
+        damage: Some(State::There("project/write-this-way")),
+        added: &[State::There("project/write-that-way")],
         plugin: true,
         ..PLAIN
     },
@@ -203,7 +201,7 @@ pub const ALL: &[Scenario] = &[
         about: "what a plugin finds after an edit is told to the model",
         steps: |client| Some(vec![vec![client.write(&format!("{WORK}/new.txt"), "new\n")]]),
         made: &[State::There("project/new.txt")],
-        told: "call 1",
+        told: "CHECKED ",
         plugin: true,
         ..PLAIN
     },
@@ -380,6 +378,8 @@ mod tests {
     }
 
     const KEY: &str = ".ssh/id_ed25519";
+    const THIS: &str = "project/write-this-way";
+    const THAT: &str = "project/write-that-way";
     const ONE: &str = "project/one.txt";
     const TWO: &str = "project/two.txt";
 
@@ -409,8 +409,10 @@ mod tests {
             ("host-killed", "codex", &real, &real, "FAIL"),
             ("hook-hangs", "claude", &real, &real, "FAIL"),
             ("hook-hangs", "codex", &real, &real, "no"),
-            ("rewrite", "claude", &real, &record(&["project/rewritten.txt"], ""), "ok"),
-            ("rewrite", "claude", &record(&["project/rewritten.txt"], ""), &real, "FAIL"),
+            ("rewrite", "claude", &record(&[THIS], ""), &record(&[THAT], ""), "ok"),
+            ("rewrite", "claude", &record(&[THIS], ""), &record(&[THIS, THAT], ""), "FAIL"),
+            ("rewrite", "claude", &record(&[THIS], ""), &real, "FAIL"),
+            ("rewrite", "claude", &record(&[THIS, THAT], ""), &record(&[THAT], ""), "FAIL"),
             ("state", "claude", &real, &record(&["project/.git/objects"], "git-repository-data"), "ok"),
             ("state", "codex", &real, &record(&["project/.git/objects"], ""), "FAIL"),
             ("state", "codex", &record(&["project/.git/objects"], ""), &real, "ok"),

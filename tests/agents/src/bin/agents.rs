@@ -35,7 +35,7 @@ struct Options {
     /// Where the agents are installed [default: `$TOOLGATE_AGENTS_CACHE`, or target/agents]
     #[arg(long, value_name = "FOLDER")]
     cache: Option<PathBuf>,
-    /// A component for the scenarios that load one
+    /// The component for the scenarios that load one [default: target/test-plugin/guest.wasm]
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
     /// How many agents run at once [default: as many as there are processors]
@@ -95,13 +95,14 @@ fn run(options: &Options) -> Result<bool, Box<dyn std::error::Error>> {
         return Err(Error::Unbuilt(toolgate).into());
     }
     let cache = given(&options.cache, "TOOLGATE_AGENTS_CACHE").unwrap_or_else(|| beside("../agents"));
+    let plugin = options.plugin.clone().unwrap_or_else(|| beside("../test-plugin/guest.wasm"));
     for client in &clients {
         install::install(&cache, *client, progress)?;
     }
     let cache = cache.canonicalize()?;
     let settings = Settings {
         toolgate: toolgate.canonicalize()?,
-        plugin: options.plugin.as_ref().map(|plugin| plugin.canonicalize()).transpose()?,
+        plugin: plugin.is_file().then(|| plugin.canonicalize()).transpose()?,
         runs: cache.join("runs"),
         cache,
         keep: options.keep,

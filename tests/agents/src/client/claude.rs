@@ -59,7 +59,7 @@ impl Client for Claude {
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
         let handler = json!({ "type": "command", "command": guard, "args": ["hook", "claude"], "timeout": 10, "onFailure": "block" });
-        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [handler] }] } });
+        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [handler] }], "PostToolUse": [{ "matcher": "*", "hooks": [handler] }] } });
         files([(".claude/settings.json", hooks)]).pop()
     }
 }

@@ -86,16 +86,13 @@ trust_level = "trusted"
         match scenario {
             "hook-hangs" => Some(RUNS_LATE),
             "hook-missing" => Some(RUNS_UNASKED),
-            "typed" => {
-                Some("the agent asks no hook about what is typed; `features.unified_exec_tty = false` closes it")
-            }
             _ => None,
         }
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
         let handler = json!({ "type": "command", "command": format!("{guard} hook codex"), "timeout": 10 });
-        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": ".*", "hooks": [handler] }] } });
+        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": ".*", "hooks": [handler] }], "PostToolUse": [{ "matcher": ".*", "hooks": [handler] }] } });
         files([(".codex/hooks.json", hooks)]).pop()
     }
 }

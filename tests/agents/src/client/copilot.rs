@@ -57,8 +57,8 @@ impl Client for Copilot {
     }
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler =
-            json!({ "type": "command", "exec": guard, "args": ["hook", "copilot", "preToolUse"], "timeoutSec": 10 });
-        files([(".copilot/hooks/toolgate.json", json!({ "version": 1, "hooks": { "preToolUse": [handler] } }))]).pop()
+        let handler = |event: &str| json!({ "type": "command", "exec": guard, "args": ["hook", "copilot", event], "timeoutSec": 10 });
+        let hooks = json!({ "preToolUse": [handler("preToolUse")], "postToolUse": [handler("postToolUse")] });
+        files([(".copilot/hooks/toolgate.json", json!({ "version": 1, "hooks": hooks }))]).pop()
     }
 }

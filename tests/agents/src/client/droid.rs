@@ -66,6 +66,6 @@ impl Client for Droid {
 
     fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
         let handler = json!({ "type": "command", "command": format!("{guard} hook droid"), "timeout": 10 });
-        files([(".factory/hooks.json", json!({ "PreToolUse": [{ "matcher": "*", "hooks": [handler] }] }))]).pop()
+        files([(".factory/hooks.json", json!({ "PreToolUse": [{ "matcher": "*", "hooks": [handler] }], "PostToolUse": [{ "matcher": "*", "hooks": [handler] }] }))]).pop()
     }
 }

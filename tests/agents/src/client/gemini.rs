@@ -64,7 +64,7 @@ impl Client for Gemini {
             "name": "toolgate", "type": "command", "command": format!("{guard} hook gemini"), "timeout": 10_000
         });
         let mut settings: serde_json::Value = serde_json::from_str(&self.settings("")[0].1).ok()?;
-        settings["hooks"] = json!({ "BeforeTool": [{ "matcher": "*", "hooks": [handler] }] });
+        settings["hooks"] = json!({ "BeforeTool": [{ "matcher": "*", "hooks": [handler] }], "AfterTool": [{ "matcher": "*", "hooks": [handler] }] });
         files([(".gemini/settings.json", settings)]).pop()
     }
 }
