@@ -1,5 +1,5 @@
 //! A model that follows a script: a server on the loopback interface which plays a list of tool calls to whichever
-//! agent asks, and keeps every request, so that a test can read what the agent told the model about each call.
+//! agent asks, and keeps the requests, so that a test can read what the agent told the model about each call.
 //!
 //! The step is chosen from the request alone: a request that already holds as many calls as the first two steps gets
 //! the third. Side requests (a title for the session, say) offer no tools and get a plain text.
@@ -16,6 +16,9 @@ use crate::dialect::{Dialect, Reply};
 
 /// What the model says when the script is played.
 pub const DONE: &str = "SCRIPT-DONE";
+
+/// So many requests are kept. A script needs a few; an agent that never ends makes thousands.
+const KEPT: usize = 300;
 
 /// A tool call that the model makes.
 #[derive(Clone, Debug)]
@@ -81,7 +84,7 @@ impl Model {
         format!("http://{}", self.address)
     }
 
-    /// Every request so far: path and body.
+    /// The requests so far: path and body.
     pub fn requests(&self) -> Vec<(String, Value)> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -121,7 +124,11 @@ impl Player {
         let mut text = String::new();
         request.as_reader().read_to_string(&mut text)?;
         let body: Value = serde_json::from_str(&text).unwrap_or_default();
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push((path.clone(), body.clone()));
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        if requests.len() < KEPT {
+            requests.push((path.clone(), body.clone()));
+        }
+        drop(requests);
         let Some(dialect) = Dialect::of(&path) else {
             return json_answer(request, &json!({ "input_tokens": 100, "totalTokens": 100 }));
         };

@@ -19,7 +19,7 @@ use crate::place::{GUARD, HOME, LINK, LOG, PLUGIN, RUNTIME, WORK, write};
 use crate::scenario::{Scenario, Trouble};
 
 /// How long an agent may run.
-pub const DEADLINE: Duration = Duration::from_secs(240);
+pub const DEADLINE: Duration = Duration::from_secs(150);
 
 /// How Toolgate was set up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
