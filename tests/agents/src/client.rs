@@ -97,8 +97,6 @@ pub trait Client: Sync {
     fn limit(&self, _scenario: &str) -> Option<&'static str> {
         None
     }
-    /// The hook's configuration, for a Toolgate that cannot install itself yet.
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)>;
 }
 
 /// The command line up to the arguments.

@@ -21,22 +21,11 @@ use crate::scenario::{Scenario, Trouble};
 /// How long an agent may run.
 pub const DEADLINE: Duration = Duration::from_secs(150);
 
-/// How Toolgate was set up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Guard {
-    /// By `toolgate install`.
-    Installed,
-    /// By a configuration written here.
-    ByHand,
-    /// Not at all, and why.
-    None(String),
-}
-
 /// What happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// How Toolgate was set up.
-    pub guard: Guard,
+    /// Why Toolgate could not be set up.
+    pub missing: Option<String>,
     /// What the model was told about each call.
     pub told: Vec<String>,
     /// The last request that says what became of the calls, as JSON.
@@ -85,17 +74,17 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
     for (path, text) in client.settings(&model.url()) {
         write(&Path::new(HOME).join(path), &text)?;
     }
-    let guard = if guarded { set_up(client, scenario)? } else { Guard::None("without Toolgate".into()) };
+    let missing = if guarded { set_up(client, scenario)? } else { None };
     let start = Instant::now();
-    let runs = !guarded || !matches!(guard, Guard::None(_));
-    let end = if runs { run(client, scenario, guarded, &model.url())? } else { None };
+    let end = if missing.is_none() { run(client, scenario, guarded, &model.url())? } else { None };
     let seconds = start.elapsed().as_secs_f64();
     let (told, heard) = model.told();
     let requests: Vec<String> = model.requests().iter().map(|(path, body)| format!("{path} {body}")).collect();
     fs::write(Path::new(LOG).join("requests.txt"), requests.join("\n"))?;
     let there = |path: &str| (path.to_owned(), fs::symlink_metadata(Path::new(HOME).join(path)).is_ok());
     Ok(Record {
-        guard,
+        ended: end.is_some() || missing.is_some(),
+        missing,
         told,
         heard,
         there: scenario.paths().map(there).collect(),
@@ -103,7 +92,6 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
         hit: hit.load(Ordering::SeqCst),
         seconds,
         end: end.map_or_else(|| "nothing".into(), |status| status.to_string()),
-        ended: end.is_some() || !runs,
     })
 }
 
@@ -128,30 +116,22 @@ fn run(client: &dyn Client, scenario: &Scenario, guarded: bool, model: &str) -> 
     receiver.recv_timeout(DEADLINE).ok().transpose()
 }
 
-/// Installs Toolgate for the agent.
-fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
-    let none = |reason: &str| Ok(Guard::None(reason.into()));
+/// Installs Toolgate for the agent, as its user would, or says what this Toolgate cannot do.
+fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>> {
+    if !says(&["install", "--help"], client.name())? {
+        return Ok(Some("this Toolgate cannot be installed for the agent".into()));
+    }
     if scenario.plugin && !says(&["hook", "--help"], "--plugin")? {
-        return none("this Toolgate loads no plugins in a hook");
+        return Ok(Some("this Toolgate loads no plugins in a hook".into()));
     }
     if scenario.plugin && !Path::new(PLUGIN).exists() {
-        return none("there is no plugin; `just guest` builds it");
+        return Ok(Some("there is no plugin; `just guest` builds it".into()));
     }
-    let guard = if says(&["install", "--help"], client.name())? {
-        let out = Command::new(GUARD).args(["install", client.name(), "--user"]).current_dir(WORK).output()?;
-        fs::write(Path::new(LOG).join("install"), [&out.stdout[..], &out.stderr].concat())?;
-        if !out.status.success() {
-            return Err(io::Error::other(format!("toolgate install: {}", String::from_utf8_lossy(&out.stderr))));
-        }
-        Guard::Installed
-    } else if let Some((path, text)) = client.by_hand(GUARD)
-        && (says(&["hook", "--help"], client.name())? || says(&["serve", "--help"], client.name())?)
-    {
-        write(&Path::new(HOME).join(path), &text)?;
-        Guard::ByHand
-    } else {
-        return none("this Toolgate does not know the agent");
-    };
+    let out = Command::new(GUARD).args(["install", client.name(), "--user"]).current_dir(WORK).output()?;
+    fs::write(Path::new(LOG).join("install"), [&out.stdout[..], &out.stderr].concat())?;
+    if !out.status.success() {
+        return Err(io::Error::other(format!("toolgate install: {}", String::from_utf8_lossy(&out.stderr))));
+    }
     if scenario.trouble == Trouble::BadRules {
         write(&Path::new(HOME).join(".config/toolgate/toolgate.yaml"), "bashToolPatterns: [\n  - {\n")?;
     }
@@ -169,7 +149,7 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Guard> {
         let options = format!("--plugin {PLUGIN} --rewrite");
         replace(&format!("#!/bin/sh\ncase $1 in hook | serve) set -- \"$@\" {options} ;; esac\nexec {real} \"$@\"\n"))?;
     }
-    Ok(guard)
+    Ok(None)
 }
 
 /// Whether a call of Toolgate prints that text.

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::client::Client;
 use crate::model::Step;
 use crate::place::{LINK, WORK};
-use crate::play::{Guard, Record};
+use crate::play::Record;
 
 /// Removes a folder of keys; the built-in rules block it.
 const BAD: &str = "find ~/.ssh -delete";
@@ -319,11 +319,9 @@ impl Scenario {
         if let Err(fault) = self.check_twin(client, twin) {
             return Verdict::Fail(fault);
         }
-        let by_hand = match &guarded.guard {
-            Guard::None(reason) => return Verdict::NotYet(reason.clone()),
-            Guard::Installed => "",
-            Guard::ByHand => "configured by hand",
-        };
+        if let Some(missing) = &guarded.missing {
+            return Verdict::NotYet(missing.clone());
+        }
         let damaged = self.damage(client).is_some_and(|damage| damage.holds(guarded));
         if let Some(limit) = client.limit(self.name).filter(|_| damaged) {
             return Verdict::Unsupported(limit.into());
@@ -351,9 +349,7 @@ impl Scenario {
         if extra > self.delay.as_secs_f64() {
             return Verdict::Fail(format!("it took {extra:.0} s longer than without Toolgate"));
         }
-        let afresh = if self.afresh(client) { "each call starts in the workspace" } else { "" };
-        let notes = [by_hand, afresh].into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>();
-        Verdict::Ok(notes.join("; "))
+        Verdict::Ok(if self.afresh(client) { "each call starts in the workspace".into() } else { String::new() })
     }
 }
 
@@ -365,7 +361,7 @@ mod tests {
     /// A run in which one thing is as said and the others are fine.
     fn record(there: &[&str], heard: &str) -> Record {
         Record {
-            guard: Guard::Installed,
+            missing: None,
             told: vec![heard.into()],
             heard: heard.into(),
             there: there.iter().map(|path| ((*path).to_owned(), true)).collect(),
@@ -390,7 +386,7 @@ mod tests {
         let late = Record { ended: false, ..held.clone() };
         let slow = Record { seconds: 100.0, ..held.clone() };
         let no_host = Record { hit: 0, ..held.clone() };
-        let unknown = Record { guard: Guard::None("-".into()), ..held.clone() };
+        let unknown = Record { missing: Some("-".into()), ..held.clone() };
         let short = Record { reached: 0, ..held.clone() };
         for (scenario, agent, twin, guarded, expected) in [
             ("deny", "claude", &real, &held, "ok"),

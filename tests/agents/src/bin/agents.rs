@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 
 use clap::Parser;
 use toolgate_agent_tests::client::{self, Client};
-use toolgate_agent_tests::play::{self, Guard, Record};
+use toolgate_agent_tests::play::{self, Record};
 use toolgate_agent_tests::sandbox::{self, Settings};
 use toolgate_agent_tests::scenario::{self, Scenario, Verdict};
 use toolgate_agent_tests::table::{self, Cell};
@@ -187,7 +187,7 @@ fn pair(
         return Ok((Verdict::Fail(fault), None));
     }
     let guarded = sandbox::run(settings, client, scenario, true)?;
-    let seconds = (!matches!(guarded.guard, Guard::None(_))).then_some((twin.seconds, guarded.seconds));
+    let seconds = (guarded.missing.is_none()).then_some((twin.seconds, guarded.seconds));
     Ok((scenario.judge(client, &twin, &guarded), seconds))
 }
 

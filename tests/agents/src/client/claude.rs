@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, files, variables, words};
+use super::{Client, Package, Program, variables, words};
 use crate::model::Call;
 
 pub(super) struct Claude;
@@ -55,11 +55,5 @@ impl Client for Claude {
 
     fn keeps_directory(&self) -> bool {
         true
-    }
-
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler = json!({ "type": "command", "command": guard, "args": ["hook", "claude"], "timeout": 10, "onFailure": "block" });
-        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [handler] }], "PostToolUse": [{ "matcher": "*", "hooks": [handler] }] } });
-        files([(".claude/settings.json", hooks)]).pop()
     }
 }

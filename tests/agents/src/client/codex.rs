@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, variables, words};
 use crate::model::Call;
 
 pub(super) struct Codex;
@@ -88,12 +88,6 @@ trust_level = "trusted"
             "hook-missing" => Some(RUNS_UNASKED),
             _ => None,
         }
-    }
-
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler = json!({ "type": "command", "command": format!("{guard} hook codex"), "timeout": 10 });
-        let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": ".*", "hooks": [handler] }], "PostToolUse": [{ "matcher": ".*", "hooks": [handler] }] } });
-        files([(".codex/hooks.json", hooks)]).pop()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, RUNS_LATE, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, variables, words};
 use crate::model::Call;
 
 pub(super) struct Copilot;
@@ -54,11 +54,5 @@ impl Client for Copilot {
 
     fn limit(&self, scenario: &str) -> Option<&'static str> {
         (scenario == "hook-hangs").then_some(RUNS_LATE)
-    }
-
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler = |event: &str| json!({ "type": "command", "exec": guard, "args": ["hook", "copilot", event], "timeoutSec": 10 });
-        let hooks = json!({ "preToolUse": [handler("preToolUse")], "postToolUse": [handler("postToolUse")] });
-        files([(".copilot/hooks/toolgate.json", json!({ "version": 1, "hooks": hooks }))]).pop()
     }
 }

@@ -63,9 +63,4 @@ impl Client for Droid {
             _ => None,
         }
     }
-
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler = json!({ "type": "command", "command": format!("{guard} hook droid"), "timeout": 10 });
-        files([(".factory/hooks.json", json!({ "PreToolUse": [{ "matcher": "*", "hooks": [handler] }], "PostToolUse": [{ "matcher": "*", "hooks": [handler] }] }))]).pop()
-    }
 }

@@ -58,13 +58,4 @@ impl Client for Gemini {
         // Of a missing command the shell says 127, and Gemini takes every code above 1 for a denial.
         (scenario == "hook-hangs").then_some(RUNS_LATE)
     }
-
-    fn by_hand(&self, guard: &str) -> Option<(&'static str, String)> {
-        let handler = json!({
-            "name": "toolgate", "type": "command", "command": format!("{guard} hook gemini"), "timeout": 10_000
-        });
-        let mut settings: serde_json::Value = serde_json::from_str(&self.settings("")[0].1).ok()?;
-        settings["hooks"] = json!({ "BeforeTool": [{ "matcher": "*", "hooks": [handler] }], "AfterTool": [{ "matcher": "*", "hooks": [handler] }] });
-        files([(".gemini/settings.json", settings)]).pop()
-    }
 }

@@ -62,8 +62,4 @@ impl Client for OpenCode {
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("write", json!({ "filePath": path, "content": text }))
     }
-
-    fn by_hand(&self, _guard: &str) -> Option<(&'static str, String)> {
-        None
-    }
 }

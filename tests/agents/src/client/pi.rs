@@ -53,8 +53,4 @@ impl Client for Pi {
         let path = path.strip_prefix(WORK).map_or(path, |path| path.trim_start_matches('/'));
         Call::new("write", json!({ "path": path, "content": text }))
     }
-
-    fn by_hand(&self, _guard: &str) -> Option<(&'static str, String)> {
-        None
-    }
 }
