@@ -113,7 +113,7 @@ impl Gates<'_> {
                     .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
-            let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs };
+            let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs, kept: &[] };
             let opened = if self.rules.is_some() {
                 standing.start(files, None).await?
             } else {

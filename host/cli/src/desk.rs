@@ -11,7 +11,7 @@ use crate::judge::{Judge, Judged, Question, observed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::{ancestry, path_hints, place, session, show};
+use crate::{ancestry, fired, path_hints, place, session, show};
 
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
@@ -48,6 +48,7 @@ impl Desk<'_> {
             About::Call { .. } | About::Result(_) | About::Session => {
                 if moment.when == When::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
+                    fired::unknown(self.agent.name(), &moment.name);
                 }
                 self.agent.encode(&moment, &Answer::Nothing, None)
             }
@@ -128,7 +129,7 @@ impl Desk<'_> {
     pub(crate) async fn refused(&self, moment: &Moment, verdict: &Verdict, call: Option<&ToolCall>) -> String {
         let nothing = ToolCall::new("", ToolKind::Other, "");
         let decided = self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
-        self.agent.encode(moment, &said(&decided.verdict), None)
+        denial(self.agent, moment, &decided.verdict)
     }
 
     /// What becomes of calls, and where it is logged.
@@ -177,9 +178,11 @@ fn said(verdict: &Verdict) -> Answer {
     }
 }
 
-/// The denial of a call for a reason of the host's own, without the log.
+/// The denial of a call for a reason of the host's own, without the log. Where there is nothing to deny, nothing is said:
+/// an agent may take it for leave to go on, or for an order to.
 pub(crate) fn denial(agent: &dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
-    agent.encode(moment, &said(verdict), None)
+    let answer = if moment.when.gates() { said(verdict) } else { Answer::Nothing };
+    agent.encode(moment, &answer, None)
 }
 
 /// Remembers that the process which calls is an agent, once there is something that it might want to lift.

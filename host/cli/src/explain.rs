@@ -61,7 +61,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let files = place::rule_files(&[Path::new(&root), Path::new(&cwd)]);
     let files = files.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
-    let standing = Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &arguments.packs };
+    let standing =
+        Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &arguments.packs, kept: &[] };
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let answer = runtime.map_err(|error| software(&error))?.block_on(async {

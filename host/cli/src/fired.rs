@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::private::PrivateFile;
-use toolgate_host::state_folder;
+use toolgate_host::{shortened, state_folder};
 
 use crate::place;
 
@@ -25,7 +25,16 @@ pub(crate) struct Fired {
     pub(crate) version: String,
     /// The program that was called.
     pub(crate) program: String,
+    /// Events that it was called for and does not know: the agent may have become another one.
+    #[serde(default)]
+    pub(crate) unknown: Vec<String>,
 }
+
+/// Most names of events that are kept.
+const NAMES: usize = 32;
+
+/// Longest of them, in characters.
+const LONGEST: usize = 100;
 
 /// Where the entry of an agent is.
 pub(crate) fn path(agent: &str) -> Option<PathBuf> {
@@ -40,13 +49,32 @@ pub(crate) fn note(agent: &str) {
     if age.is_some_and(|age| age < FRESH) {
         return;
     }
-    let fired = Fired {
-        schema: 1,
-        time: format!("{:.0}", jiff::Timestamp::now()),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        program: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
-    };
-    let noted = PrivateFile::new(&path).update(|_| serde_json::to_vec(&fired).unwrap_or_default());
+    write(agent, None);
+}
+
+/// Notes that it was called for an event that is not known.
+pub(crate) fn unknown(agent: &str, event: &str) {
+    write(agent, Some(event));
+}
+
+fn write(agent: &str, event: Option<&str>) {
+    let Some(path) = path(agent) else { return };
+    let noted = PrivateFile::new(&path).update(|before| {
+        let before = before.and_then(|bytes| serde_json::from_slice::<Fired>(bytes).ok());
+        let mut unknown = before.map(|before| before.unknown).unwrap_or_default();
+        if let Some(event) = event.filter(|event| unknown.len() < NAMES && !unknown.iter().any(|known| known == event))
+        {
+            unknown.push(shortened(event, LONGEST));
+        }
+        let fired = Fired {
+            schema: 1,
+            time: format!("{:.0}", jiff::Timestamp::now()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
+            unknown,
+        };
+        serde_json::to_vec(&fired).unwrap_or_default()
+    });
     if let Err(error) = noted {
         tracing::debug!(%error, "not noted that the hook was called");
     }

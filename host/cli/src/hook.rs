@@ -12,7 +12,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use toolgate_host::Verdict;
 
-use crate::agent::{self, Dialect, HOOKS};
+use crate::agent::{self, Dialect, HOOKS, Moment, When};
 use crate::desk::{Desk, denial, refusal};
 use crate::fired;
 use crate::judge::Judge;
@@ -22,6 +22,9 @@ use crate::serve::resident;
 
 /// The exit code that every agent takes for "no".
 pub(crate) const BLOCKED: u8 = 2;
+
+/// The exit code for what went wrong where there is nothing to say "no" to.
+const FAILED: u8 = 1;
 
 /// When an answer is given at the latest. Agents wait ten seconds when they are set up as `toolgate install` does.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -49,31 +52,54 @@ pub(crate) struct Arguments {
 }
 
 /// Makes sure that there is one answer.
-#[derive(Clone, Default)]
-struct Answer(Arc<AtomicBool>);
+#[derive(Clone)]
+struct Answer {
+    given: Arc<AtomicBool>,
+    /// The exit code if it does not arrive.
+    lost: u8,
+}
 
 impl Answer {
     /// Gives this answer and ends the program, unless there was one already: then that one ends it.
     fn give(&self, text: &str, after: impl FnOnce()) -> ! {
-        if self.0.swap(true, Ordering::SeqCst) {
+        if self.given.swap(true, Ordering::SeqCst) {
             // A reader that takes nothing must not keep the agent waiting for ever.
             std::thread::sleep(WRITING);
-            std::process::exit(BLOCKED.into());
+            std::process::exit(self.lost.into());
         }
         let mut out = std::io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         after();
         // An answer that does not arrive must not be taken for none. And nothing is tidied up: the agent waits.
-        std::process::exit(if written.is_ok() { 0 } else { BLOCKED.into() });
+        std::process::exit(if written.is_ok() { 0 } else { self.lost.into() });
+    }
+}
+
+/// The exit code for an answer that does not arrive. Where nothing can be denied, agents take a "no" for something else: at
+/// the end of a turn it makes them go on, for ever.
+fn lost(moment: &Moment) -> u8 {
+    if moment.when.gates() { BLOCKED } else { FAILED }
+}
+
+/// The exit code for arguments that are wrong, if they are those of a hook.
+pub(crate) fn misused(arguments: &[String]) -> u8 {
+    let agent = arguments.iter().position(|argument| argument == "hook").and_then(|at| {
+        let agent = agent::named(arguments.get(at + 1)?)?;
+        Some(agent.unreadable(arguments.get(at + 2).map(String::as_str)))
+    });
+    match agent {
+        // An event that the agent does not have is rather a mistake.
+        Some(moment) if moment.when != When::Unknown => lost(&moment),
+        _ => BLOCKED,
     }
 }
 
 /// Answers the hook on standard input.
 pub(crate) fn run(arguments: &Arguments) -> ! {
-    let answer = Answer::default();
     let event = arguments.event.as_deref();
     let Some(agent) = agent::named(&arguments.agent) else { std::process::exit(BLOCKED.into()) };
     let unreadable = agent.unreadable(event);
+    let answer = Answer { given: Arc::default(), lost: lost(&unreadable) };
     let watch = answer.clone();
     let late = unreadable.clone();
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
@@ -119,7 +145,7 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, argu
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
-fn refused(agent: &'static dyn Dialect, moment: &agent::Moment, verdict: &Verdict) -> String {
+fn refused(agent: &'static dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
     let (packs, plugins) = (&Packs::default(), &Plugins::default());
     let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, frames: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))

@@ -65,7 +65,10 @@ impl Judge {
     pub(crate) async fn judge(&self, question: &Question) -> Result<Judged, String> {
         match self {
             Judge::ForOne => match resident::ask(question) {
-                Some(judged) => Ok(judged),
+                Some(judged) => {
+                    tracing::debug!("judged by the resident host");
+                    Ok(judged)
+                }
                 None => {
                     let plugin = place::default_plugin().map_err(|error| error.to_string())?;
                     here(&plugin, question, None, Life::Call).await
@@ -101,7 +104,7 @@ pub(crate) async fn here(
     };
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
-    let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs };
+    let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs, kept: plugins.files() };
     let before = Instant::now();
     let Opened { gate, started, .. } = standing.open(files, frames).await.map_err(|failure| failure.message)?;
     let mut gates: Vec<Gate> = Vec::new();

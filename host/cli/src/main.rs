@@ -14,6 +14,7 @@
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
+//! | `install` | making agents call Toolgate, and whether they do |
 //! | `judge` | verdicts, in this process or by the resident host |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
@@ -25,6 +26,7 @@
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `session` | what is kept between the calls of a session |
+//! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
@@ -43,6 +45,7 @@ mod fired;
 mod history;
 mod hook;
 mod inspect;
+mod install;
 mod judge;
 mod lines;
 mod log;
@@ -54,6 +57,7 @@ mod rules;
 mod script;
 mod serve;
 mod session;
+mod shim;
 mod show;
 mod source;
 mod span;
@@ -108,6 +112,12 @@ enum Command {
     Rules(rules::Arguments),
     /// Answer an agent's hook: its payload on standard input, its answer on standard output
     Hook(hook::Arguments),
+    /// Make an agent call Toolgate before it acts
+    Install(install::Arguments),
+    /// Take Toolgate out of an agent's configuration again
+    Uninstall(install::Arguments),
+    /// Say whether agents really ask Toolgate, and what to do if not
+    Doctor(install::Doctor),
     /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
     Serve(serve::Arguments),
     /// Let one exact call through, once
@@ -136,13 +146,14 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let hook = std::env::args_os().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
+            let given: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+            let hook = given.iter().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
             // Nothing more can be done if even that cannot be printed.
             let _ = error.print();
             return ExitCode::from(match (error.use_stderr(), hook) {
                 // The only exit code that agents take for "no". A hook that is set up wrongly must not be a gate
                 // that stands open.
-                (_, true) => hook::BLOCKED,
+                (_, true) => hook::misused(&given),
                 (false, false) => 0,
                 (true, false) => exit::USAGE,
             });
@@ -153,6 +164,9 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
         Command::Hook(arguments) => hook::run(&arguments),
+        Command::Install(arguments) => install::install(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Doctor(arguments) => install::doctor(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),

@@ -89,11 +89,12 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
 }
 
 /// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere.
-fn own() -> Vec<String> {
+fn own(kept: &[PathBuf]) -> Vec<String> {
     let config = homes().ok().map(|(_, config)| config);
     let state = state_folder(home().map(PathBuf::from).as_deref());
     let sockets = crate::serve::resident::folder();
-    let named: Vec<PathBuf> = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten().collect();
+    let named = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten();
+    let named: Vec<PathBuf> = named.chain(kept.iter().cloned()).collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
     all.sort();
@@ -134,6 +135,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) home: Option<&'a str>,
     pub(crate) root: &'a str,
     pub(crate) packs: &'a Packs,
+    /// Other files that nobody may change: components that judge as well.
+    pub(crate) kept: &'a [PathBuf],
 }
 
 /// A gate that was started.
@@ -150,7 +153,7 @@ impl Standing<'_> {
             cwd: self.cwd.to_owned(),
             home: self.home.map(str::to_owned),
             workspace_root: self.root.to_owned(),
-            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own() }).to_string(),
+            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept) }).to_string(),
         }
     }
 

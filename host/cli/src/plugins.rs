@@ -25,6 +25,11 @@ impl Plugins {
         self.files.is_empty()
     }
 
+    /// Where they are.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
     /// Compiles them.
     ///
     /// # Errors

@@ -178,7 +178,8 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let home = place::home();
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
-    let standing = Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &at.packs };
+    let standing =
+        Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &at.packs, kept: &[] };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.map_err(|error| software(&error))?.block_on(async {
         let opened = standing.open(files, None).await?;

@@ -98,8 +98,13 @@ pub(crate) fn memory(text: &str) -> Option<Value> {
 
 /// Removes sessions that nobody goes on with.
 pub(crate) fn tidy() {
-    let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok());
+    // Behind a link there is nothing of ours.
+    let own = folder().filter(|folder| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()));
+    let entries = own.and_then(|folder| std::fs::read_dir(folder).ok());
     for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+        if !entry.file_name().to_string_lossy().contains(".json") {
+            continue;
+        }
         let modified = entry.metadata().and_then(|found| found.modified()).ok();
         let age = modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
         if age.is_some_and(|age| age > KEPT) {

@@ -189,12 +189,16 @@ fn parallel_hooks_each_get_their_own_answer() {
 #[test]
 fn the_hints_of_a_call_are_told() {
     let scene = Scene::new();
+    scene.write("home/project/src/a.rs", "");
     let from = |agent: &str, event: Option<&str>, payload: Value| {
         let event = event.map(|event| ["--event", event]);
-        let arguments: Vec<&str> = ["hints", "--from", agent].into_iter().chain(event.into_iter().flatten()).collect();
-        let output = scene.run(&arguments, payload.to_string().as_bytes());
+        let arguments: Vec<&str> =
+            ["hints", "--json", "--from", agent].into_iter().chain(event.into_iter().flatten()).collect();
+        let output = scene.run_with(&arguments, payload.to_string().as_bytes(), &[]);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect::<Vec<_>>()
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let paths = answer["paths"].as_array().expect("a list").clone();
+        paths.iter().map(|path| path.as_str().expect("a text").to_owned()).collect::<Vec<_>>()
     };
     let project = scene.project();
     let claude = |tool: &str, input: Value| json!({"session_id": "s", "cwd": project, "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input});

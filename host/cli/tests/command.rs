@@ -11,6 +11,14 @@ mod scene;
 use scene::Scene;
 
 impl Scene {
+    fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
+        self.run_in(&self.at("home/project"), arguments, input)
+    }
+
+    fn run_in(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+        self.start(folder, arguments, input, &[])
+    }
+
     fn check(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(&[&["check"], arguments].concat(), b"");
         (output.status.code().expect("no signal"), text(&output.stdout))
@@ -105,6 +113,10 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "nobody"], 2),
         (&["hook"], 2),
         (&["hook", "claude", "--nonsense"], 2),
+        (&["hook", "claude", "PreToolUse", "--nonsense"], 2),
+        (&["hook", "claude", "Whatever", "--nonsense"], 2),
+        (&["hook", "claude", "Stop", "--nonsense"], 1),
+        (&["hook", "gemini", "AfterAgent", "--nonsense"], 1),
         (&["hook", "claude", "--help"], 2),
         (&["--nonsense", "hook", "claude"], 2),
     ];

@@ -275,6 +275,8 @@ mod linux {
         let listener = UnixListener::bind(&path).map_err(|error| failed(&shown, &error))?;
         let mode = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&path, mode).map_err(|error| failed(&shown, &error))?;
+        // Whoever started it by hand, or waits for it, sees that it is there. Nobody has to.
+        let _ = writeln!(std::io::stdout(), "listening on {shown}");
         serve(&listener, &path, &Arc::new(plugin));
         let _ = std::fs::remove_file(&path);
         Ok(ExitCode::SUCCESS)

@@ -31,19 +31,17 @@ impl Scene {
         self.at("home/project").display().to_string()
     }
 
-    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Output {
-        self.run_in(&self.at("home/project"), arguments, input)
-    }
-
-    pub(crate) fn run_in(&self, folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
-        self.start(folder, arguments, input, &[])
-    }
-
     pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8], environment: &[(&str, String)]) -> Output {
         self.start(&self.at("home/project"), arguments, input, environment)
     }
 
-    fn start(&self, folder: &Path, arguments: &[&str], input: &[u8], environment: &[(&str, String)]) -> Output {
+    pub(crate) fn start(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        input: &[u8],
+        environment: &[(&str, String)],
+    ) -> Output {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .args(arguments)
             .current_dir(folder)

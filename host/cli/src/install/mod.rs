@@ -1,0 +1,200 @@
+//! `toolgate install`, `toolgate uninstall` and `toolgate doctor`: making agents call Toolgate, and whether they do.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `doctor` | whether an agent really asks, check by check |
+//! | `file` | changing a file so that nothing is lost |
+//! | `hooks` | agents with entries in a JSON file |
+//! | `probe` | a call through the command that an agent has been given |
+//! | `program` | where the program is, and which commands are it |
+//! | `shims` | agents that load a file of ours |
+//! | `table` | which agent has what where |
+//! | `trust` | what an agent's own settings allow |
+
+mod doctor;
+mod file;
+mod hooks;
+mod probe;
+mod program;
+mod shims;
+mod table;
+mod trust;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use toolgate_host::plain;
+
+pub(crate) use doctor::{Arguments as Doctor, run as doctor};
+
+use crate::show::{BOLD, GREEN, RED, YELLOW};
+use crate::{Failure, exit, rules};
+use file::File;
+use program::Standing;
+use table::{Agent, Known, Scope, Way};
+
+#[derive(Args)]
+#[command(after_help = "\
+What is there stays: other hooks, comments, the order. A file that cannot be read is not changed, and before a change \
+it is copied to NAME.toolgate-backup beside it. The second time nothing is to be done.
+
+Exit codes: 0 done, or nothing to do; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
+70 and above a fault of Toolgate's own or of the disk.")]
+pub(crate) struct Arguments {
+    /// The agent
+    agent: Agent,
+
+    /// In the project of the current folder
+    #[arg(long, conflicts_with = "user")]
+    project: bool,
+
+    /// In your own configuration, for all projects [default]
+    #[arg(long)]
+    user: bool,
+
+    /// Only show what would be changed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What is to become of a file.
+enum Next {
+    Same,
+    Text(String),
+    Gone,
+}
+
+/// `toolgate install`.
+pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let known = arguments.agent.known();
+    let program = program::running()?;
+    let file = File::read(&known.file(arguments.scope())?)?;
+    let next = match &known.way {
+        Way::Hooks(hooks) => {
+            hooks::install(file.text()?, known, hooks, &program).map_err(|error| unreadable(&file, &error))?
+        }
+        Way::Shim(text) => shims::with(text, &program)?,
+    };
+    let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
+    let mut notes = Vec::new();
+    if let Standing::Loose(why) = program::standing(Path::new(&program)) {
+        let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
+        notes.push(format!("{gone} {}", known.name));
+    }
+    if let Some(off) = trust::switched_off(known, &file) {
+        notes.push(off);
+    }
+    let (always, project) = known.left;
+    let left = [(always, true), (project, arguments.scope() == Scope::Project)];
+    notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
+    let fresh = !matches!(next, Next::Same);
+    if fresh {
+        notes.push(format!(
+            "{} reads this when it starts; `toolgate doctor {}` says whether it works",
+            known.title, known.name
+        ));
+    }
+    arguments.carry_out(known, &file, &next, &notes)
+}
+
+/// `toolgate uninstall`.
+pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let known = arguments.agent.known();
+    let file = File::read(&known.file(arguments.scope())?)?;
+    let next = if file.exists() { without(known, &file)? } else { Next::Same };
+    let mut notes = Vec::new();
+    for scope in Scope::ALL.into_iter().filter(|scope| *scope != arguments.scope()) {
+        let other = known.file(scope).and_then(|path| File::read(&path));
+        if let Some(other) = other.ok().filter(|file| doctor::installed(known, file)) {
+            let option = scope.name();
+            notes.push(format!("{} calls Toolgate still; see --{option}", other.path.display()));
+        }
+    }
+    arguments.carry_out(known, &file, &next, &notes)
+}
+
+fn without(known: &Known, file: &File) -> Result<Next, Failure> {
+    let now = file.text()?;
+    let Way::Hooks(hooks) = &known.way else {
+        return if shims::program(now).is_some() {
+            Ok(Next::Gone)
+        } else {
+            Err(unreadable(file, "Toolgate did not write it"))
+        };
+    };
+    let backups: Vec<String> = file.backups().collect();
+    let before = backups.iter().find_map(|text| hooks::parse(text).ok());
+    let next = hooks::uninstall(now, known, hooks, before.as_ref()).map_err(|error| unreadable(file, &error))?;
+    if next == now {
+        return Ok(Next::Same);
+    }
+    // There was none before, as there is no copy of one.
+    if before.is_none() && hooks::is_bare(&next) {
+        return Ok(Next::Gone);
+    }
+    // Where only blanks are others than they once were, they become those again.
+    let again = backups.into_iter().find(|text| hooks::same_but_blanks(text, &next));
+    Ok(Next::Text(again.unwrap_or(next)))
+}
+
+fn unreadable(file: &File, error: &str) -> Failure {
+    let message = format!("{} is left as it is: {error}", file.path.display());
+    Failure::new(exit::DATA, message)
+}
+
+impl Arguments {
+    fn scope(&self) -> Scope {
+        if self.project { Scope::Project } else { Scope::User }
+    }
+
+    /// Shows the change, makes it unless it is only to be shown, and says what is left to the user.
+    fn carry_out(&self, known: &Known, file: &File, next: &Next, notes: &[String]) -> Result<ExitCode, Failure> {
+        let path = file.path.display().to_string();
+        let after = match next {
+            Next::Same => "nothing is to be done".to_owned(),
+            Next::Text(text) => {
+                self.show(known, file, text)?;
+                if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
+            }
+            Next::Gone => {
+                self.show(known, file, "")?;
+                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
+            }
+        };
+        rules::print(|out| {
+            writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name, plain(&path), plain(&after))?;
+            notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
+        })
+    }
+
+    /// The change as a unified diff. Of a whole file that comes or goes only its length, unless that is the question.
+    fn show(&self, known: &Known, file: &File, after: &str) -> Result<(), Failure> {
+        let before = file.text()?;
+        let whole = before.is_empty() || after.is_empty();
+        let path = file.path.display().to_string();
+        let shown = if whole && matches!(known.way, Way::Shim(_)) && !self.dry_run {
+            let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
+            format!("{mark} {path} ({})", crate::columns::count(text.lines().count(), "line"))
+        } else {
+            let (old, new) = (if file.exists() { &path } else { "/dev/null" }, &path);
+            similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
+        };
+        rules::print(|out| {
+            shown.lines().try_for_each(|line| {
+                let line = line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
+                match line.as_bytes().first() {
+                    _ if line.starts_with("+++") || line.starts_with("---") => writeln!(out, "{BOLD}{line}{BOLD:#}"),
+                    Some(b'+') => writeln!(out, "{GREEN}{line}{GREEN:#}"),
+                    Some(b'-') => writeln!(out, "{RED}{line}{RED:#}"),
+                    _ => writeln!(out, "{line}"),
+                }
+            })
+        })?;
+        Ok(())
+    }
+}
+
+fn changed(what: &str, backup: Option<&Path>) -> String {
+    backup.map_or_else(|| what.to_owned(), |backup| format!("{what}; as it was: {}", backup.display()))
+}

@@ -1,0 +1,198 @@
+//! The program that agents are told to run: where it is, who could replace it, and which configured commands are it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use serde_json::Value;
+
+use crate::{Failure, exit};
+
+/// What the program is called, whatever file it was started from.
+const NAME: &str = "toolgate";
+
+/// Folders that are emptied by themselves.
+const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
+
+/// The file that marks a folder as one that may be deleted at any time. Cargo writes it.
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// The absolute path of the running program.
+///
+/// # Errors
+/// If it is not known, is gone or cannot be written into a configuration file.
+pub(crate) fn running() -> Result<String, Failure> {
+    let unusable = |why: &str| {
+        let message = format!("the path of this program cannot be written into a configuration: {why}");
+        Failure::new(exit::SOFTWARE, message)
+    };
+    let path = std::env::current_exe().map_err(|error| unusable(&error.to_string()))?;
+    if !path.is_absolute() || !path.is_file() {
+        return Err(unusable(&format!("{} is not there any more", path.display())));
+    }
+    let path = path.into_os_string().into_string().map_err(|_| unusable("it is no UTF-8 text"))?;
+    if path.chars().any(char::is_control) {
+        return Err(unusable("it has control characters"));
+    }
+    Ok(path)
+}
+
+/// How safe a program is where it lies.
+pub(crate) enum Standing {
+    /// Nobody but the administrator can replace it.
+    Firm,
+    /// Whoever runs the agent can replace it.
+    Own,
+    /// Why it may be gone or another one tomorrow.
+    Loose(String),
+}
+
+/// Who could replace or remove a program.
+pub(crate) fn standing(path: &Path) -> Standing {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if let Some(cache) = real.ancestors().skip(1).find(|folder| folder.join(CACHE_TAG).exists()) {
+        return Standing::Loose(format!("`cargo clean` removes it with {}", cache.display()));
+    }
+    let temporary = std::env::temp_dir();
+    let mut passing = PASSING.iter().map(Path::new).chain([temporary.as_path()]);
+    if let Some(folder) = passing.find(|folder| real.starts_with(folder)) {
+        return Standing::Loose(format!("{} does not keep what is in it", folder.display()));
+    }
+    for part in real.ancestors() {
+        let Ok(about) = fs::metadata(part) else { continue };
+        // In a sticky folder others cannot replace what is not theirs.
+        if about.mode() & 0o002 != 0 && (part == real || about.mode() & 0o1000 == 0) {
+            return Standing::Loose(format!("everybody may write {}", part.display()));
+        }
+    }
+    let writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
+    let own = writable(&real) || real.parent().is_some_and(writable);
+    if own && !rustix::process::geteuid().is_root() { Standing::Own } else { Standing::Firm }
+}
+
+/// Where the program should rather be.
+pub(crate) fn advice(program: &str) -> String {
+    format!("sudo install -m 755 {} /usr/local/bin/{NAME}, then /usr/local/bin/{NAME} install", quoted(program))
+}
+
+/// The words of a handler's command; none if it has none, or one that only a shell can read.
+pub(crate) fn words(handler: &Value) -> Option<Vec<String>> {
+    let text = |key: &str| handler.get(key).and_then(Value::as_str);
+    let arguments = handler.get("args").and_then(Value::as_array);
+    match (text("exec").or_else(|| text("command")), arguments) {
+        (Some(program), Some(arguments)) => {
+            let arguments = arguments.iter().map(|one| one.as_str().map(str::to_owned));
+            [Some(program.to_owned())].into_iter().chain(arguments).collect()
+        }
+        (Some(command), None) => split(command),
+        (None, _) => split(text("bash")?),
+    }
+}
+
+/// Whether these words run Toolgate as the hook of this agent.
+pub(crate) fn is_hook(words: &[String], agent: &str) -> bool {
+    let [program, hook, of, ..] = words else { return false };
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
+    name == Some(NAME) && hook == "hook" && of == agent
+}
+
+/// Whether a handler runs Toolgate for this agent in some way that only a shell can read.
+pub(crate) fn mentions(handler: &Value, agent: &str) -> bool {
+    let texts = ["command", "exec", "bash"].iter().filter_map(|key| handler.get(key)?.as_str());
+    texts.into_iter().any(|text| text.contains(&format!("{NAME} hook {agent}")))
+}
+
+/// A word as a shell needs it written.
+pub(crate) fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// The words of a simple command, as a shell would take them; none if anything but quotes is in it.
+fn split(command: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = command.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '\'' => break,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match rest.next()? {
+                        '"' => break,
+                        '\\' => word.push(rest.next()?),
+                        '$' | '`' => return None,
+                        c => word.push(c),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(rest.next()?),
+            c if "\n;&|<>(){}$`*?[]~#!".contains(c) => return None,
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word.take());
+    Some(words)
+}
+
+/// The program of that name on the user's search path.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let there = |path: &PathBuf| path.is_file() && access(path, Access::EXEC_OK).is_ok();
+    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(there)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn commands_that_are_ours_are_told_from_others() {
+        let cases = [
+            (json!({"command": "/a/toolgate hook codex"}), true),
+            (json!({"command": "'/a b/toolgate' hook codex --packs all"}), true),
+            (json!({"command": "\"/a b/toolgate\" hook codex"}), true),
+            (json!({"command": "/a\\ b/toolgate hook codex"}), true),
+            (json!({"command": "/a/toolgate", "args": ["hook", "codex"]}), true),
+            (json!({"exec": "/a/toolgate", "args": ["hook", "codex", "preToolUse"]}), true),
+            (json!({"bash": "toolgate hook codex"}), true),
+            (json!({"command": "/a/toolgate hook claude"}), false),
+            (json!({"command": "/a/toolgate check codex"}), false),
+            (json!({"command": "/a/nottoolgate hook codex"}), false),
+            (json!({"command": "log; /a/toolgate hook codex"}), false),
+            (json!({"command": "/a/toolgate hook codex || true"}), false),
+            (json!({"command": "/a/toolgate", "args": ["hook", 1]}), false),
+            (json!({"command": "'/a/toolgate hook codex"}), false),
+            (json!({"command": ""}), false),
+            (json!({}), false),
+        ];
+        for (handler, expected) in cases {
+            let ours = words(&handler).is_some_and(|words| is_hook(&words, "codex"));
+            assert_eq!(ours, expected, "{handler}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_is_read_as_one_word() {
+        for word in ["plain", "/a b/c", "it's", "$HOME", "a\"b", "ü", ""] {
+            assert_eq!(split(&quoted(word)), Some(vec![word.to_owned()]), "{word}");
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! The agents' configurations as a table: which file, which shape, which events. Facts are from runs of Claude Code
+//! 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Copilot CLI 1.0.102, Droid 0.215.0, pi 0.87.1 and `OpenCode` 1.18.33; of
+//! Cursor from its documentation only.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::program::quoted;
+use crate::{Failure, exit, place, shim};
+
+/// The agents that Toolgate can be installed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Agent {
+    /// Claude Code
+    Claude,
+    /// Codex CLI
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// Copilot CLI
+    Copilot,
+    /// Factory Droid
+    Droid,
+    /// Cursor
+    Cursor,
+    /// pi
+    Pi,
+    #[value(help = "OpenCode")]
+    Opencode,
+}
+
+/// Whose configuration is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    User,
+    Project,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Scope; 2] = [Scope::User, Scope::Project];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+}
+
+/// How an agent is configured.
+pub(crate) struct Known {
+    /// As commands name it.
+    pub(crate) name: &'static str,
+    /// As people name it.
+    pub(crate) title: &'static str,
+    /// Its program.
+    pub(crate) program: &'static str,
+    base: Base,
+    /// The file, below the user's folder for this agent and below a project's root.
+    file: (&'static str, &'static str),
+    /// Other files in which its hooks may be, in the same order.
+    also: (&'static [&'static str], &'static [&'static str]),
+    pub(crate) way: Way,
+    /// What is left to the user: in any case, and for a project.
+    pub(crate) left: (&'static str, &'static str),
+}
+
+/// The user's folder of an agent: what a variable says, else one in the home folder; and a folder in it.
+struct Base {
+    variable: Option<&'static str>,
+    home: &'static str,
+    inner: &'static str,
+}
+
+/// How an agent is made to call Toolgate.
+pub(crate) enum Way {
+    /// By entries in a JSON file.
+    Hooks(Hooks),
+    /// By a file that it loads: this text up to its line for the program.
+    Shim(&'static str),
+}
+
+/// The entries of an agent's JSON file.
+pub(crate) struct Hooks {
+    /// The key with the events; none if they are the file's own keys.
+    pub(crate) under: Option<&'static str>,
+    /// Whether an event has groups, each a matcher with its handlers, and not just handlers.
+    pub(crate) groups: bool,
+    pub(crate) events: &'static [Event],
+    /// The handler of an event, for a program with more arguments.
+    pub(crate) handler: fn(&str, &Event, &[String]) -> Value,
+    /// The matcher of tool events in a group.
+    pub(crate) matcher: &'static str,
+    /// What else has to be in the file, if nothing is said about it.
+    pub(crate) fixed: Option<(&'static [&'static str], Fixed)>,
+    /// The keys that the file may have, if any other makes the agent refuse it.
+    pub(crate) keys: Option<&'static [&'static str]>,
+    /// Whether the agent has been seen to read comments.
+    pub(crate) comments: bool,
+    /// The key of a handler's time limit, and how many of its units are a second.
+    pub(crate) timeout: (&'static str, u64),
+}
+
+/// A value that has to be in a file.
+#[derive(Clone, Copy)]
+pub(crate) enum Fixed {
+    Number(u32),
+    True,
+}
+
+impl Fixed {
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Fixed::Number(number) => number.into(),
+            Fixed::True => true.into(),
+        }
+    }
+}
+
+/// An event that Toolgate wants to hear of.
+pub(crate) struct Event {
+    pub(crate) name: &'static str,
+    /// Whether its answer can stop something.
+    pub(crate) gates: bool,
+    /// Whether a call can run unseen without it.
+    pub(crate) must: bool,
+    /// Whether it is about a tool, and so has a matcher.
+    pub(crate) tools: bool,
+}
+
+const fn gate(name: &'static str) -> Event {
+    Event { name, gates: true, must: true, tools: true }
+}
+
+/// Its calls have been through a gate before.
+const fn second(name: &'static str) -> Event {
+    Event { name, gates: true, must: false, tools: true }
+}
+
+const fn tool(name: &'static str) -> Event {
+    Event { name, gates: false, must: false, tools: true }
+}
+
+const fn turn(name: &'static str) -> Event {
+    Event { name, gates: false, must: false, tools: false }
+}
+
+/// How long agents wait for an answer, in seconds. Toolgate's own limit is two seconds below.
+pub(crate) const TIMEOUT: u64 = 10;
+
+fn command(program: &str, agent: &str, more: &[String]) -> String {
+    let words = [program, "hook", agent].into_iter().chain(more.iter().map(String::as_str));
+    words.map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Without a shell, and a failure counts as no.
+fn claude(program: &str, event: &Event, more: &[String]) -> Value {
+    let mut arguments = vec!["hook".to_owned(), "claude".to_owned()];
+    arguments.extend_from_slice(more);
+    let mut handler = json!({ "type": "command", "command": program, "args": arguments, "timeout": TIMEOUT });
+    if event.gates {
+        handler["onFailure"] = "block".into();
+    }
+    handler
+}
+
+fn codex(program: &str, _: &Event, more: &[String]) -> Value {
+    json!({ "type": "command", "command": command(program, "codex", more), "timeout": TIMEOUT })
+}
+
+/// Its time limits are in milliseconds.
+fn gemini(program: &str, _: &Event, more: &[String]) -> Value {
+    let command = command(program, "gemini", more);
+    json!({ "name": "toolgate", "type": "command", "command": command, "timeout": TIMEOUT * 1000 })
+}
+
+/// Its payload has no event name, so that the arguments have it.
+fn copilot(program: &str, event: &Event, more: &[String]) -> Value {
+    let mut arguments = vec!["hook".to_owned(), "copilot".to_owned(), event.name.to_owned()];
+    arguments.extend_from_slice(more);
+    json!({ "type": "command", "exec": program, "args": arguments, "timeoutSec": TIMEOUT })
+}
+
+fn droid(program: &str, _: &Event, more: &[String]) -> Value {
+    json!({ "type": "command", "command": command(program, "droid", more), "timeout": TIMEOUT })
+}
+
+fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
+    let mut handler = json!({ "command": command(program, "cursor", more), "timeout": TIMEOUT });
+    if event.gates {
+        handler["failClosed"] = true.into();
+    }
+    handler
+}
+
+const CLAUDE: Known = Known {
+    name: "claude",
+    title: "Claude Code",
+    program: "claude",
+    base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
+    file: ("settings.json", ".claude/settings.json"),
+    also: (&["settings.local.json"], &[".claude/settings.local.json"]),
+    way: Way::Hooks(Hooks {
+        under: Some("hooks"),
+        groups: true,
+        events: &[
+            gate("PreToolUse"),
+            second("PermissionRequest"),
+            tool("PostToolUse"),
+            tool("PostToolUseFailure"),
+            turn("SessionStart"),
+            turn("SessionEnd"),
+            turn("Stop"),
+        ],
+        handler: claude,
+        matcher: "*",
+        fixed: None,
+        keys: None,
+        comments: false,
+        timeout: ("timeout", 1),
+    }),
+    left: ("", "whoever has no Toolgate at that path cannot make Claude Code run anything here"),
+};
+
+const CODEX: Known = Known {
+    name: "codex",
+    title: "Codex",
+    program: "codex",
+    base: Base { variable: Some("CODEX_HOME"), home: ".codex", inner: "" },
+    file: ("hooks.json", ".codex/hooks.json"),
+    also: (&["config.toml"], &[".codex/config.toml"]),
+    way: Way::Hooks(Hooks {
+        under: Some("hooks"),
+        groups: true,
+        events: &[
+            gate("PreToolUse"),
+            second("PermissionRequest"),
+            tool("PostToolUse"),
+            turn("SessionStart"),
+            turn("SessionEnd"),
+            turn("Stop"),
+        ],
+        handler: codex,
+        matcher: "*",
+        fixed: None,
+        keys: Some(&["description", "hooks"]),
+        comments: false,
+        timeout: ("timeout", 1),
+    }),
+    left: (
+        "Codex runs no hook that you have not trusted, and `codex exec` says nothing about it: start codex, type /hooks \
+         and trust those of Toolgate. After each change of them, too",
+        "Codex reads a project's hooks only if the project is trusted, and is reported to leave them out in `codex exec` \
+         even then: --user is safer",
+    ),
+};
+
+const GEMINI: Known = Known {
+    name: "gemini",
+    title: "Gemini CLI",
+    program: "gemini",
+    base: Base { variable: None, home: ".gemini", inner: "" },
+    file: ("settings.json", ".gemini/settings.json"),
+    also: (&[], &[]),
+    way: Way::Hooks(Hooks {
+        under: Some("hooks"),
+        groups: true,
+        events: &[gate("BeforeTool"), tool("AfterTool"), turn("SessionStart"), turn("SessionEnd"), turn("AfterAgent")],
+        handler: gemini,
+        matcher: "*",
+        fixed: Some((&["hooksConfig", "enabled"], Fixed::True)),
+        keys: None,
+        comments: true,
+        timeout: ("timeout", 1000),
+    }),
+    left: ("", "Gemini CLI may leave out a project's settings where you have not trusted the folder"),
+};
+
+const COPILOT: Known = Known {
+    name: "copilot",
+    title: "Copilot CLI",
+    program: "copilot",
+    base: Base { variable: Some("COPILOT_HOME"), home: ".copilot", inner: "" },
+    file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
+    also: (&[], &[]),
+    way: Way::Hooks(Hooks {
+        under: Some("hooks"),
+        groups: false,
+        events: &[
+            gate("preToolUse"),
+            second("permissionRequest"),
+            tool("postToolUse"),
+            turn("sessionStart"),
+            turn("sessionEnd"),
+            turn("agentStop"),
+        ],
+        handler: copilot,
+        matcher: "",
+        fixed: Some((&["version"], Fixed::Number(1))),
+        keys: None,
+        comments: false,
+        timeout: ("timeoutSec", 1),
+    }),
+    left: (
+        "",
+        "in a folder that you have not trusted, `copilot -p` leaves out a project's hooks without a word: --user is safer",
+    ),
+};
+
+const DROID: Known = Known {
+    name: "droid",
+    title: "Droid",
+    program: "droid",
+    base: Base { variable: None, home: ".factory", inner: "" },
+    file: ("hooks.json", ".factory/hooks.json"),
+    also: (&["settings.json"], &[".factory/settings.json"]),
+    way: Way::Hooks(Hooks {
+        // Below a key `hooks` they would be left out without a word.
+        under: None,
+        groups: true,
+        events: &[gate("PreToolUse"), tool("PostToolUse"), turn("SessionStart"), turn("SessionEnd"), turn("Stop")],
+        handler: droid,
+        matcher: "*",
+        fixed: None,
+        keys: None,
+        comments: false,
+        timeout: ("timeout", 1),
+    }),
+    left: ("", ""),
+};
+
+const CURSOR: Known = Known {
+    name: "cursor",
+    title: "Cursor",
+    program: "cursor-agent",
+    base: Base { variable: None, home: ".cursor", inner: "" },
+    file: ("hooks.json", ".cursor/hooks.json"),
+    also: (&[], &[]),
+    way: Way::Hooks(Hooks {
+        under: Some("hooks"),
+        groups: false,
+        // Only `preToolUse` hears of writes, and only newer versions have it; where it is, an `ask` is said to count
+        // in the events of their own only. So shell, MCP and reading are judged twice, rather than not at all.
+        events: &[
+            gate("preToolUse"),
+            gate("beforeShellExecution"),
+            gate("beforeMCPExecution"),
+            gate("beforeReadFile"),
+            tool("postToolUse"),
+            tool("afterFileEdit"),
+            turn("sessionStart"),
+            turn("sessionEnd"),
+            turn("stop"),
+        ],
+        handler: cursor,
+        matcher: "",
+        fixed: Some((&["version"], Fixed::Number(1))),
+        keys: None,
+        comments: false,
+        timeout: ("timeout", 1),
+    }),
+    left: ("this follows Cursor's documentation and was not tried with Cursor itself", ""),
+};
+
+const PI: Known = Known {
+    name: "pi",
+    title: "pi",
+    program: "pi",
+    base: Base { variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", inner: "" },
+    file: ("extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
+    also: (&[], &[]),
+    way: Way::Shim(shim::PI),
+    left: ("", "pi loads a project's extensions only if you trust the project: --user is safer"),
+};
+
+const OPENCODE: Known = Known {
+    name: "opencode",
+    title: "OpenCode",
+    program: "opencode",
+    base: Base { variable: Some("XDG_CONFIG_HOME"), home: ".config", inner: "opencode" },
+    file: ("plugins/toolgate.js", ".opencode/plugins/toolgate.js"),
+    also: (&[], &[]),
+    way: Way::Shim(shim::OPENCODE),
+    left: ("", ""),
+};
+
+impl Agent {
+    pub(crate) fn known(self) -> &'static Known {
+        match self {
+            Agent::Claude => &CLAUDE,
+            Agent::Codex => &CODEX,
+            Agent::Gemini => &GEMINI,
+            Agent::Copilot => &COPILOT,
+            Agent::Droid => &DROID,
+            Agent::Cursor => &CURSOR,
+            Agent::Pi => &PI,
+            Agent::Opencode => &OPENCODE,
+        }
+    }
+}
+
+impl Known {
+    /// The user's folder for this agent.
+    ///
+    /// # Errors
+    /// If the home folder is not known, or a variable names no absolute path.
+    pub(crate) fn folder(&self) -> Result<PathBuf, Failure> {
+        let said =
+            self.base.variable.and_then(|name| Some((name, std::env::var_os(name).filter(|it| !it.is_empty())?)));
+        let outer = match said {
+            Some((_, path)) if Path::new(&path).is_absolute() => PathBuf::from(path),
+            Some((name, _)) => {
+                return Err(Failure::new(
+                    exit::USAGE,
+                    format!("{name} is not an absolute path, so that it is unclear which folder is meant"),
+                ));
+            }
+            None => {
+                let home = place::home().ok_or_else(|| {
+                    Failure::new(
+                        exit::NO_INPUT,
+                        "the home folder is not known; set HOME to an absolute path, or use --project",
+                    )
+                })?;
+                Path::new(&home).join(self.base.home)
+            }
+        };
+        Ok(if self.base.inner.is_empty() { outer } else { outer.join(self.base.inner) })
+    }
+
+    /// The file that makes the agent call Toolgate.
+    ///
+    /// # Errors
+    /// As for [`Known::folder`]; and if there is no project here.
+    pub(crate) fn file(&self, scope: Scope) -> Result<PathBuf, Failure> {
+        Ok(match scope {
+            Scope::User => self.folder()?.join(self.file.0),
+            Scope::Project => project()?.join(self.file.1),
+        })
+    }
+
+    /// Other files in which it may be told to.
+    pub(crate) fn other_files(&self, scope: Scope) -> Vec<PathBuf> {
+        let (folder, names) = match scope {
+            Scope::User => (self.folder().ok(), self.also.0),
+            Scope::Project => (project().ok(), self.also.1),
+        };
+        folder.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
+    }
+}
+
+/// The root of the project that the current folder is in.
+///
+/// # Errors
+/// If it is the home folder, where a project's file would be the user's.
+pub(crate) fn project() -> Result<PathBuf, Failure> {
+    let root = place::project_root(Path::new(&place::folder(None)?));
+    let same =
+        |home: String| Path::new(&home) == root || Path::new(&home).canonicalize().is_ok_and(|home| home == root);
+    if place::home().is_some_and(same) {
+        let message = "the current folder is in no project, only in your home folder; use --user";
+        return Err(Failure::new(exit::USAGE, message));
+    }
+    Ok(root)
+}

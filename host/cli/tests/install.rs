@@ -1,0 +1,478 @@
+//! `toolgate install`, `uninstall` and `doctor` as people meet them: a home folder before and after.
+//!
+//! `install/NAME.before` is a configuration of the agent that the name begins with, `.after` what installing makes of
+//! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte. `@` stands for the
+//! program. With `TOOLGATE_UPDATE` set, `.after` is written.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// Each agent with its configuration in a home folder and in a project.
+const AGENTS: &[(&str, &str, &str)] = &[
+    ("claude", ".claude/settings.json", ".claude/settings.json"),
+    ("codex", ".codex/hooks.json", ".codex/hooks.json"),
+    ("copilot", ".copilot/hooks/toolgate.json", ".github/hooks/toolgate.json"),
+    ("cursor", ".cursor/hooks.json", ".cursor/hooks.json"),
+    ("droid", ".factory/hooks.json", ".factory/hooks.json"),
+    ("gemini", ".gemini/settings.json", ".gemini/settings.json"),
+    ("opencode", ".config/opencode/plugins/toolgate.js", ".opencode/plugins/toolgate.js"),
+    ("pi", ".pi/agent/extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
+];
+
+/// A home folder with a program in it that does not move.
+struct Home {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let root = folder.path().canonicalize().expect("a real path");
+        let program = root.join("bin/toolgate");
+        fs::create_dir_all(root.join("bin")).expect("a folder");
+        fs::create_dir_all(root.join("home/project/.git")).expect("a project");
+        let built = env!("CARGO_BIN_EXE_toolgate");
+        if fs::hard_link(built, &program).is_err() {
+            fs::copy(built, &program).expect("a copy");
+        }
+        Home { folder, program }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().expect("a real path").join("home").join(path)
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.at(path).parent().expect("a folder")).expect("a folder");
+        fs::write(self.at(path), text).expect("written");
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    fn start(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).current_dir(self.at("project")).env_clear().env("HOME", self.at(""));
+        command.env("PATH", "/nowhere").envs(environment.iter().copied()).stdin(Stdio::null());
+        command.output().expect("the command ends")
+    }
+
+    /// The exit code, and what is said.
+    fn run(&self, arguments: &[&str]) -> (i32, String) {
+        said(&self.start(arguments, &[]))
+    }
+
+    fn doctor(&self, agent: &str) -> Value {
+        let output = self.start(&["doctor", agent, "--json"], &[]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(output.status.code(), Some(if answer["ok"] == true { 0 } else { 1 }), "{answer}");
+        answer["agents"][0].clone()
+    }
+
+    /// Every file below the home folder, with what it holds.
+    fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut folders = vec![self.at("")];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    files.push((path.clone(), fs::read(path).expect("read")));
+                }
+            }
+        }
+        files.sort();
+        files
+    }
+}
+
+fn said(output: &Output) -> (i32, String) {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    (output.status.code().expect("no signal"), String::from_utf8(text).expect("UTF-8"))
+}
+
+/// The level of a check.
+fn level<'a>(report: &'a Value, check: &str) -> &'a str {
+    let found = report["checks"].as_array().expect("a list").iter().rev().find(|one| one["check"] == check);
+    found.map_or("", |found| found["level"].as_str().expect("a level"))
+}
+
+fn file_of(agent: &str) -> &'static str {
+    AGENTS.iter().find(|(name, ..)| *name == agent).expect("an agent").1
+}
+
+#[test]
+fn configurations_are_changed_as_their_cases_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/install");
+    let mut cases: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("cases").map(|case| case.expect("a case").path()).collect();
+    cases.retain(|case| case.extension().is_some_and(|extension| extension == "before"));
+    cases.sort();
+    assert!(cases.len() > 10);
+    for case in cases {
+        let name = case.file_stem().expect("a name").to_str().expect("UTF-8");
+        let agent = name.split('-').next().expect("an agent");
+        let path = file_of(agent);
+        let home = Home::new();
+        let before = fs::read(&case).expect("a case");
+        home.write(path, &before);
+        let (code, text) = home.run(&["install", agent]);
+        assert_eq!(code, 0, "{name}: {text}");
+        let after = home.read(path);
+        let shown = after.replace(home.program.to_str().expect("UTF-8"), "@");
+        if std::env::var_os("TOOLGATE_UPDATE").is_some() {
+            fs::write(case.with_extension("after"), &shown).expect("written");
+        }
+        assert_eq!(shown, fs::read_to_string(case.with_extension("after")).expect("a case"), "{name}");
+        let (code, text) = home.run(&["install", agent]);
+        assert!(code == 0 && text.contains("nothing is to be done"), "{name}: {text}");
+        assert_eq!(home.read(path), after, "{name}: the second time");
+        // Before the first change, and only then, it was copied.
+        assert_eq!(fs::read(home.at(&format!("{path}.toolgate-backup"))).expect("a backup"), before, "{name}");
+        assert!(!home.at(&format!("{path}.toolgate-backup-2")).exists(), "{name}");
+        let (code, text) = home.run(&["uninstall", agent]);
+        assert_eq!(code, 0, "{name}: {text}");
+        let back = fs::read(case.with_extension("back")).unwrap_or(before);
+        assert_eq!(home.read(path), String::from_utf8(back).expect("UTF-8"), "{name}: back");
+        let (_, text) = home.run(&["uninstall", agent]);
+        assert!(text.contains("nothing is to be done"), "{name}: {text}");
+    }
+}
+
+#[test]
+fn an_empty_home_is_empty_again_afterwards() {
+    for (agent, user, project) in AGENTS {
+        for (option, path) in [("--user", (*user).to_owned()), ("--project", format!("project/{project}"))] {
+            let home = Home::new();
+            let before = home.files();
+            let (code, shown) = home.run(&["install", agent, option, "--dry-run"]);
+            assert!(code == 0 && shown.contains("+++") && home.files() == before, "{agent} {option}: {shown}");
+            let (code, text) = home.run(&["install", agent, option]);
+            assert_eq!(code, 0, "{agent} {option}: {text}");
+            assert!(home.read(&path).contains(home.program.to_str().expect("UTF-8")), "{agent} {option}");
+            let after = home.files();
+            assert_eq!(after.len(), before.len() + 1, "{agent} {option}");
+            let (code, text) = home.run(&["install", agent, option]);
+            assert!(code == 0 && text.contains("nothing is to be done"), "{agent} {option}: {text}");
+            let (_, shown) = home.run(&["uninstall", agent, option, "--dry-run"]);
+            assert!(shown.contains("---") && home.files() == after, "{agent} {option}: {shown}");
+            let (code, text) = home.run(&["uninstall", agent, option]);
+            assert_eq!(code, 0, "{agent} {option}: {text}");
+            let left: Vec<_> =
+                home.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("backup")).collect();
+            assert_eq!(home.files().len(), before.len() + left.len(), "{agent} {option}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_and_stays() {
+    let cases: &[(&str, &[u8], i32)] = &[
+        ("claude", b"{", 65),
+        ("claude", b"[]", 65),
+        ("claude", b"// nothing", 65),
+        ("claude", b"{\"a\": 1 \"b\": 2}", 65),
+        ("claude", b"{\"hooks\": 1}", 65),
+        ("claude", b"{\"hooks\": {\"PreToolUse\": {}}}", 65),
+        ("claude", b"{\"hooks\": {}, \"hooks\": {}}", 65),
+        ("claude", b"{\"a\": \"\xff\"}", 65),
+        ("codex", b"hooks = 1", 65),
+        ("droid", b"{\"PreToolUse\": null}", 65),
+        ("gemini", b"{\"hooksConfig\": true}", 65),
+        ("cursor", b"{'version': 1}", 65),
+    ];
+    for (agent, before, code) in cases {
+        let home = Home::new();
+        home.write(file_of(agent), before);
+        let files = home.files();
+        let shown = String::from_utf8_lossy(before);
+        let (found, text) = home.run(&["install", agent]);
+        assert_eq!(found, *code, "{agent} {shown}: {text}");
+        assert!(text.contains(home.at(file_of(agent)).to_str().expect("UTF-8")), "{text}");
+        home.run(&["uninstall", agent]);
+        assert!(home.files() == files, "{agent} {shown} was changed");
+    }
+    // A shim's place, but not our shim.
+    let home = Home::new();
+    home.write(file_of("pi"), "export default () => {};\n");
+    assert_eq!(home.run(&["uninstall", "pi"]).0, 65);
+    assert_eq!(home.run(&["install", "pi"]).0, 0);
+    assert_eq!(home.read(".pi/agent/extensions/toolgate.ts.toolgate-backup"), "export default () => {};\n");
+    // No file at all.
+    let home = Home::new();
+    fs::create_dir_all(home.at(".codex/hooks.json")).expect("a folder");
+    assert_eq!(home.run(&["install", "codex"]).0, 66);
+}
+
+#[test]
+fn a_link_stays_a_link_and_a_mode_stays() {
+    let home = Home::new();
+    home.write("dotfiles/settings.json", "{}\n");
+    fs::set_permissions(home.at("dotfiles/settings.json"), fs::Permissions::from_mode(0o640)).expect("a mode");
+    fs::create_dir_all(home.at(".claude")).expect("a folder");
+    symlink("../dotfiles/settings.json", home.at(".claude/settings.json")).expect("a link");
+    assert_eq!(home.run(&["install", "claude"]).0, 0);
+    assert!(home.at(".claude/settings.json").is_symlink());
+    assert!(home.read("dotfiles/settings.json").contains("PreToolUse"));
+    assert_eq!(home.read("dotfiles/settings.json.toolgate-backup"), "{}\n");
+    let mode = fs::metadata(home.at("dotfiles/settings.json")).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    fs::remove_file(home.at("dotfiles/settings.json")).expect("removed");
+    let (code, text) = home.run(&["install", "claude"]);
+    assert!(code == 66 && text.contains("link"), "{text}");
+}
+
+#[test]
+fn a_backup_is_never_overwritten() {
+    let home = Home::new();
+    let path = file_of("claude");
+    for (number, text) in [("", "{\"a\": 1}"), ("-2", "{\"a\": 2}"), ("-3", "{\"a\": 3}")] {
+        home.write(path, text);
+        home.run(&["install", "claude"]);
+        assert_eq!(home.read(&format!("{path}.toolgate-backup{number}")), text);
+    }
+}
+
+#[test]
+fn where_nothing_can_be_written_nothing_is() {
+    let home = Home::new();
+    // Not even root can make a folder there.
+    home.write(".claude", "a file");
+    let files = home.files();
+    let (code, text) = home.run(&["install", "claude"]);
+    assert!(code != 0 && text.contains(".claude"), "{text}");
+    assert!(home.files() == files);
+    let cases: &[(&[(&str, &str)], i32)] = &[
+        (&[("HOME", "relative")], 66),
+        (&[("CLAUDE_CONFIG_DIR", "relative")], 64),
+        (&[("CLAUDE_CONFIG_DIR", "/proc/nowhere")], 74),
+    ];
+    for (environment, expected) in cases {
+        let (code, text) = said(&home.start(&["install", "claude"], environment));
+        assert_eq!(code, *expected, "{environment:?} {text}");
+    }
+    assert!(home.files() == files);
+}
+
+#[test]
+fn variables_and_arguments_say_where() {
+    let cases = [
+        ("claude", "CLAUDE_CONFIG_DIR", "settings.json"),
+        ("codex", "CODEX_HOME", "hooks.json"),
+        ("copilot", "COPILOT_HOME", "hooks/toolgate.json"),
+        ("pi", "PI_CODING_AGENT_DIR", "extensions/toolgate.ts"),
+        ("opencode", "XDG_CONFIG_HOME", "opencode/plugins/toolgate.js"),
+    ];
+    for (agent, variable, file) in cases {
+        let home = Home::new();
+        let folder = home.at("elsewhere");
+        let output = home.start(&["install", agent], &[(variable, folder.to_str().expect("UTF-8"))]);
+        assert!(output.status.success() && folder.join(file).exists(), "{agent}");
+    }
+    let home = Home::new();
+    let cases: &[(&[&str], i32)] = &[
+        (&["install"], 64),
+        (&["install", "nobody"], 64),
+        (&["install", "claude", "--user", "--project"], 64),
+        (&["uninstall", "claude"], 0),
+        (&["doctor", "nobody"], 64),
+        (&["doctor"], 0),
+    ];
+    for (arguments, expected) in cases {
+        let (code, text) = home.run(arguments);
+        assert_eq!(code, *expected, "{arguments:?} {text}");
+    }
+}
+
+#[test]
+fn what_is_left_to_the_user_is_said() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["install", "codex"], "/hooks"),
+        (&["install", "codex", "--project"], "--user is safer"),
+        (&["install", "copilot", "--project"], "without a word"),
+        (&["install", "pi", "--project"], "trust"),
+        (&["install", "cursor"], "not tried"),
+        // The program of this test is in a temporary folder.
+        (&["install", "claude"], "/usr/local/bin/toolgate install claude"),
+    ];
+    for (arguments, expected) in cases {
+        let (_, text) = Home::new().run(arguments);
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
+    let home = Home::new();
+    home.write(file_of("gemini"), "{\"hooksConfig\": {\"enabled\": false}}");
+    let (_, text) = home.run(&["install", "gemini"]);
+    assert!(text.contains("hooksConfig.enabled"), "{text}");
+    assert!(home.read(file_of("gemini")).contains("\"enabled\": false"));
+}
+
+#[test]
+fn the_trial_goes_through_the_configured_command() {
+    for (agent, ..) in AGENTS {
+        let home = Home::new();
+        let report = home.doctor(agent);
+        assert_eq!((&report["installed"], level(&report, "installed")), (&json!(false), "warn"), "{agent}");
+        home.run(&["install", agent]);
+        let report = home.doctor(agent);
+        assert_eq!(report["installed"], true, "{agent}");
+        for check in ["installed", "form", "program", "double", "denies", "passes"] {
+            assert_eq!(level(&report, check), "ok", "{agent} {check}: {report}");
+        }
+        // A trial is no sign of life, and nothing to log.
+        assert_eq!(level(&report, "fired"), "warn", "{agent}");
+        assert!(!home.at(".local").exists(), "{agent}");
+    }
+}
+
+#[test]
+fn every_silent_failure_has_its_check() {
+    let program = "@PROGRAM@";
+    let claude = |more: &str| {
+        format!(
+            r#"{{"hooks": {{"PreToolUse": [{{"matcher": "*", "hooks": [{{"type": "command", "command": "{program}", "args": ["hook", "claude"], "timeout": 10, "onFailure": "block"{more}}}]}}]}}}}"#
+        )
+    };
+    let shell = |agent: &str, event: &str, more: &str| {
+        format!(r#"{{"{event}": [{{"hooks": [{{"type": "command", "command": "{program} hook {agent}"{more}}}]}}]}}"#)
+    };
+    let within = |inner: String, more: &str| format!(r#"{{"hooks": {inner}{more}}}"#);
+    let cases = [
+        ("claude", claude(""), "events", "warn"),
+        ("claude", claude(r#", "async": true"#), "form", "fail"),
+        ("claude", claude(r#", "if": "Bash(ls)""#), "form", "fail"),
+        ("claude", claude("").replace(r#""onFailure": "block""#, r#""onFailure": "continue""#), "form", "fail"),
+        ("claude", claude("").replace("10", "5"), "form", "fail"),
+        ("claude", claude("").replace(r#""*""#, r#""Bash""#), "form", "fail"),
+        ("claude", claude("").replace(program, "/nowhere/toolgate"), "program", "fail"),
+        ("claude", claude("").replace(program, "toolgate"), "program", "fail"),
+        ("claude", claude("").replace(r#"{"hooks": {"#, r#"{"disableAllHooks": true, "hooks": {"#), "enabled", "fail"),
+        ("claude", claude("").replace("PreToolUse", "preToolUse"), "events", "fail"),
+        ("claude", claude("").replace(r#"{"hooks": {"#, r#"{"hook": {"#), "nesting", "fail"),
+        (
+            "claude",
+            claude("").replace(r#""args": ["hook", "claude"], "#, "").replace(program, "@PROGRAM@ hook claude || true"),
+            "form",
+            "warn",
+        ),
+        ("claude", "{".to_owned(), "readable", "fail"),
+        ("codex", within(shell("codex", "PreToolUse", r#", "timeout": 10"#), ""), "trusted", "fail"),
+        ("codex", within(shell("codex", "PreToolUse", ""), r#", "version": 1"#), "readable", "fail"),
+        ("codex", within(shell("codex", "PreToolUse", ""), " // x\n"), "readable", "warn"),
+        ("droid", within(shell("droid", "PreToolUse", ""), ""), "nesting", "fail"),
+        ("gemini", within(shell("gemini", "PreToolUse", ""), ""), "events", "fail"),
+        ("gemini", within(shell("gemini", "BeforeTool", r#", "timeout": 10"#), ""), "form", "fail"),
+        (
+            "gemini",
+            within(shell("gemini", "BeforeTool", ""), r#", "hooksConfig": {"enabled": false}"#),
+            "enabled",
+            "fail",
+        ),
+        (
+            "gemini",
+            within(shell("gemini", "BeforeTool", ""), r#", "hooksConfig": {"disabled": ["toolgate"]}"#),
+            "enabled",
+            "fail",
+        ),
+        (
+            "copilot",
+            format!(
+                r#"{{"version": 1, "hooks": {{"preToolUse": [{{"type": "command", "exec": "{program}", "args": ["hook", "copilot"]}}]}}}}"#
+            ),
+            "form",
+            "fail",
+        ),
+        (
+            "cursor",
+            format!(
+                r#"{{"version": 1, "hooks": {{"beforeShellExecution": [{{"command": "{program} hook cursor", "timeout": 10}}]}}}}"#
+            ),
+            "form",
+            "fail",
+        ),
+    ];
+    for (agent, text, check, expected) in cases {
+        let home = Home::new();
+        home.write(file_of(agent), text.replace(program, home.program.to_str().expect("UTF-8")));
+        let report = home.doctor(agent);
+        let found = report["checks"].as_array().expect("a list").iter();
+        let levels: Vec<&Value> = found.filter(|one| one["check"] == check).map(|one| &one["level"]).collect();
+        assert!(levels.contains(&&json!(expected)), "{agent} {check} {text}: {report}");
+    }
+}
+
+#[test]
+fn a_hook_that_is_asked_leaves_a_sign_of_life() {
+    let home = Home::new();
+    home.run(&["install", "claude"]);
+    let cwd = home.at("project").display().to_string();
+    let payload = json!({
+        "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": { "command": "true" }, "tool_use_id": "t",
+    });
+    let mut command = Command::new(&home.program);
+    command.args(["hook", "claude"]).env_clear().env("HOME", home.at("")).env("TOOLGATE_NO_SERVE", "1");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, payload.to_string().as_bytes()).expect("written");
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    // Its time is in whole seconds.
+    let old = fs::File::open(home.at(file_of("claude"))).expect("the file");
+    old.set_modified(std::time::UNIX_EPOCH).expect("a time");
+    assert_eq!(level(&home.doctor("claude"), "fired"), "ok");
+    old.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).expect("a time");
+    assert_eq!(level(&home.doctor("claude"), "fired"), "warn");
+}
+
+#[test]
+fn two_installations_are_told() {
+    let home = Home::new();
+    home.run(&["install", "claude"]);
+    let (_, text) = home.run(&["install", "claude", "--project"]);
+    assert!(text.contains("written"), "{text}");
+    assert_eq!(level(&home.doctor("claude"), "double"), "warn");
+    let (_, text) = home.run(&["uninstall", "claude"]);
+    assert!(text.contains("--project"), "{text}");
+    home.run(&["install", "copilot"]);
+    assert_eq!(level(&home.doctor("copilot"), "double"), "warn");
+    home.run(&["uninstall", "claude", "--project"]);
+    assert_eq!(level(&home.doctor("copilot"), "double"), "ok");
+}
+
+#[test]
+fn a_program_that_a_project_names_is_not_run() {
+    let home = Home::new();
+    let marker = home.at("ran");
+    home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
+    fs::set_permissions(home.at("project/tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let command = format!("{} hook droid", home.at("project/tools/toolgate").display());
+    let hooks = json!({ "PreToolUse": [{ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }] });
+    home.write("project/.factory/hooks.json", hooks.to_string());
+    let report = home.doctor("droid");
+    assert_eq!(level(&report, "program"), "warn", "{report}");
+    assert!(!marker.exists());
+}
+
+#[test]
+fn another_program_of_yours_is_asked_what_it_is() {
+    let home = Home::new();
+    for (says, expected) in [(concat!("toolgate ", env!("CARGO_PKG_VERSION")), "ok"), ("toolgate 0.0.1", "warn")] {
+        home.write("tools/toolgate", format!("#!/bin/sh\necho '{says}'\n"));
+        fs::set_permissions(home.at("tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
+        let command = format!("{} hook droid", home.at("tools/toolgate").display());
+        let hooks = json!({ "PreToolUse": [{ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }] });
+        home.write(file_of("droid"), hooks.to_string());
+        let report = home.doctor("droid");
+        assert_eq!(level(&report, "program"), expected, "{report}");
+        // It says something to everything.
+        assert_eq!((level(&report, "denies"), level(&report, "passes")), ("fail", "fail"), "{report}");
+    }
+}

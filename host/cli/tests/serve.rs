@@ -1,0 +1,388 @@
+//! Hosts that stay: the resident one that hooks ask, and the one behind a shim.
+
+mod scene;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use scene::Scene;
+use serde_json::{Value, json};
+
+/// A command that lives until the test ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
+    let runtime = scene.at("run");
+    std::fs::create_dir_all(&runtime).expect("a folder");
+    vec![
+        ("HOME", scene.at("home").display().to_string()),
+        ("XDG_RUNTIME_DIR", runtime.display().to_string()),
+        ("TOOLGATE_NO_SERVE", String::new()),
+        ("TOOLGATE_LOG", "debug".to_owned()),
+    ]
+}
+
+/// Starts the command, with its standard input and output.
+fn start(scene: &Scene, arguments: &[&str]) -> (Running, ChildStdin, BufReader<ChildStdout>) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(arguments)
+        .current_dir(scene.at("home/project"))
+        .env_clear()
+        .envs(variables(scene))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let (stdin, stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    (Running(child), stdin, BufReader::new(stdout))
+}
+
+/// A resident host that listens, and where.
+fn resident(scene: &Scene) -> (Running, PathBuf) {
+    let (running, _stdin, mut stdout) = start(scene, &["serve"]);
+    let mut line = String::new();
+    stdout.read_line(&mut line).expect("a line");
+    let path = line.trim_end().strip_prefix("listening on ").expect("it says where it listens").into();
+    (running, path)
+}
+
+/// The decision of Claude Code's hook on a command, and whether the resident host gave it.
+fn hook(scene: &Scene, command: &str, variables: &[(&'static str, String)]) -> (String, bool) {
+    let payload = json!({
+        "session_id": "", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": command},
+    });
+    let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), variables);
+    assert_eq!(output.status.code(), Some(0));
+    let resident = String::from_utf8_lossy(&output.stderr).contains("judged by the resident host");
+    (String::from_utf8(output.stdout).expect("UTF-8"), resident)
+}
+
+fn left_out() -> bool {
+    let left_out = !cfg!(target_os = "linux");
+    if left_out {
+        eprintln!("left out: there are resident hosts on Linux only");
+    }
+    left_out
+}
+
+#[test]
+fn a_resident_host_is_used_and_is_the_users_alone() {
+    if left_out() {
+        return;
+    }
+    let scene = Scene::new();
+    let (_running, socket) = resident(&scene);
+    let mode = |path: &std::path::Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode(&socket), mode(socket.parent().expect("a folder"))), (0o600, 0o700));
+    for (command, denied) in [("ls", false), ("rm -rf ~", true)] {
+        let (answer, by_resident) = hook(&scene, command, &variables(&scene));
+        assert_eq!((answer.contains("\"deny\""), by_resident), (denied, true), "{command}: {answer}");
+    }
+    // Whose files are elsewhere, and who does not want it, is not served by it.
+    scene.write("other/x", "");
+    let other = [("HOME", scene.at("other").display().to_string()), ("TOOLGATE_NO_SERVE", "1".to_owned())];
+    for change in other {
+        let mut variables = variables(&scene);
+        variables.retain(|(name, _)| *name != change.0);
+        variables.push(change.clone());
+        assert!(!hook(&scene, "ls", &variables).1, "{change:?}");
+    }
+    // A second one has nothing to do.
+    let (mut second, ..) = start(&scene, &["serve"]);
+    assert_eq!(second.0.wait().expect("it ends").code(), Some(74));
+}
+
+/// Rules that change count at the next call, with a resident host as without.
+#[test]
+fn a_resident_host_reads_the_rules_anew() {
+    if left_out() {
+        return;
+    }
+    let scene = Scene::new();
+    let (_running, _) = resident(&scene);
+    let denied = || hook(&scene, "make deploy", &variables(&scene));
+    assert_eq!(denied(), (String::new(), true));
+    scene.write("home/.config/toolgate/toolgate.yaml", "bashToolPatterns: [{pattern: deploy, reason: no}]");
+    let (answer, by_resident) = denied();
+    assert!(answer.contains("deny") && by_resident, "{answer}");
+}
+
+/// A host that was killed, one that hangs, and one that is somebody else's: the hook judges itself.
+#[test]
+fn a_host_that_is_of_no_use_changes_no_verdict() {
+    if left_out() {
+        return;
+    }
+    let scene = Scene::new();
+    let (running, socket) = resident(&scene);
+    let pid = rustix::process::Pid::from_child(&running.0);
+    // An attempt was made a moment ago, so that no hook starts another one.
+    std::fs::write(socket.with_extension("start"), "").expect("a file");
+    let denied = |what: &str| {
+        let (answer, by_resident) = hook(&scene, "rm -rf ~", &variables(&scene));
+        assert!(answer.contains("\"deny\"") && !by_resident, "{what}: {answer}");
+    };
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("stopped");
+    denied("stopped");
+    drop(running);
+    std::fs::write(&socket, "").expect("a file");
+    denied("no socket");
+    let _ = std::fs::remove_file(&socket);
+    // It says all that a host says, and passes everything.
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    let pass = json!({
+        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "took": {"secs": 0, "nanos": 1},
+    });
+    let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
+    let known: BTreeMap<&str, String> = variables(&scene).into_iter().collect();
+    let values: Vec<Option<&String>> = names.iter().map(|name| known.get(name)).collect();
+    let hello = json!({"schema": 1, "version": env!("CARGO_PKG_VERSION"), "variables": values});
+    let fake = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a hook");
+        // It may have gone already.
+        let _ = stream.write_all(format!("{hello}\n{pass}\n").as_bytes());
+        let mut line = String::new();
+        let _ = BufReader::new(&stream).read_line(&mut line);
+        line
+    });
+    denied("a fake");
+    assert_eq!(fake.join().expect("the fake ends"), "", "it is not even told what is asked");
+}
+
+/// The whole corpus, judged by the resident host and without it.
+#[test]
+fn the_verdict_is_the_same_either_way() {
+    if left_out() {
+        return;
+    }
+    let scene = Scene::new();
+    let (_running, _) = resident(&scene);
+    let corpus = [
+        include_str!("../../../guest/tests/verdicts.jsonl"),
+        include_str!("../../../tests/guard/everyday.jsonl"),
+        include_str!("../../../tests/guard/harmful.jsonl"),
+    ];
+    let lines = corpus.iter().flat_map(|file| file.lines());
+    let cases = lines.map(|line| serde_json::from_str::<Value>(line).expect("a case is JSON"));
+    let commands: Vec<String> = cases.filter_map(|case| Some(case["command"].as_str()?.to_owned())).collect();
+    assert!(commands.len() > 2_000, "{}", commands.len());
+    let mut without = variables(&scene);
+    without.retain(|(name, _)| *name != "TOOLGATE_NO_SERVE");
+    without.push(("TOOLGATE_NO_SERVE", "1".to_owned()));
+    let with = variables(&scene);
+    let asked = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for part in commands.chunks(commands.len().div_ceil(4)) {
+            let (scene, with, without, asked) = (&scene, &with, &without, &asked);
+            scope.spawn(move || {
+                for command in part {
+                    let (first, by_resident) = hook(scene, command, with);
+                    asked.fetch_add(usize::from(by_resident), Ordering::Relaxed);
+                    let (second, by_itself) = hook(scene, command, without);
+                    assert_eq!((first, false), (second, by_itself), "{command}");
+                }
+            });
+        }
+    });
+    // On a machine that is busy one or the other waits too long and judges itself.
+    let asked = asked.into_inner();
+    assert!(asked > commands.len() / 2, "{asked} of {}", commands.len());
+}
+
+/// A shim's host: what is written to it, and what comes back.
+struct Shim {
+    _running: Running,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Shim {
+    fn new(scene: &Scene, agent: &str) -> Self {
+        let (running, stdin, stdout) = start(scene, &["serve", "--stdio", agent]);
+        let mut shim = Shim { _running: running, stdin, stdout };
+        assert_eq!(shim.frame()["hello"]["agent"], agent);
+        shim
+    }
+
+    fn write(&mut self, line: &str) {
+        writeln!(self.stdin, "{line}").expect("written");
+    }
+
+    fn frame(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).expect("a line");
+        let frame: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        assert_eq!(frame["schema"], 1, "{frame}");
+        frame
+    }
+
+    /// The next frame of this kind; others are passed over.
+    fn next(&mut self, key: &str) -> Value {
+        loop {
+            let frame = self.frame();
+            if frame.get(key).is_some() {
+                return frame;
+            }
+        }
+    }
+}
+
+fn pi(scene: &Scene, id: u64, has_ui: bool, command: &str) -> String {
+    let event = json!({"type": "tool_call", "toolName": "bash", "toolCallId": "c", "input": {"command": command}});
+    let payload = json!({"event": event, "cwd": scene.project(), "hasUI": has_ui, "mode": "tui", "session": "s"});
+    json!({"schema": 1, "id": id, "event": "tool_call", "payload": payload}).to_string()
+}
+
+#[test]
+fn a_shim_gets_answers_notices_and_entries() {
+    let scene = Scene::new();
+    let mut shim = Shim::new(&scene, "pi");
+    shim.write(&pi(&scene, 1, false, "ls"));
+    assert!(shim.next("status")["status"]["text"].as_str().expect("a text").contains("Active"));
+    assert_eq!(shim.next("result")["result"], json!({}));
+    shim.write(&pi(&scene, 2, false, "rm -rf ~"));
+    assert!(shim.next("status")["status"]["text"].as_str().expect("a text").contains("Last Violation"));
+    assert_eq!(shim.next("notify")["notify"]["level"], "error");
+    let entry = shim.next("journal")["journal"].clone();
+    assert_eq!((&entry["kind"], &entry["entry"]["action"]), (&json!("damage-control-log"), &json!("blocked")));
+    let answer = shim.next("result");
+    assert_eq!((&answer["id"], &answer["result"]["block"]), (&json!(2), &json!(true)));
+    assert!(answer["result"]["reason"].as_str().expect("a reason").contains("home folder"));
+}
+
+#[test]
+fn a_question_goes_to_the_user_through_the_shim() {
+    let scene = Scene::new();
+    let mut shim = Shim::new(&scene, "pi");
+    let cases =
+        [(true, Some(true), json!({})), (true, Some(false), json!("denied")), (false, None, json!("not asked"))];
+    for (id, (has_ui, says, expected)) in cases.into_iter().enumerate() {
+        let id = 10 + id as u64;
+        shim.write(&pi(&scene, id, has_ui, "git push --force"));
+        if let Some(confirmed) = says {
+            let ask = shim.next("ask");
+            assert_eq!((&ask["for"], &ask["timeout"]), (&json!(id), &json!(30_000)), "{ask}");
+            assert!(ask["text"].as_str().expect("a text").contains("git push --force"));
+            shim.write(&json!({"schema": 1, "answer": ask["ask"], "confirmed": confirmed}).to_string());
+        }
+        let answer = shim.next("result");
+        assert_eq!(answer["id"], id);
+        match expected {
+            Value::Object(_) => assert_eq!(answer["result"], json!({})),
+            _ => assert_eq!(answer["result"]["block"], true, "{answer}"),
+        }
+    }
+}
+
+/// What is no frame ends nothing, and what asks for a verdict gets one.
+#[test]
+fn odd_frames_end_nothing() {
+    let scene = Scene::new();
+    let mut shim = Shim::new(&scene, "opencode");
+    for line in ["nonsense", "[]", "{}", "{\"id\": 1"] {
+        shim.write(line);
+        assert!(shim.next("error")["error"].is_string(), "{line}");
+    }
+    let before = "tool.execute.before";
+    let args = |command: &str| json!({"args": {"command": command}});
+    let input = json!({"tool": "bash", "sessionID": "s", "callID": "c"});
+    let good = |command: &str| json!({"directory": scene.project(), "input": input, "output": args(command)});
+    let cases = [
+        (before, good("ls"), false),
+        (before, good("rm -rf ~"), true),
+        (before, json!({}), true),
+        (before, json!(null), true),
+        (before, json!({"directory": "relative", "input": input, "output": args("ls")}), true),
+        (before, json!({"directory": scene.project(), "input": {}, "output": args("ls")}), true),
+        ("tool.execute.after", json!({}), false),
+        ("session.idle", json!({}), false),
+        ("whatever", json!({}), false),
+    ];
+    for (id, (event, payload, blocked)) in cases.into_iter().enumerate() {
+        shim.write(&json!({"schema": 1, "id": id, "event": event, "payload": payload}).to_string());
+        let answer = shim.next("result");
+        assert_eq!((&answer["id"], answer["result"]["block"] == true), (&json!(id), blocked), "{event} {payload}");
+    }
+    // An answer that nobody asked for, and a request that nobody waits for any more.
+    shim.write(&json!({"schema": 1, "answer": 99, "confirmed": true}).to_string());
+    shim.write(&json!({"schema": 1, "id": 98, "cancel": true}).to_string());
+    shim.write(&json!({"schema": 1, "id": 99, "event": before, "payload": good("ls")}).to_string());
+    assert_eq!(shim.next("result")["id"], 99);
+    let Shim { mut _running, stdin, .. } = shim;
+    drop(stdin);
+    assert_eq!(_running.0.wait().expect("it ends").code(), Some(0));
+}
+
+/// Several calls at once, each with its own answer.
+#[test]
+fn parallel_calls_are_told_apart() {
+    let scene = Scene::new();
+    let mut shim = Shim::new(&scene, "pi");
+    for id in 0..20 {
+        shim.write(&pi(&scene, id, false, if id % 4 == 0 { "rm -rf ~" } else { "ls" }));
+    }
+    let mut answered: BTreeMap<u64, bool> = BTreeMap::new();
+    while answered.len() < 20 {
+        let answer = shim.next("result");
+        answered.insert(answer["id"].as_u64().expect("a number"), answer["result"]["block"] == true);
+    }
+    assert!(answered.iter().all(|(id, blocked)| *blocked == (id % 4 == 0)), "{answered:?}");
+}
+
+/// A component beside the guard: its new input is judged again, and what it says of a result is added.
+#[test]
+fn a_component_beside_the_guard_rewrites_and_reports() {
+    let file = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
+    let plugin = file.join("test-plugin/guest.wasm").display().to_string();
+    let scene = Scene::new();
+    let claude = |event: &str, tool: &str, input: Value, options: &[&str]| {
+        let payload = json!({
+            "session_id": "s", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": event,
+            "tool_name": tool, "tool_input": input, "tool_response": {},
+        });
+        let arguments = [&["hook", "claude", "--plugin", &plugin], options].concat();
+        let output = scene.run_with(&arguments, payload.to_string().as_bytes(), &[]);
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        if said.is_empty() { Value::Null } else { serde_json::from_str(&said).expect("JSON") }
+    };
+    let bash = |command: &str, options: &[&str]| {
+        claude("PreToolUse", "Bash", json!({"command": command, "timeout": 5}), options)
+    };
+    let output = |answer: &Value| answer["hookSpecificOutput"].clone();
+    let rewritten = output(&bash("echo write-this-way", &["--rewrite"]));
+    assert_eq!(rewritten["updatedInput"], json!({"command": "echo write-that-way", "timeout": 5}), "{rewritten}");
+    assert!(rewritten.get("permissionDecision").is_none());
+    let denied = [
+        // Not granted.
+        bash("echo write-this-way", &[]),
+        // It was harmless before, and is not any more.
+        bash("echo x > ~/.ssh/write-this-way", &["--rewrite"]),
+        bash("rm -rf ~; echo write-this-way", &["--rewrite"]),
+    ];
+    for (at, answer) in denied.iter().enumerate() {
+        assert_eq!(output(answer)["permissionDecision"], "deny", "{at} {answer}");
+    }
+    assert_eq!(bash("ls", &["--rewrite"]), Value::Null);
+    let report = claude("PostToolUse", "Write", json!({"file_path": "/a.rs", "content": ""}), &[]);
+    assert_eq!(output(&report)["additionalContext"], "CHECKED /a.rs");
+    assert_eq!(claude("PostToolUse", "Bash", json!({"command": "ls"}), &[]), Value::Null);
+    // One that cannot be used stops every call, and no result.
+    let missing = ["--plugin", "/none.wasm"];
+    assert_eq!(output(&bash("ls", &missing))["permissionDecision"], "deny");
+    assert_eq!(output(&claude("PostToolUse", "Write", json!({"file_path": "/a"}), &missing)), Value::Null);
+}
