@@ -54,7 +54,7 @@ pub(crate) enum Judge {
     ForOne,
     /// This process, which lives on.
     ForMany {
-        plugin: Plugin,
+        plugin: Box<Plugin>,
         /// Where components show things.
         frames: Option<Frames>,
     },

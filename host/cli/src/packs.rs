@@ -20,6 +20,12 @@ impl Packs {
         Packs { names: vec!["all".to_owned()] }
     }
 
+    /// As they are given again.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let names = self.names().join(",");
+        if names.is_empty() { Vec::new() } else { vec![format!("--packs={names}")] }
+    }
+
     /// Their names.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).collect()

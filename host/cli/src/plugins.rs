@@ -30,6 +30,20 @@ impl Plugins {
         &self.files
     }
 
+    /// As they are given again, wherever that is.
+    ///
+    /// # Errors
+    /// If one is not there.
+    pub(crate) fn arguments(&self) -> Result<Vec<String>, String> {
+        let file = |file: &PathBuf| match file.canonicalize() {
+            Ok(file) => Ok(format!("--plugin={}", file.display())),
+            Err(error) => Err(format!("{}: {error}", file.display())),
+        };
+        let mut arguments: Vec<String> = self.files.iter().map(file).collect::<Result<_, _>>()?;
+        arguments.extend(self.rewrite.then(|| "--rewrite".to_owned()));
+        Ok(arguments)
+    }
+
     /// Compiles them.
     ///
     /// # Errors

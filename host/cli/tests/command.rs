@@ -1,7 +1,7 @@
 //! The command as agents and people meet it: arguments in, bytes and exit code out.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};

@@ -71,19 +71,9 @@ fn hook(scene: &Scene, command: &str, variables: &[(&'static str, String)]) -> (
     (String::from_utf8(output.stdout).expect("UTF-8"), resident)
 }
 
-fn left_out() -> bool {
-    let left_out = !cfg!(target_os = "linux");
-    if left_out {
-        eprintln!("left out: there are resident hosts on Linux only");
-    }
-    left_out
-}
-
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn a_resident_host_is_used_and_is_the_users_alone() {
-    if left_out() {
-        return;
-    }
     let scene = Scene::new();
     let (_running, socket) = resident(&scene);
     let mode = |path: &std::path::Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
@@ -108,10 +98,8 @@ fn a_resident_host_is_used_and_is_the_users_alone() {
 
 /// Rules that change count at the next call, with a resident host as without.
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn a_resident_host_reads_the_rules_anew() {
-    if left_out() {
-        return;
-    }
     let scene = Scene::new();
     let (_running, _) = resident(&scene);
     let denied = || hook(&scene, "make deploy", &variables(&scene));
@@ -123,10 +111,8 @@ fn a_resident_host_reads_the_rules_anew() {
 
 /// A host that was killed, one that hangs, and one that is somebody else's: the hook judges itself.
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn a_host_that_is_of_no_use_changes_no_verdict() {
-    if left_out() {
-        return;
-    }
     let scene = Scene::new();
     let (running, socket) = resident(&scene);
     let pid = rustix::process::Pid::from_child(&running.0);
@@ -165,10 +151,8 @@ fn a_host_that_is_of_no_use_changes_no_verdict() {
 
 /// The whole corpus, judged by the resident host and without it.
 #[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn the_verdict_is_the_same_either_way() {
-    if left_out() {
-        return;
-    }
     let scene = Scene::new();
     let (_running, _) = resident(&scene);
     let corpus = [

@@ -66,7 +66,7 @@ fn waits(command: &Command) -> bool {
         // `-xec '...'`: one letter of several.
         let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() > 1);
         let clustered = |end: &&str| end.len() == 2 && letters.is_some_and(|rest| rest.contains(&end[1..]));
-        if row.operands == 0 && row.ends.iter().any(|end| clustered(&end)) {
+        if row.operands == 0 && row.ends.iter().any(clustered) {
             return false;
         }
         if row.values.contains(word) {

@@ -120,7 +120,7 @@ impl UserTools {
             return Ok(UserTools::default());
         }
         let tools: UserTools = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
-        let agents = || super::all().map(|agent| agent.name()).chain([ANY]);
+        let agents = || super::all().map(super::Dialect::name).chain([ANY]);
         match tools.0.keys().find(|name| !agents().any(|agent| agent == *name)) {
             Some(name) => Err(format!("{name} is no agent; known are {}", agents().collect::<Vec<_>>().join(", "))),
             None => Ok(tools),

@@ -370,18 +370,19 @@ fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: &Value) {
 
 fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) {
     let mut wrong = Vec::new();
-    for event in hooks.events {
+    let more = entries.first().map(Entry::more).unwrap_or_default();
+    for event in hooks.wanted(&more) {
         if entries.iter().all(|entry| entry.event != event.name) {
             let level = if event.must { Level::Fail } else { Level::Warn };
             wrong.push((level, format!("{} is left out", event.name)));
         }
     }
     for entry in entries {
-        if hooks.events.iter().all(|event| event.name != entry.event) {
-            wrong.push((Level::Warn, format!("{} is no event that Toolgate asks for", entry.event)));
+        if hooks.wanted(&more).all(|event| event.name != entry.event) {
+            wrong.push((Level::Warn, format!("{} is no event that Toolgate has something to say to", entry.event)));
         }
     }
-    let names: Vec<&str> = hooks.events.iter().map(|event| event.name).collect();
+    let names: Vec<&str> = hooks.wanted(&more).map(|event| event.name).collect();
     report.all("events", wrong, names.join(", "), install);
 }
 

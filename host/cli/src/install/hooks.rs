@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// The arguments behind `hook AGENT`, but for the event.
-    fn more(&self) -> Vec<String> {
+    pub(crate) fn more(&self) -> Vec<String> {
         let behind = self.words.get(3..).unwrap_or_default();
         behind.iter().filter(|word| **word != self.event).cloned().collect()
     }
@@ -120,11 +120,18 @@ pub(crate) fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
     (hooks.handler)(entry.words.first().map(String::as_str).unwrap_or_default(), event, &entry.more())
 }
 
-/// The text with our entries in it, as they should be.
+/// The text with our entries in it, as they should be; with these options behind each command, or with those that are
+/// there.
 ///
 /// # Errors
 /// What in the text is not as the agent would have it, so that nothing can be put there.
-pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -> Result<String, String> {
+pub(crate) fn install(
+    text: &str,
+    known: &Known,
+    hooks: &Hooks,
+    program: &str,
+    options: Option<&[String]>,
+) -> Result<String, String> {
     let (root, object) = open(text)?;
     if let Some((path, value)) = hooks.fixed {
         set(&object, path, input(&value.value()))?;
@@ -134,13 +141,13 @@ pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -
         None => object.clone(),
     };
     // What the user has added to one command is meant for all.
-    let added = root.to_serde_value().and_then(|root| entries(known, hooks, &root).first().map(Entry::more));
-    for event in hooks.events {
+    let added = || root.to_serde_value().and_then(|root| entries(known, hooks, &root).first().map(Entry::more));
+    let more = options.map(<[String]>::to_vec).or_else(added).unwrap_or_default();
+    for event in hooks.wanted(&more) {
         let list = events.array_value_or_create(event.name).ok_or_else(|| format!("{:?} is no list", event.name))?;
         let value = list.to_serde_value().unwrap_or_default();
         let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         let found = of_event(known, hooks, event.name, items);
-        let more = found.first().map(Entry::more).or_else(|| added.clone()).unwrap_or_default();
         let wanted = wanted(hooks, event, program, &more);
         if found.len() == 1 && items.get(found[0].at.0) == Some(&wanted) {
             continue;
@@ -163,7 +170,7 @@ pub(crate) fn install(text: &str, known: &Known, hooks: &Hooks, program: &str) -
         }
     }
     // Of an earlier version, or written for an event that needs no answer.
-    take_out(known, hooks, &events, |event| hooks.events.iter().all(|known| known.name != event));
+    take_out(known, hooks, &events, |event| hooks.wanted(&more).all(|known| known.name != event));
     Ok(root.to_string())
 }
 

@@ -28,6 +28,8 @@ use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
 
+use crate::packs::Packs;
+use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
 use crate::{Failure, exit, rules};
 use file::File;
@@ -56,6 +58,21 @@ pub(crate) struct Arguments {
     /// Only show what would be changed
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
+}
+
+impl Arguments {
+    /// The options of the hook that are given here; none if they are to stay as they are.
+    fn options(&self) -> Result<Option<Vec<String>>, Failure> {
+        let mut options = self.packs.arguments();
+        options.extend(self.plugins.arguments().map_err(|error| Failure::new(exit::NO_INPUT, error))?);
+        Ok((!options.is_empty()).then_some(options))
+    }
 }
 
 /// What is to become of a file.
@@ -71,8 +88,12 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let program = program::running()?;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = match &known.way {
-        Way::Hooks(hooks) => {
-            hooks::install(file.text()?, known, hooks, &program).map_err(|error| unreadable(&file, &error))?
+        Way::Hooks(hooks) => hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref())
+            .map_err(|error| unreadable(&file, &error))?,
+        Way::Shim(_) if arguments.options()?.is_some() => {
+            let message =
+                format!("{} has no place for --packs and --plugin; packs can be chosen in your rule file", known.title);
+            return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => shims::with(text, &program)?,
     };

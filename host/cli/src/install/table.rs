@@ -103,6 +103,17 @@ pub(crate) struct Hooks {
     pub(crate) timeout: (&'static str, u64),
 }
 
+impl Hooks {
+    /// The events that are wanted with these arguments.
+    pub(crate) fn wanted(&self, more: &[String]) -> impl Iterator<Item = &Event> {
+        let with = more.iter().any(|word| word == PLUGIN || word.starts_with(&format!("{PLUGIN}=")));
+        self.events.iter().filter(move |event| with || !event.extra)
+    }
+}
+
+/// The option that names components beside the guard.
+const PLUGIN: &str = "--plugin";
+
 /// A value that has to be in a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Fixed {
@@ -128,37 +139,46 @@ pub(crate) struct Event {
     pub(crate) must: bool,
     /// Whether it is about a tool, and so has a matcher.
     pub(crate) tools: bool,
+    /// Whether only components beside the guard have something to say to it. Without one it would cost the agent a process
+    /// for nothing.
+    pub(crate) extra: bool,
 }
 
 const fn gate(name: &'static str) -> Event {
-    Event { name, gates: true, must: true, tools: true }
+    Event { name, gates: true, must: true, tools: true, extra: false }
 }
 
-/// Its calls have been through a gate before.
+/// Most of its calls have been through a gate before.
 const fn second(name: &'static str) -> Event {
-    Event { name, gates: true, must: false, tools: true }
+    Event { name, gates: true, must: false, tools: true, extra: false }
 }
 
-const fn tool(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: true }
+const fn after(name: &'static str) -> Event {
+    Event { name, gates: false, must: false, tools: true, extra: true }
 }
 
-const fn turn(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: false }
+const fn session(name: &'static str) -> Event {
+    Event { name, gates: false, must: false, tools: false, extra: false }
 }
 
 /// How long agents wait for an answer, in seconds. Toolgate's own limit is two seconds below.
 pub(crate) const TIMEOUT: u64 = 10;
 
-fn command(program: &str, agent: &str, more: &[String]) -> String {
-    let words = [program, "hook", agent].into_iter().chain(more.iter().map(String::as_str));
-    words.map(quoted).collect::<Vec<_>>().join(" ")
+fn command(program: &str, agent: &str, event: &Event, more: &[String]) -> String {
+    let words = std::iter::once(program.to_owned()).chain(arguments(agent, event, more));
+    words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+}
+
+/// An event at which nothing can be denied is named, so that a failure is no denial there: agents take that for an order to
+/// go on.
+fn arguments(agent: &str, event: &Event, more: &[String]) -> Vec<String> {
+    let name = (!event.gates || agent == COPILOT.name).then(|| event.name.to_owned());
+    ["hook", agent].into_iter().map(str::to_owned).chain(name).chain(more.iter().cloned()).collect()
 }
 
 /// Without a shell, and a failure counts as no.
 fn claude(program: &str, event: &Event, more: &[String]) -> Value {
-    let mut arguments = vec!["hook".to_owned(), "claude".to_owned()];
-    arguments.extend_from_slice(more);
+    let arguments = arguments("claude", event, more);
     let mut handler = json!({ "type": "command", "command": program, "args": arguments, "timeout": TIMEOUT });
     if event.gates {
         handler["onFailure"] = "block".into();
@@ -166,29 +186,27 @@ fn claude(program: &str, event: &Event, more: &[String]) -> Value {
     handler
 }
 
-fn codex(program: &str, _: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "command": command(program, "codex", more), "timeout": TIMEOUT })
+fn codex(program: &str, event: &Event, more: &[String]) -> Value {
+    json!({ "type": "command", "command": command(program, "codex", event, more), "timeout": TIMEOUT })
 }
 
 /// Its time limits are in milliseconds.
-fn gemini(program: &str, _: &Event, more: &[String]) -> Value {
-    let command = command(program, "gemini", more);
+fn gemini(program: &str, event: &Event, more: &[String]) -> Value {
+    let command = command(program, "gemini", event, more);
     json!({ "name": "toolgate", "type": "command", "command": command, "timeout": TIMEOUT * 1000 })
 }
 
 /// Its payload has no event name, so that the arguments have it.
 fn copilot(program: &str, event: &Event, more: &[String]) -> Value {
-    let mut arguments = vec!["hook".to_owned(), "copilot".to_owned(), event.name.to_owned()];
-    arguments.extend_from_slice(more);
-    json!({ "type": "command", "exec": program, "args": arguments, "timeoutSec": TIMEOUT })
+    json!({ "type": "command", "exec": program, "args": arguments("copilot", event, more), "timeoutSec": TIMEOUT })
 }
 
-fn droid(program: &str, _: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "command": command(program, "droid", more), "timeout": TIMEOUT })
+fn droid(program: &str, event: &Event, more: &[String]) -> Value {
+    json!({ "type": "command", "command": command(program, "droid", event, more), "timeout": TIMEOUT })
 }
 
 fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
-    let mut handler = json!({ "command": command(program, "cursor", more), "timeout": TIMEOUT });
+    let mut handler = json!({ "command": command(program, "cursor", event, more), "timeout": TIMEOUT });
     if event.gates {
         handler["failClosed"] = true.into();
     }
@@ -205,15 +223,7 @@ const CLAUDE: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: true,
-        events: &[
-            gate("PreToolUse"),
-            second("PermissionRequest"),
-            tool("PostToolUse"),
-            tool("PostToolUseFailure"),
-            turn("SessionStart"),
-            turn("SessionEnd"),
-            turn("Stop"),
-        ],
+        events: &[gate("PreToolUse"), after("PostToolUse"), after("PostToolUseFailure"), session("SessionStart")],
         handler: claude,
         matcher: "*",
         fixed: None,
@@ -236,11 +246,10 @@ const CODEX: Known = Known {
         groups: true,
         events: &[
             gate("PreToolUse"),
+            // Text for a terminal that is open comes by no other one.
             second("PermissionRequest"),
-            tool("PostToolUse"),
-            turn("SessionStart"),
-            turn("SessionEnd"),
-            turn("Stop"),
+            after("PostToolUse"),
+            session("SessionStart"),
         ],
         handler: codex,
         matcher: "*",
@@ -267,7 +276,7 @@ const GEMINI: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: true,
-        events: &[gate("BeforeTool"), tool("AfterTool"), turn("SessionStart"), turn("SessionEnd"), turn("AfterAgent")],
+        events: &[gate("BeforeTool"), after("AfterTool"), session("SessionStart")],
         handler: gemini,
         matcher: "*",
         fixed: Some((&["hooksConfig", "enabled"], Fixed::True)),
@@ -288,14 +297,7 @@ const COPILOT: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: false,
-        events: &[
-            gate("preToolUse"),
-            second("permissionRequest"),
-            tool("postToolUse"),
-            turn("sessionStart"),
-            turn("sessionEnd"),
-            turn("agentStop"),
-        ],
+        events: &[gate("preToolUse"), after("postToolUse"), session("sessionStart")],
         handler: copilot,
         matcher: "",
         fixed: Some((&["version"], Fixed::Number(1))),
@@ -320,7 +322,7 @@ const DROID: Known = Known {
         // Below a key `hooks` they would be left out without a word.
         under: None,
         groups: true,
-        events: &[gate("PreToolUse"), tool("PostToolUse"), turn("SessionStart"), turn("SessionEnd"), turn("Stop")],
+        events: &[gate("PreToolUse"), after("PostToolUse"), session("SessionStart")],
         handler: droid,
         matcher: "*",
         fixed: None,
@@ -348,11 +350,8 @@ const CURSOR: Known = Known {
             gate("beforeShellExecution"),
             gate("beforeMCPExecution"),
             gate("beforeReadFile"),
-            tool("postToolUse"),
-            tool("afterFileEdit"),
-            turn("sessionStart"),
-            turn("sessionEnd"),
-            turn("stop"),
+            after("postToolUse"),
+            session("sessionStart"),
         ],
         handler: cursor,
         matcher: "",

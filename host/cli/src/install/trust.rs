@@ -123,7 +123,7 @@ mod tests {
     use super::super::table::{Agent, Way};
     use super::*;
 
-    /// What Codex 0.169.0 says of our entries for a program in /usr/local/bin, in a file /home/dev/.codex/hooks.json.
+    /// What Codex 0.169.0 says of such entries for a program in /usr/local/bin, in a file /home/dev/.codex/hooks.json.
     const SAID: &[(&str, &str)] = &[
         ("pre_tool_use", "sha256:bf4b07bad1e295f045f7e82b6892d2057277925b04abb13d84a96cf791d04806"),
         ("permission_request", "sha256:504cf66d90b4b4ad1449a7cb1dbb8dfe53eab3c3d6362e05002f90252d5ca1ff"),
@@ -137,8 +137,16 @@ mod tests {
     fn the_trust_of_codex_is_read_as_codex_writes_it() {
         let codex = Agent::Codex.known();
         let Way::Hooks(hooks) = &codex.way else { panic!("Codex has hooks") };
-        let text = hooks::install("", codex, hooks, "/usr/local/bin/toolgate").expect("a text");
-        let entries = hooks::entries(codex, hooks, &hooks::parse(&text).expect("JSON"));
+        let handler = json!({ "type": "command", "command": "/usr/local/bin/toolgate hook codex", "timeout": 10 });
+        let mut events = json!({});
+        for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {
+            events[event] = json!([{ "matcher": "*", "hooks": [handler] }]);
+        }
+        for event in ["SessionStart", "SessionEnd", "Stop"] {
+            events[event] = json!([{ "hooks": [handler] }]);
+        }
+        let names: Vec<String> = events.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        let entries = hooks::entries(codex, hooks, &json!({ "hooks": events }));
         let file = Path::new("/home/dev/.codex/hooks.json");
         let settings = |change: &dyn Fn(&str, &mut Value)| {
             let mut state = json!({});
@@ -160,7 +168,7 @@ mod tests {
             (Some(&all), Trust::Given),
             (Some(&other), Trust::Outdated(vec!["Stop".to_owned()])),
             (Some(&off), Trust::Off(vec!["Stop".to_owned()])),
-            (None, Trust::Missing(hooks.events.iter().map(|event| event.name.to_owned()).collect())),
+            (None, Trust::Missing(names)),
         ];
         for (settings, expected) in cases {
             assert_eq!(super::codex(settings, file, &entries), expected, "{settings:?}");

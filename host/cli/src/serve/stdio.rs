@@ -164,7 +164,7 @@ impl Request {
         let frames = frames.about(&id);
         let mut owed = Owed { agent, moment, id, frames: frames.clone(), paid: false };
         let Shared { plugin, packs, plugins } = &*shared;
-        let judge = Judge::ForMany { plugin: plugin.clone(), frames: Some(frames.clone()) };
+        let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
         let desk = Desk { agent, packs, plugins, judge: &judge, frames: Some(frames) };
         let said = desk.answer(event.as_deref(), &payload).await;
         owed.pay(&said);
