@@ -72,6 +72,10 @@ guard-benign *ARGUMENTS:
 guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
     cargo run {{all}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
 
+# The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
+agents *ARGUMENTS: build
+    cargo run {{all}} --bin agents -- {{ARGUMENTS}}
+
 # Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
 fuzz SECONDS="1200":
     mkdir -p tests/fuzz/corpus/walk

@@ -1,0 +1,37 @@
+//! Two of the agents, in full: pi, which asks through an extension, and Codex, whose rules for hooks are the strictest.
+//! `just agents` runs all of them.
+//!
+//! It needs Linux (bubblewrap) and npm's registry, or agents that were installed before. Without them, or with
+//! `TOOLGATE_AGENTS=skip`, it says that it is left out.
+
+use std::io::{self, Write};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What needs more than the command.
+const NOT_YET: &[&str] = &["rewrite", "checks"];
+
+#[test]
+fn pi_and_codex_run_nothing_that_is_blocked() {
+    let say = |what: &str| writeln!(io::stderr(), "{what}").expect("a place to say so");
+    let left_out = |why: &str| say(&format!("the real agents are left out: {why}"));
+    if std::env::var("TOOLGATE_AGENTS").is_ok_and(|value| value == "skip") {
+        return left_out("TOOLGATE_AGENTS=skip");
+    }
+    if !cfg!(target_os = "linux") {
+        return left_out("they run behind bubblewrap, which needs Linux");
+    }
+    let out = Command::new(env!("CARGO_BIN_EXE_agents")).args(["pi", "codex", "--json"]).output();
+    let out = out.expect("the program starts");
+    let said = String::from_utf8_lossy(&out.stderr);
+    match out.status.code() {
+        Some(0) => say(&said),
+        Some(69) => return left_out(&said),
+        _ => panic!("{}\n{said}", out.status),
+    }
+    let cells: Vec<Value> = serde_json::from_slice(&out.stdout).expect("JSON");
+    let missing = |cell: &&Value| cell["result"] == "not yet" && NOT_YET.iter().all(|name| cell["scenario"] != *name);
+    let missing: Vec<&Value> = cells.iter().filter(missing).collect();
+    assert!(!cells.is_empty() && missing.is_empty(), "not shown: {missing:#?}");
+}
