@@ -537,7 +537,7 @@ mod tests {
         let record = Record::new(Outcome::Denied, &call, &verdict, at, Duration::from_micros(124), &circumstances);
         assert_eq!(
             record.line(),
-            r#"{"time":"2026-01-31T09:08:07.123Z","kind":"damage-control-log","schema":1,"action":"denied","rule":"user:apply","tool":"bash","input":{"command":"API_TOKEN=[redacted] terraform destroy"},"matched":["terraform destroy","[redacted]"],"reason":"changes real machines at https://u:[redacted]@h","rules":["user:apply"],"cwd":"/p","agent":"claude","session":"s1","plugin":"guard","plugin_digest":"d","decision_us":124,"note":""}"#
+            r#"{"time":"2026-01-31T09:08:07.123Z","kind":"damage-control-log","schema":1,"action":"denied","rule":"user:apply","tool":"bash","input":{"command":"API_TOKEN=[redacted] terraform destroy"},"matched":["terraform destroy","[redacted]"],"reason":"changes real machines at https://u:[redacted]@h","rules":["user:apply"],"cwd":"/p","agent":"claude","session":"s1","plugin":"guard","plugin_digest":"d","decision_us":124,"note":"","path_hints":[]}"#
         );
     }
 

@@ -1,11 +1,12 @@
-//! What an agent waits for: a whole `toolgate hook`, beside `/bin/true` in the same run; and what is shipped.
+//! What an agent waits for: a whole `toolgate hook`, cold and with the resident host, beside `/bin/true` and `/bin/sh -c
+//! true` in the same run; and what is shipped.
 
 // The macros make undocumented functions, and the table is printed.
 #![allow(missing_docs, clippy::print_stdout)]
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -14,10 +15,19 @@ use toolgate_tests::target;
 
 const PAYLOAD: &str = r#"{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"cd src && grep -rn \"fn main\" . | head -20"},"tool_use_id":"t"}"#;
 
-fn run(program: &Path, arguments: &[&str]) {
+/// A home folder of its own, and whether hooks ask the resident host there.
+struct Place {
+    home: tempfile::TempDir,
+    resident: bool,
+}
+
+fn run(program: &Path, arguments: &[&str], place: &Place) {
+    let home = place.home.path();
     let mut child = Command::new(program)
         .args(arguments)
-        .env("TOOLGATE_NO_SERVE", "1")
+        .env("HOME", home)
+        .env("XDG_RUNTIME_DIR", home)
+        .env("TOOLGATE_NO_SERVE", if place.resident { "" } else { "1" })
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
@@ -27,8 +37,24 @@ fn run(program: &Path, arguments: &[&str]) {
     assert!(child.wait().expect("the program ends").success());
 }
 
+/// The resident host, when it listens.
+fn resident(program: &Path, place: &Place) -> Child {
+    let home = place.home.path();
+    let mut host = Command::new(program)
+        .arg("serve")
+        .env("HOME", home)
+        .env("XDG_RUNTIME_DIR", home)
+        .env("TOOLGATE_NO_SERVE", "")
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the host starts");
+    let mut line = String::new();
+    BufReader::new(host.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says where it listens");
+    host
+}
+
 /// Milliseconds of processor time for one run, over many.
-fn processor_time(program: &Path, arguments: &[&str]) -> f64 {
+fn processor_time(program: &Path, arguments: &[&str], place: &Place) -> f64 {
     const RUNS: i32 = 200;
     let spent = || {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage");
@@ -36,26 +62,37 @@ fn processor_time(program: &Path, arguments: &[&str]) -> f64 {
     };
     let before = spent();
     for _ in 0..RUNS {
-        run(program, arguments);
+        run(program, arguments, place);
     }
     (spent() - before) as f64 / 1_000.0 / f64::from(RUNS)
 }
 
 fn process(criterion: &mut Criterion) {
     let toolgate = target().join("release/toolgate");
-    let nothing = Path::new("/bin/true");
+    let place = |resident| Place { home: tempfile::tempdir().expect("a scratch folder"), resident };
+    let (alone, served) = (place(false), place(true));
+    let mut host = resident(&toolgate, &served);
+    let cases: [(&str, &Path, &[&str], &Place); 5] = [
+        ("/bin/true", Path::new("/bin/true"), &[], &alone),
+        ("/bin/sh -c true", Path::new("/bin/sh"), &["-c", "true"], &alone),
+        ("toolgate --version", &toolgate, &["--version"], &alone),
+        ("toolgate hook claude, cold", &toolgate, &["hook", "claude"], &alone),
+        ("toolgate hook claude, with the resident host", &toolgate, &["hook", "claude"], &served),
+    ];
     let mut group = criterion.benchmark_group("process");
-    group.bench_function("/bin/true", |bencher| bencher.iter(|| run(nothing, &[])));
-    group.bench_function("toolgate --version", |bencher| bencher.iter(|| run(&toolgate, &["--version"])));
-    group.bench_function("toolgate hook claude", |bencher| bencher.iter(|| run(&toolgate, &["hook", "claude"])));
+    for (name, program, arguments, place) in cases {
+        group.bench_function(name, |bencher| bencher.iter(|| run(program, arguments, place)));
+    }
     group.finish();
 
-    let base = processor_time(nothing, &[]);
-    let start = processor_time(&toolgate, &["--version"]);
-    let hook = processor_time(&toolgate, &["hook", "claude"]);
+    println!("\nprocessor time of one run, in ms, without the resident host's own:");
+    for (name, program, arguments, place) in cases {
+        println!("{:>8.2}  {name}", processor_time(program, arguments, place));
+    }
+    // It has served its time.
+    let _ = host.kill().and_then(|()| host.wait());
     let resident = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage").max_rss();
     let size = |path: &str| std::fs::metadata(target().join(path)).map_or(0, |found| found.len());
-    println!("\nprocessor time of one run, in ms: /bin/true {base:.2}, --version {start:.2}, hook {hook:.2}");
     println!("largest resident size of a run: {:.1} MiB", resident as f64 / 1_024.0);
     for (name, path) in [
         ("command", "release/toolgate"),

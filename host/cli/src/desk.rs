@@ -71,8 +71,8 @@ impl Desk<'_> {
             call.workspace_root.clone_from(&root);
             scene.root = root;
         }
-        if let Some(memory) = kept.memory {
-            note(&mut call, "memory", memory);
+        if let Some(memory) = &kept.memory {
+            note(&mut call, "memory", memory.clone());
         }
         if !self.plugins.is_empty() {
             hint(&mut call).await;
@@ -98,7 +98,7 @@ impl Desk<'_> {
         };
         // A call that is asked about may run.
         if let (Some(memory), false) = (memory, matches!(verdict.decision, Decision::Block(_))) {
-            session::keep(agent, &scene, |kept| kept.memory = session::memory(&memory));
+            session::keep(agent, &scene, |file| file.remember(&memory, kept.memory.as_ref()));
         }
         let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));

@@ -11,7 +11,7 @@ use toolgate_host::decide::strictest;
 use toolgate_host::limits::Limits;
 use toolgate_host::{Decision, Diagnostic, Gate, Observer, Plugin, Session, ToolCall, ToolResult, Verdict};
 
-use crate::agent::Scene;
+use crate::agent::{OTHER_CWD, Scene};
 use crate::packs::Packs;
 use crate::place::{self, Opened, Standing};
 use crate::plugins::Plugins;
@@ -97,7 +97,7 @@ pub(crate) async fn here(
     frames: Option<&Frames>,
     life: Life,
 ) -> Result<Judged, String> {
-    let Question { scene, call, agent, packs, plugins } = question;
+    let Question { scene, call, packs, plugins, .. } = question;
     let (cwd, home) = match call {
         Some(call) => (call.cwd.as_str(), call.home.clone()),
         None => (scene.cwd.as_str(), place::home()),
@@ -114,7 +114,7 @@ pub(crate) async fn here(
         gates.push(gate);
     }
     let (verdict, memory) = match call {
-        Some(call) => rewritten(&gate, &gates, call, agent).await,
+        Some(call) => rewritten(&gate, &gates, call, question).await,
         None => (Verdict::pass(), None),
     };
     let took = before.elapsed();
@@ -128,6 +128,10 @@ pub(crate) async fn here(
 async fn all(guard: &Gate, gates: &[Gate], call: &ToolCall) -> (Verdict, Option<String>) {
     let (first, memory) = guard.judge_and_remember(call).await;
     let mut verdicts = vec![first];
+    let context: serde_json::Value = serde_json::from_str(&call.context).unwrap_or_default();
+    if let Some(cwd) = context.get(OTHER_CWD).and_then(serde_json::Value::as_str) {
+        verdicts.push(guard.judge(&ToolCall { cwd: cwd.to_owned(), ..call.clone() }).await);
+    }
     for gate in gates {
         verdicts.push(gate.judge(call).await);
     }
@@ -135,11 +139,11 @@ async fn all(guard: &Gate, gates: &[Gate], call: &ToolCall) -> (Verdict, Option<
 }
 
 /// The same, where what a component makes of a call is judged by all of them again.
-async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, agent: &str) -> (Verdict, Option<String>) {
+async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, question: &Question) -> (Verdict, Option<String>) {
     let (verdict, memory) = all(guard, gates, call).await;
     let Decision::Rewrite(input) = &verdict.decision else { return (verdict, memory) };
     let refused = |why: String| (Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")), None);
-    let new = match again(call, input, agent) {
+    let new = match again(call, input, question) {
         Ok(new) => new,
         Err(why) => return refused(format!("cannot be read any more: {why}")),
     };
@@ -152,11 +156,13 @@ async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, agent: &str) -
     }
 }
 
-/// A call with another input.
-fn again(call: &ToolCall, input: &str, agent: &str) -> Result<ToolCall, String> {
+/// A call with another input, read from where the agent is.
+fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, String> {
+    let Question { scene, agent, .. } = question;
     let agent = crate::agent::named(agent).ok_or_else(|| format!("{agent} is no agent"))?;
     let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
-    let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), ..call.clone() };
+    let cwd = scene.cwd.clone();
+    let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };
     crate::agent::read(agent, &call.tool, &input, bare)
 }
 

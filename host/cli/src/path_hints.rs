@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Plugin, Session, ToolCall, ToolKind};
 
-use crate::agent::quoted;
+use crate::agent::{OTHER_CWD, quoted};
 
 /// The hints of a call: relative to its workspace where they lie in it, else absolute; each once.
 pub(crate) async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, CallError> {
     let Some(text) = text(call) else { return Ok(Vec::new()) };
-    let session = Session {
-        home: call.home.clone(),
-        workspace_root: call.workspace_root.clone(),
-        ..Session::in_folder(&call.cwd)
-    };
+    // Where a call may be in another directory, that is the one its paths were meant in.
+    let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
+    let cwd = context.get(OTHER_CWD).and_then(Value::as_str).unwrap_or(&call.cwd);
+    let session =
+        Session { home: call.home.clone(), workspace_root: call.workspace_root.clone(), ..Session::in_folder(cwd) };
     let granted = Capabilities::denied().files(LocalFiles::new().inline()).log(LocalLog);
     let request = json!({
-        "command": text, "cwd": call.cwd, "home": call.home, "workspace_root": call.workspace_root,
+        "command": text, "cwd": cwd, "home": call.home, "workspace_root": call.workspace_root,
     });
     let answer = Analysis::new(plugin.clone(), session, granted).hints(&request.to_string()).await?;
     let answer: Value = serde_json::from_str(&answer).unwrap_or_default();

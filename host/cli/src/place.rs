@@ -94,7 +94,7 @@ fn own(kept: &[PathBuf]) -> Vec<String> {
     let state = state_folder(home().map(PathBuf::from).as_deref());
     let sockets = crate::serve::resident::folder();
     let named = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten();
-    let named: Vec<PathBuf> = named.chain(kept.iter().cloned()).collect();
+    let named: Vec<PathBuf> = named.chain(kept.iter().cloned()).chain(crate::install::moved()).collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
     all.sort();

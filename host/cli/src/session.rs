@@ -91,9 +91,26 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) {
     }
 }
 
-/// A component's memory as it is kept; none if it is none.
-pub(crate) fn memory(text: &str) -> Option<Value> {
-    (text.len() <= MEMORY).then(|| serde_json::from_str(text).ok()).flatten()
+impl Kept {
+    /// Takes over what a call leaves behind, which was told `before`. What calls beside it have left meanwhile stays: lists
+    /// of both are joined. What cannot be kept leaves the memory as it is, with more in it rather than less.
+    pub(crate) fn remember(&mut self, text: &str, before: Option<&Value>) {
+        let new = (text.len() <= MEMORY).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+        let Some(mut new) = new else {
+            tracing::warn!("what the call left behind is too much to be kept");
+            return;
+        };
+        if let Some(known) = self.memory.as_ref().filter(|known| Some(*known) != before) {
+            for (key, value) in new.as_object_mut().into_iter().flatten() {
+                let other = known.get(key).and_then(Value::as_array).into_iter().flatten();
+                if let Some(list) = value.as_array_mut() {
+                    let missing: Vec<Value> = other.filter(|one| !list.contains(one)).cloned().collect();
+                    list.splice(0..0, missing);
+                }
+            }
+        }
+        self.memory = Some(new);
+    }
 }
 
 /// Removes sessions that nobody goes on with.

@@ -184,6 +184,11 @@ fn parallel_hooks_each_get_their_own_answer() {
             });
         }
     });
+    let sessions = std::fs::read_dir(scene.at("home/.local/state/toolgate/sessions")).expect("a folder");
+    let kept =
+        sessions.map(|entry| entry.expect("an entry").path()).find(|path| path.extension() == Some("json".as_ref()));
+    let kept: Value = serde_json::from_slice(&std::fs::read(kept.expect("a session")).expect("read")).expect("JSON");
+    assert_eq!(kept["memory"]["files"].as_array().map(Vec::len), Some(8), "all downloads are remembered: {kept}");
 }
 
 #[test]

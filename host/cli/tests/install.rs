@@ -204,8 +204,8 @@ fn what_cannot_be_read_is_refused_and_stays() {
     let home = Home::new();
     home.write(file_of("pi"), "export default () => {};\n");
     assert_eq!(home.run(&["uninstall", "pi"]).0, 65);
-    assert_eq!(home.run(&["install", "pi"]).0, 0);
-    assert_eq!(home.read(".pi/agent/extensions/toolgate.ts.toolgate-backup"), "export default () => {};\n");
+    assert_eq!(home.run(&["install", "pi"]).0, 65);
+    assert_eq!(home.read(".pi/agent/extensions/toolgate.ts"), "export default () => {};\n");
     // No file at all.
     let home = Home::new();
     fs::create_dir_all(home.at(".codex/hooks.json")).expect("a folder");

@@ -70,7 +70,8 @@ impl tool_observer::Guest for Fixture {
         if !matches!(outcome.call.kind, ToolKind::Write | ToolKind::Edit) {
             return None;
         }
-        let path = outcome.call.paths.first().map(|path| path.value.as_str()).unwrap_or_default();
+        // Of a patch the agent's own input says which files are meant.
+        let path = outcome.call.paths.first().map_or(outcome.call.input.as_str(), |path| path.value.as_str());
         Some(tool_observer::Addition { text: format!("{REPORT} {path}"), details: String::new() })
     }
 }

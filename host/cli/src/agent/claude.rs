@@ -20,8 +20,6 @@ const TOOLS: &[Tool] = &[
     Tool::look("Glob", ToolKind::List, &["path"], &["pattern"]),
     Tool::look("Grep", ToolKind::Search, &["path"], &["glob"]),
     Tool::look("LS", ToolKind::List, &["path"], &[]),
-    // Watches what a shell command prints.
-    Tool::shell("Monitor", &[]),
     Tool::file("MultiEdit", ToolKind::Edit, &["file_path"]),
     Tool::file("NotebookEdit", ToolKind::Edit, &["notebook_path"]),
     Tool::file("Read", ToolKind::Read, &["file_path"]),

@@ -17,8 +17,7 @@ pub(crate) struct Codex;
 const PERMISSION: &str = "PermissionRequest";
 
 /// As of Codex 0.169, as its hooks name them.
-const TOOLS: &[Tool] =
-    &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &["workdir"]), TYPED];
+const TOOLS: &[Tool] = &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &[]), TYPED];
 
 /// Text for a terminal that is open. There is no event before it but the one for the permission.
 const TYPED: Tool = Tool { name: "write_stdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } };

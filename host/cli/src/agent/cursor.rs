@@ -18,9 +18,11 @@ pub(crate) struct Cursor;
 const TOOLS: &[Tool] = &[
     Tool { name: "Delete", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
     Tool { name: "Edit", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Edit) } },
-    Tool { name: "Grep", row: Row { paths: &["path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
+    Tool { name: "Grep", row: Row { paths: &["path", "file_path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
     Tool { name: "Read", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Read) } },
-    Tool::shell("Shell", &["working_directory", "workdir", "cwd"]),
+    Tool { name: "Shell", row: Row { command: &["command"], other_cwd: &["working_directory", "workdir", "cwd"], ..Row::of(ToolKind::Shell) } },
+    // Its payload has not the text that is typed, so that it is denied for want of it.
+    Tool { name: "WriteShellStdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } },
     Tool { name: "Write", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
 ];
 
@@ -40,7 +42,11 @@ impl Dialect for Cursor {
             return Ok(Event::unknown(moment));
         }
         let scene = scene(payload)?;
-        let made = |name: &str, input: &Value| call(self, &scene, (payload.optional("generation_id"), ""), name, input);
+        let made = |name: &str, input: &Value| {
+            let mut made = call(self, &scene, (payload.optional("generation_id"), ""), name, input)?;
+            super::note(&mut made, "typed_unseen", true.into());
+            Ok::<_, String>(made)
+        };
         let tool = || -> Result<_, String> {
             let input = payload.field("tool_input")?;
             // Of an MCP tool it is a JSON text.
@@ -57,6 +63,10 @@ impl Dialect for Cursor {
             "beforeReadFile" | "beforeTabFileRead" => {
                 let made = made("Read", &json!({ "file_path": payload.text("file_path")? }))?;
                 About::Call { call: Box::new(made), asks: Asks::Nobody }
+            }
+            // The event before a shell command comes after it, and asks.
+            "preToolUse" if payload.optional("tool_name") == "Shell" => {
+                About::Call { call: Box::new(tool()?), asks: Asks::Agent }
             }
             "preToolUse" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
             "afterShellExecution" => {
@@ -85,6 +95,7 @@ impl Dialect for Cursor {
             Answer::Add(text) if moment.when == When::TurnEnd => json!({ "followup_message": text }),
             Answer::Add(text) => json!({ "additional_context": text }),
             Answer::Deny(reason) => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
+            Answer::Ask(_) if moment.name == "preToolUse" => json!({}),
             Answer::Ask(reason) => json!({ "permission": "ask", "user_message": reason, "agent_message": reason }),
             Answer::Rewrite(input) => json!({ "updated_input": input }),
         };

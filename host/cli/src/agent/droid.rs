@@ -17,7 +17,8 @@ const TOOLS: &[Tool] = &[
     Tool::patch("ApplyPatch", &["patch", "input", "command"]),
     Tool::file("Create", ToolKind::Write, &["file_path"]),
     Tool::file("Edit", ToolKind::Edit, &["file_path"]),
-    Tool::shell("Execute", &["workdir", "cwd"]),
+    // Its own calls name no directory. Should one do, it may be either.
+    Tool { name: "Execute", row: Row { command: &["command", "cmd"], other_cwd: &["workdir", "cwd"], ..Row::of(ToolKind::Shell) } },
     Tool::fetch("FetchUrl", &["url"]),
     Tool { name: "Glob", row: Row { paths: &["folder", "path"], ..Row::of(ToolKind::List) } },
     Tool { name: "Grep", row: Row { paths: &["path"], globs: &["glob_pattern", "glob"], ..Row::of(ToolKind::Search) } },

@@ -20,7 +20,7 @@ const TOOLS: &[Tool] = &[
     Tool::look("list_directory", ToolKind::List, &["dir_path", "path"], &[]),
     Tool::file("read_file", ToolKind::Read, &["file_path"]),
     Tool::file("replace", ToolKind::Edit, &["file_path"]),
-    Tool { name: "run_shell_command", row: Row { command: &["command"], cwd: &["dir_path", "directory"], ..Row::of(ToolKind::Shell) } },
+    Tool { name: "run_shell_command", row: Row { command: &["command"], cwd: &["dir_path"], other_cwd: &["directory"], ..Row::of(ToolKind::Shell) } },
     Tool::look("search_file_content", ToolKind::Search, &["dir_path", "path"], &["include"]),
     Tool::other("google_web_search", ToolKind::Fetch),
     Tool::file("write_file", ToolKind::Write, &["file_path"]),

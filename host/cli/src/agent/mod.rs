@@ -53,6 +53,11 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
     /// can do that.
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String;
 
+    /// What a path may be taken for besides what is written.
+    fn readings(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
     /// is known to be another.
     fn unreadable(&self, event: Option<&str>) -> Moment;
@@ -197,7 +202,7 @@ pub(crate) struct Tool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row<'a> {
     pub(crate) kind: ToolKind,
-    /// A shell command, or the patch of a tool that edits: the first of these that is there. One has to be.
+    /// A shell command, or the patch of a tool that edits. One of these has to be there; all that are there are judged.
     pub(crate) command: &'a [&'a str],
     /// Paths that have to be there.
     pub(crate) required: &'a [&'a str],
@@ -207,12 +212,15 @@ pub(crate) struct Row<'a> {
     pub(crate) globs: &'a [&'a str],
     /// The directory that the call works in, instead of the agent's: the first of these that is there.
     pub(crate) cwd: &'a [&'a str],
+    /// A directory that it may work in, where no run has shown that the agent does what such a key says: the call is judged
+    /// in both.
+    pub(crate) other_cwd: &'a [&'a str],
 }
 
 impl Row<'static> {
     /// Nothing in it.
     const fn of(kind: ToolKind) -> Self {
-        Row { kind, command: &[], required: &[], paths: &[], globs: &[], cwd: &[] }
+        Row { kind, command: &[], required: &[], paths: &[], globs: &[], cwd: &[], other_cwd: &[] }
     }
 }
 
@@ -253,22 +261,53 @@ impl Tool {
     }
 }
 
-/// Keys of an unknown tool's input that hold a shell command.
-const COMMAND_KEYS: &[&str] = &["bash", "cmd", "command", "commands", "script", "shell", "shell_command"];
+/// Keys of an unknown tool's input that hold a shell command, or whose last word is one of these.
+const COMMAND_KEYS: &[&str] = &[
+    "argv",
+    "bash",
+    "cmd",
+    "cmdline",
+    "cmds",
+    "command",
+    "commandline",
+    "commands",
+    "exec",
+    "script",
+    "shell",
+    "shellcommand",
+];
 
 /// Those under which a list is several commands, and not the words of one.
-const SEVERAL_KEYS: &[&str] = &["commands"];
+const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
 
-/// Keys of an unknown tool's input that hold paths.
+/// Keys of an unknown tool's input that hold paths, or whose last word is one of these.
 #[rustfmt::skip]
 const PATH_KEYS: &[&str] = &[
-    "absolute_path", "cwd", "destination", "dir", "dir_path", "directory", "file", "file_path", "file_paths",
-    "filename", "files", "folder", "from", "input_path", "notebook_path", "old_path", "new_path", "output_path",
-    "path", "paths", "root", "source", "src", "target", "target_file", "to", "workdir",
+    "cwd", "dest", "destination", "dir", "directory", "dst", "file", "filename", "files", "folder", "from", "path", "pathname",
+    "paths", "root", "source", "src", "target", "to", "workdir",
 ];
 
 /// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
 const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
+
+/// Keys of an unknown tool's input that hold what it writes.
+const CONTENT_KEYS: &[&str] = &["content", "contents", "data", "diff", "edits", "filetext", "newtext", "replacement"];
+
+/// Words in the name of a tool that writes to what it names.
+#[rustfmt::skip]
+const WRITES: &[&str] = &[
+    "append", "apply", "create", "download", "edit", "insert", "make", "mkdir", "modify", "overwrite", "patch", "put", "replace",
+    "save", "set", "store", "touch", "truncate", "update", "upload", "write",
+];
+
+/// Words in the name of a tool that gives files another place.
+const MOVES: &[&str] = &["move", "mv", "rename"];
+
+/// Words in the name of a tool that removes what it names.
+const REMOVES: &[&str] = &["delete", "erase", "purge", "remove", "rm", "rmdir", "trash", "unlink", "wipe"];
+
+/// How a patch begins that names its files itself.
+const PATCH: &str = "*** Begin Patch";
 
 /// Characters of what matched that a reason has.
 const MATCHED: usize = 1_000;
@@ -299,14 +338,32 @@ pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
 pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
     let known = agent.tools().iter().find(|tool| tool.name == name);
     match (UserTools::row(agent.name(), name)?, known) {
-        (Some(own), _) => own.with(|row| filled(row, name, input, call)),
-        (None, Some(tool)) => filled(&tool.row, name, input, call),
+        (Some(own), None) => own.with(|row| filled(agent, row, name, input, call)),
+        // What is known of a tool stays known.
+        (Some(own), Some(tool)) => {
+            let first = filled(agent, &tool.row, name, input, call.clone())?;
+            let second = own.with(|row| filled(agent, row, name, input, call))?;
+            let commands = first.command.iter().chain(&second.command).cloned().collect();
+            Ok(ToolCall {
+                command: if first.command == second.command { first.command } else { together(commands) },
+                paths: [first.paths, second.paths].concat(),
+                globs: [first.globs, second.globs].concat(),
+                ..first
+            })
+        }
+        (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
         (None, None) => guessed(name, input, call),
     }
 }
 
 /// Fills in what a tool works on that has a row.
-fn filled(row: &Row<'_>, name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+fn filled(
+    agent: &dyn Dialect,
+    row: &Row<'_>,
+    name: &str,
+    input: &Value,
+    mut call: ToolCall,
+) -> Result<ToolCall, String> {
     let fields = input.as_object().ok_or_else(|| format!("the input of {name} is not a JSON object"))?;
     call.input = input.to_string();
     call.kind = row.kind;
@@ -316,16 +373,35 @@ fn filled(row: &Row<'_>, name: &str, input: &Value, mut call: ToolCall) -> Resul
         Some(_) => Err(format!("the field {key} of {name} is not a text")),
     };
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(key).transpose()).transpose();
-    call.command = first(row.command)?;
-    if let (None, Some(key)) = (&call.command, row.command.first()) {
+    // Which of several the agent takes is not told by their being there.
+    let commands: Result<Vec<Field>, String> = row.command.iter().filter_map(|key| text(key).transpose()).collect();
+    let mut commands = commands?;
+    if let (true, Some(key)) = (commands.is_empty(), row.command.first()) {
         return Err(format!("the input of {name} has no {key}"));
     }
+    call.command = match row.kind {
+        ToolKind::Shell => together(commands),
+        _ if commands.len() > 1 => {
+            let texts: Vec<&str> = commands.iter().map(|field| field.value.as_str()).collect();
+            Some(Field { name: commands[0].name.clone(), value: texts.join("\n") })
+        }
+        _ => commands.pop(),
+    };
+    let mut paths = Vec::new();
     for key in row.required {
-        call.paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
+        paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
     }
     for key in row.paths {
-        let field = text(key)?;
-        call.paths.extend(if row.kind == ToolKind::Fetch { field.and_then(file_of) } else { field });
+        paths.extend(text(key)?);
+    }
+    // A tool that works on a file names it; one that does not may have another name for it.
+    let works = matches!(row.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
+    if let (true, true, Some(key)) = (works, paths.is_empty(), row.paths.first()) {
+        return Err(format!("the input of {name} has no {key}"));
+    }
+    match row.kind {
+        ToolKind::Fetch => call.paths.extend(paths.into_iter().filter_map(file_of)),
+        _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
     }
     for key in row.globs {
         call.globs.extend(text(key)?);
@@ -333,15 +409,48 @@ fn filled(row: &Row<'_>, name: &str, input: &Value, mut call: ToolCall) -> Resul
     if let Some(cwd) = first(row.cwd)? {
         call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
     }
+    if let Some(cwd) = first(row.other_cwd)? {
+        let other = below(&call.cwd, &cwd.value, call.home.as_deref());
+        note(&mut call, OTHER_CWD, other.into());
+    }
     Ok(call)
+}
+
+/// What is known of a call: another directory that it may work in.
+pub(crate) const OTHER_CWD: &str = "other_cwd";
+
+/// A path as it is written, and as it may be meant besides.
+fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
+    let mut others = agent.readings(&field.value);
+    // Not every agent takes a tilde for the home folder.
+    if field.value.starts_with('~') {
+        others.push(format!("./{}", field.value));
+    }
+    let again = |value: String| Field { name: field.name.clone(), value };
+    let mut all: Vec<Field> = others.into_iter().filter(|other| *other != field.value).map(again).collect();
+    all.insert(0, field);
+    all
 }
 
 /// The file that a URL names, if it names one.
 fn file_of(field: Field) -> Option<Field> {
-    let path = field.value.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?.len();
-    let path = field.value.get(path..)?;
-    let path = path.strip_prefix("localhost").unwrap_or(path).to_owned();
-    Some(Field { value: path, ..field })
+    let url = field.value.trim();
+    let rest = url.get(5..).filter(|_| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")))?;
+    let rest = rest.strip_prefix("//localhost").unwrap_or(rest);
+    Some(Field { value: format!("/{}", decoded(rest.trim_start_matches('/'))), ..field })
+}
+
+/// A part of a URL with its `%XX` resolved.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        all.push(hex.unwrap_or(*byte));
+        at += if hex.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&all).into_owned()
 }
 
 /// A directory that a call names, seen from the agent's.
@@ -383,6 +492,27 @@ fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, St
     call.input = input.to_string();
     let mut commands = Vec::new();
     generic("", input, DEPTH, &mut commands, &mut call.paths)?;
+    let words = words_of(name);
+    let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
+    let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
+    let writes = says(WRITES) || says(MOVES) || written();
+    if !commands.is_empty() && !paths.is_empty() && writes {
+        // Some tools have a key `command` for what they are to do.
+        commands.push(Field { name: call.paths[0].name.clone(), value: format!("touch -- {}", paths.join(" ")) });
+    }
+    if commands.is_empty() && !paths.is_empty() {
+        // By its name it does what a shell would be told like this.
+        let value = match (says(REMOVES), says(MOVES) && paths.len() > 1) {
+            (true, _) => Some(format!("rm -rf -- {}", paths.join(" "))),
+            (_, true) => Some(format!("mv -- {}", paths.join(" "))),
+            _ => None,
+        };
+        commands.extend(value.map(|value| Field { name: call.paths[0].name.clone(), value }));
+        if commands.is_empty() && writes {
+            call.kind = ToolKind::Edit;
+        }
+    }
     call.command = together(commands);
     Ok(call)
 }
@@ -429,11 +559,15 @@ fn generic(
             .iter()
             .enumerate()
             .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, commands, paths)),
+        Value::String(text) if text.trim_start().starts_with(PATCH) => {
+            commands.push(field(format!("apply_patch {}", quoted(text))));
+            Ok(())
+        }
         Value::String(text) if is(COMMAND_KEYS, key) => {
             commands.push(field(text.clone()));
             Ok(())
         }
-        Value::String(text) if is(URL_KEYS, key) || text.starts_with("file://") => {
+        Value::String(text) if is(URL_KEYS, key) || text.starts_with("file:") => {
             paths.extend(file_of(field(text.clone())));
             Ok(())
         }
@@ -471,11 +605,30 @@ fn together(mut commands: Vec<Field>) -> Option<Field> {
     Some(Field { name, value: lines.join("\n") })
 }
 
-/// Whether a key is among these, however it is cased and joined: `filePath`, `file_path`, `FilePath`.
+/// Whether a key is among these as a whole or by its last word, however it is cased and joined: `filePath`, `file_path`,
+/// `FILE-PATH`.
 fn is(keys: &[&str], key: &str) -> bool {
-    let plain = |key: &str| key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
-    let key = plain(key);
-    keys.iter().any(|known| plain(known) == key)
+    let words = words_of(key);
+    let whole = words.concat();
+    keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))
+}
+
+/// The words of a name, in small letters.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut lower = false;
+    for c in name.chars() {
+        let new = !c.is_ascii_alphanumeric() || (lower && c.is_ascii_uppercase());
+        if new || words.is_empty() {
+            words.push(String::new());
+        }
+        lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        if let (Some(word), true) = (words.last_mut(), c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// A word as a shell would need it written.
@@ -508,6 +661,15 @@ mod tests {
             ),
             (json!({"paths": ["a"], "uri": "file:///b"}), None, vec![("paths/0", "a"), ("uri", "/b")]),
             (json!({"text": "rm -rf /", "n": 3}), None, vec![]),
+            (json!({"commandLine": "a"}), Some(("commandLine", "a")), vec![]),
+            (json!({"argv": ["rm", "x"]}), Some(("argv", "rm x")), vec![]),
+            (
+                json!({"download_path": "a", "transcript": "b", "outputFile": "c"}),
+                None,
+                vec![("download_path", "a"), ("outputFile", "c")],
+            ),
+            (json!({"url": "file:/a%2Fb", "link": " FILE:///c "}), None, vec![("url", "/a/b"), ("link", "/c")]),
+            (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
         ];
         for (input, command, paths) in cases {
             let call = guessed("mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");

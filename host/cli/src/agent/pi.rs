@@ -3,10 +3,10 @@
 //! From runs of version 0.87. Its calls arrive in batches of `toolgate check` as well.
 
 use serde_json::{Value, json};
-use toolgate_host::ToolKind;
+use toolgate_host::{Field, ToolKind};
 
 use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When, file_of};
 
 pub(crate) struct Pi;
 
@@ -64,6 +64,15 @@ impl Dialect for Pi {
             _ => About::Session,
         };
         Ok(Event { moment, scene, about })
+    }
+
+    /// As its own file tools read a path: one `@` before it is dropped, odd blanks are blanks, and it may be a URL.
+    fn readings(&self, path: &str) -> Vec<String> {
+        let odd = |c: char| matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}');
+        let plain = path.replace(odd, " ");
+        let plain = plain.strip_prefix('@').unwrap_or(&plain).to_owned();
+        let file = file_of(Field { name: String::new(), value: plain.clone() }).map(|field| field.value);
+        [plain].into_iter().chain(file).collect()
     }
 
     fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {

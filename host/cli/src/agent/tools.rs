@@ -1,7 +1,7 @@
 //! The user's own table of tools: what MCP tools and replacements of an agent's own work on.
 //!
 //! It is `tools.yaml` in the user's folder for configuration, which is behind the gate; a project has none. It maps an
-//! agent, or `any`, to tools, and these to the keys of their input:
+//! agent, or `any`, to tools, and these to the keys of their input. A row for a tool that is known adds to what is known.
 //!
 //! ```yaml
 //! claude:
@@ -87,6 +87,7 @@ impl UserRow {
             paths: &keys(&self.paths),
             globs: &keys(&self.globs),
             cwd: &keys(&self.cwd),
+            other_cwd: &[],
         })
     }
 }
@@ -105,6 +106,10 @@ impl UserTools {
     pub(crate) fn row(agent: &str, tool: &str) -> Result<Option<UserRow>, String> {
         let Some(path) = place::user_file_named(NAME) else { return Ok(None) };
         let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
+        // Opening a pipe would wait for whoever is at its other end.
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(wrong("it is no regular file".to_owned()));
+        }
         let mut text = String::new();
         match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),

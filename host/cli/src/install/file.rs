@@ -57,6 +57,15 @@ impl File {
         }
     }
 
+    /// Whether it really is in a folder, or would be.
+    pub(crate) fn is_below(&self, folder: &Path) -> bool {
+        let there = |path: &Path| path.ancestors().find_map(|path| path.canonicalize().ok());
+        match (there(&self.real), folder.canonicalize()) {
+            (Some(real), Ok(folder)) => real.starts_with(folder),
+            _ => false,
+        }
+    }
+
     pub(crate) fn exists(&self) -> bool {
         self.content.is_some()
     }

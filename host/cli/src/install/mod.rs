@@ -27,11 +27,12 @@ use clap::Args;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
+pub(crate) use table::moved;
 
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, rules};
+use crate::{Failure, exit, rules, shim};
 use file::File;
 use program::Standing;
 use table::{Agent, Known, Scope, Way};
@@ -97,6 +98,14 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
         Way::Shim(text) => shims::with(text, &program)?,
     };
+    if matches!(known.way, Way::Shim(_)) && file.exists() && !file.text()?.starts_with(shim::MARK) {
+        let message = format!("{} is there, and Toolgate did not write it; move it away first", file.path.display());
+        return Err(Failure::new(exit::DATA, message));
+    }
+    if arguments.scope() == Scope::Project && !file.is_below(&table::project()?) {
+        let message = format!("{} is a link out of the project, which is not followed", file.path.display());
+        return Err(Failure::new(exit::DATA, message));
+    }
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes = Vec::new();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {

@@ -260,7 +260,8 @@ const CODEX: Known = Known {
     }),
     left: (
         "Codex runs no hook that you have not trusted, and `codex exec` says nothing about it: start codex, type /hooks \
-         and trust those of Toolgate. After each change of them, too",
+         and trust those of Toolgate. After each change of them, too. And what Codex types into a terminal that a call has \
+         left open is shown to no hook: `unified_exec_tty = false` under [features] in its config.toml closes that",
         "Codex reads a project's hooks only if the project is trusted, and is reported to leave them out in `codex exec` \
          even then: --user is safer",
     ),
@@ -448,6 +449,13 @@ impl Known {
         };
         folder.iter().flat_map(|folder| names.iter().map(|name| folder.join(name))).collect()
     }
+}
+
+/// The files by which agents are made to call Toolgate, where a variable says that they are not in their usual places.
+pub(crate) fn moved() -> Vec<PathBuf> {
+    let agents = Agent::value_variants().iter().map(|agent| agent.known());
+    let moved = agents.filter(|known| known.base.variable.is_some_and(|name| std::env::var_os(name).is_some()));
+    moved.flat_map(|known| known.file(Scope::User).into_iter().chain(known.other_files(Scope::User))).collect()
 }
 
 /// The root of the project that the current folder is in.

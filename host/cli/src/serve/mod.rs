@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use crate::Failure;
 use crate::agent::SHIMS;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
+use crate::{Failure, exit};
 pub(crate) use frames::Frames;
 
 #[derive(Args)]
@@ -37,6 +37,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.stdio {
         Some(agent) => stdio::run(agent, &arguments.packs, &arguments.plugins),
+        None if !arguments.packs.names().is_empty() || !arguments.plugins.is_empty() => {
+            let message = "--packs and --plugin are for --stdio: the resident host is told by each hook";
+            Err(Failure::new(exit::USAGE, message))
+        }
         None => resident::run(),
     }
 }

@@ -6,8 +6,9 @@
 //! A hook believes a resident host only if the process that speaks runs the hook's own program: the kernel names the
 //! sender of each message (`SCM_CREDENTIALS`), the first one is checked against `/proc/PID/exe`, and all others have to
 //! be from the same process. A process that exchanges itself for the program between the two is that program then, and
-//! speaks no more for whoever started it. What remains is a process of the user's that is traced, or was started with
-//! libraries of somebody else's choice; both are beyond what a program can see of another.
+//! speaks no more for whoever started it. It also has to see the same files: namespaces and root are compared, and one that
+//! was started with variables of the dynamic loader is not believed. What remains is a process of the user's that is
+//! traced, or that hid such variables; both are beyond what a program can see of another.
 //!
 //! Only on Linux; elsewhere every hook judges in its own process.
 
@@ -142,6 +143,20 @@ mod linux {
         }
     }
 
+    /// Whether a process sees the files that this one sees, and was started with nothing that changes the program.
+    fn sees_the_same(pid: i32) -> bool {
+        let space = |of: &str, name: &str| std::fs::read_link(format!("/proc/{of}/ns/{name}")).ok();
+        let of = pid.to_string();
+        let same = ["mnt", "user"].iter().all(|name| {
+            let ours = space("self", name);
+            ours.is_some() && ours == space(&of, name)
+        });
+        let root = |of: &str| Program::of(format!("/proc/{of}/root"));
+        let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_else(|_| b"LD_".to_vec());
+        let changed = variables.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"LD_"));
+        same && root(&of) == root("self") && !changed
+    }
+
     /// Where the socket of this program and these variables is.
     fn socket() -> Option<PathBuf> {
         let mut hasher = DefaultHasher::new();
@@ -194,7 +209,7 @@ mod linux {
         fn judged(mut self, question: &Question) -> Option<Judged> {
             let hello: Hello = serde_json::from_slice(&self.line()?).ok()?;
             let host = Program::of_process(self.sender)?;
-            if Some(host) != Program::of_process(None) || Some(hello) != Hello::new() {
+            if Some(host) != Program::of_process(None) || Some(hello) != Hello::new() || !sees_the_same(self.sender?) {
                 return None;
             }
             self.stream.set_write_timeout(Some(self.left()?)).ok()?;

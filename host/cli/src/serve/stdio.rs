@@ -142,7 +142,8 @@ struct Owed {
 impl Owed {
     fn pay(&mut self, result: &str) {
         self.paid = true;
-        let result: Value = serde_json::from_str(result).unwrap_or_else(|_| json!({}));
+        // What is no object is nothing that a shim takes for leave.
+        let result: Value = serde_json::from_str(result).unwrap_or_default();
         // A shim that does not read any more is about to end.
         let _ = self.frames.write_whole(json!({ "schema": 1, "id": self.id, "result": result }));
     }
