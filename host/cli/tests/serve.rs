@@ -71,6 +71,12 @@ fn hook(scene: &Scene, command: &str, variables: &[(&'static str, String)]) -> (
     (String::from_utf8(output.stdout).expect("UTF-8"), resident)
 }
 
+/// The decision that the resident host gives. On a machine that is busy a hook may judge itself; it is asked again then.
+fn by_host(scene: &Scene, command: &str) -> String {
+    let mut tries = (0..50).map(|_| hook(scene, command, &variables(scene)));
+    tries.find_map(|(answer, by_resident)| by_resident.then_some(answer)).expect("the resident host answers")
+}
+
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn a_resident_host_is_used_and_is_the_users_alone() {
@@ -79,8 +85,8 @@ fn a_resident_host_is_used_and_is_the_users_alone() {
     let mode = |path: &std::path::Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
     assert_eq!((mode(&socket), mode(socket.parent().expect("a folder"))), (0o600, 0o700));
     for (command, denied) in [("ls", false), ("rm -rf ~", true)] {
-        let (answer, by_resident) = hook(&scene, command, &variables(&scene));
-        assert_eq!((answer.contains("\"deny\""), by_resident), (denied, true), "{command}: {answer}");
+        let answer = by_host(&scene, command);
+        assert_eq!(answer.contains("\"deny\""), denied, "{command}: {answer}");
     }
     // Whose files are elsewhere, and who does not want it, is not served by it.
     scene.write("other/x", "");
@@ -102,11 +108,10 @@ fn a_resident_host_is_used_and_is_the_users_alone() {
 fn a_resident_host_reads_the_rules_anew() {
     let scene = Scene::new();
     let (_running, _) = resident(&scene);
-    let denied = || hook(&scene, "make deploy", &variables(&scene));
-    assert_eq!(denied(), (String::new(), true));
+    assert_eq!(by_host(&scene, "make deploy"), "");
     scene.write("home/.config/toolgate/toolgate.yaml", "bashToolPatterns: [{pattern: deploy, reason: no}]");
-    let (answer, by_resident) = denied();
-    assert!(answer.contains("deny") && by_resident, "{answer}");
+    let answer = by_host(&scene, "make deploy");
+    assert!(answer.contains("deny"), "{answer}");
 }
 
 /// A host that was killed, one that hangs, and one that is somebody else's: the hook judges itself.

@@ -89,6 +89,10 @@ pub trait Client: Sync {
     fn typed(&self, _command: &str) -> Option<[Call; 2]> {
         None
     }
+    /// Whether a plugin of the agent keeps one host, instead of a hook that starts a program for each call.
+    fn session(&self) -> bool {
+        false
+    }
     /// Whether `cd` in one shell call holds in the next.
     fn keeps_directory(&self) -> bool {
         false

@@ -121,13 +121,16 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>
     if !says(&["install", "--help"], client.name())? {
         return Ok(Some("this Toolgate cannot be installed for the agent".into()));
     }
-    if scenario.plugin && !says(&["hook", "--help"], "--plugin")? {
-        return Ok(Some("this Toolgate loads no plugins in a hook".into()));
-    }
     if scenario.plugin && !Path::new(PLUGIN).exists() {
         return Ok(Some("there is no plugin; `just guest` builds it".into()));
     }
-    let out = Command::new(GUARD).args(["install", client.name(), "--user"]).current_dir(WORK).output()?;
+    let options = ["--plugin", PLUGIN, "--rewrite"];
+    let mut install = Command::new(GUARD);
+    install.args(["install", client.name(), "--user"]).current_dir(WORK);
+    if scenario.plugin && !client.session() {
+        install.args(options);
+    }
+    let out = install.output()?;
     fs::write(Path::new(LOG).join("install"), [&out.stdout[..], &out.stderr].concat())?;
     if !out.status.success() {
         return Err(io::Error::other(format!("toolgate install: {}", String::from_utf8_lossy(&out.stderr))));
@@ -143,11 +146,11 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>
             fs::set_permissions(folder, Permissions::from_mode(0o500))?;
         }
     }
-    if scenario.plugin {
+    if scenario.plugin && client.session() {
+        // Its plugin starts the host without options.
         let real = format!("{GUARD}.real");
         fs::rename(GUARD, &real)?;
-        let options = format!("--plugin {PLUGIN} --rewrite");
-        replace(&format!("#!/bin/sh\ncase $1 in hook | serve) set -- \"$@\" {options} ;; esac\nexec {real} \"$@\"\n"))?;
+        replace(&format!("#!/bin/sh\nexec {real} \"$@\" {}\n", options.join(" ")))?;
     }
     Ok(None)
 }

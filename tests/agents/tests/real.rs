@@ -28,7 +28,6 @@ fn pi_and_codex_run_nothing_that_is_blocked() {
         _ => panic!("{}\n{said}", out.status),
     }
     let cells: Vec<Value> = serde_json::from_slice(&out.stdout).expect("JSON");
-    let missing = |cell: &&Value| cell["result"] == "not yet";
-    let missing: Vec<&Value> = cells.iter().filter(missing).collect();
+    let missing: Vec<&Value> = cells.iter().filter(|cell| cell["result"] == "not yet").collect();
     assert!(!cells.is_empty() && missing.is_empty(), "not shown: {missing:#?}");
 }

@@ -28,8 +28,8 @@ const TOOLS: &[Tool] = &[
     Tool::file("Write", ToolKind::Write, &["file_path"]),
 ];
 
-/// Modes in which Claude Code has been seen to say yes for its user when a hook says `ask`.
-const UNATTENDED: &[&str] = &["auto", "bypassPermissions", "dontAsk"];
+/// Modes in which Claude Code puts a question to its user. In others it has been seen to say yes in their place.
+const ATTENDED: &[&str] = &["acceptEdits", "default", "plan"];
 
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
@@ -53,7 +53,7 @@ impl Dialect for Claude {
         };
         let about = match moment.when {
             When::Before | When::Permission => {
-                let asks = if UNATTENDED.contains(&mode) { Asks::Nobody } else { Asks::Agent };
+                let asks = if ATTENDED.contains(&mode) { Asks::Agent } else { Asks::Nobody };
                 About::Call { call: Box::new(made()?), asks }
             }
             When::After => {

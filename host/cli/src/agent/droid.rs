@@ -20,7 +20,7 @@ const TOOLS: &[Tool] = &[
     // Its own calls name no directory. Should one do, it may be either.
     Tool { name: "Execute", row: Row { command: &["command", "cmd"], other_cwd: &["workdir", "cwd"], ..Row::of(ToolKind::Shell) } },
     Tool::fetch("FetchUrl", &["url"]),
-    Tool { name: "Glob", row: Row { paths: &["folder", "path"], ..Row::of(ToolKind::List) } },
+    Tool { name: "Glob", row: Row { paths: &["folder"], globs: &["patterns"], ..Row::of(ToolKind::List) } },
     Tool { name: "Grep", row: Row { paths: &["path"], globs: &["glob_pattern", "glob"], ..Row::of(ToolKind::Search) } },
     Tool::look("LS", ToolKind::List, &["directory_path", "path"], &[]),
     Tool::file("MultiEdit", ToolKind::Edit, &["file_path"]),

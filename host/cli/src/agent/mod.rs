@@ -277,6 +277,9 @@ const COMMAND_KEYS: &[&str] = &[
     "shellcommand",
 ];
 
+/// Keys that hold the words behind a program.
+const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
+
 /// Those under which a list is several commands, and not the words of one.
 const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
 
@@ -391,8 +394,18 @@ fn filled(
     for key in row.required {
         paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
     }
+    let several = |key: &str| match fields.get(key) {
+        Some(Value::Array(items)) => {
+            let field = |(at, item): (usize, &Value)| match item {
+                Value::String(text) => Ok(Field { name: format!("{key}/{at}"), value: text.clone() }),
+                _ => Err(format!("the field {key} of {name} holds something that is not a text")),
+            };
+            items.iter().enumerate().map(field).collect::<Result<Vec<_>, _>>()
+        }
+        _ => Ok(text(key)?.into_iter().collect()),
+    };
     for key in row.paths {
-        paths.extend(text(key)?);
+        paths.extend(several(key)?);
     }
     // A tool that works on a file names it; one that does not may have another name for it.
     let works = matches!(row.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
@@ -404,7 +417,7 @@ fn filled(
         _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
     }
     for key in row.globs {
-        call.globs.extend(text(key)?);
+        call.globs.extend(several(key)?);
     }
     if let Some(cwd) = first(row.cwd)? {
         call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
@@ -422,6 +435,8 @@ pub(crate) const OTHER_CWD: &str = "other_cwd";
 /// A path as it is written, and as it may be meant besides.
 fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
     let mut others = agent.readings(&field.value);
+    // Some agents take blanks at the ends off.
+    others.push(field.value.trim().to_owned());
     // Not every agent takes a tilde for the home folder.
     if field.value.starts_with('~') {
         others.push(format!("./{}", field.value));
@@ -534,16 +549,29 @@ fn generic(
         Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
             Err(format!("the field {at} looks like a command and is an object"))
         }
+        Value::Object(fields) if is(SEVERAL_KEYS, key) => {
+            let texts = fields.values().map(|value| value.as_str().map(|text| field(text.to_owned())));
+            let texts: Option<Vec<Field>> = texts.collect();
+            commands.extend(
+                texts.ok_or_else(|| format!("the field {at} looks like commands, and one of them is no text"))?,
+            );
+            Ok(())
+        }
         Value::Object(fields) => {
-            let arguments = fields.iter().find(|(key, _)| is(&["args", "arguments"], key));
-            let arguments = arguments.and_then(|(_, value)| value.as_array()).map_or(&[][..], Vec::as_slice);
+            let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
             for (key, value) in fields {
                 let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
                 match value {
                     // `{"command": "rm", "args": ["-rf", "/"]}`
-                    Value::String(program) if is(COMMAND_KEYS, key) && !arguments.is_empty() => {
-                        let value = format!("{program} {}", words(&at, arguments)?);
-                        commands.push(Field { name: at, value });
+                    Value::String(program)
+                        if is(COMMAND_KEYS, key) && !is(ARGUMENT_KEYS, key) && arguments.is_some() =>
+                    {
+                        let rest = match arguments {
+                            Some(Value::Array(items)) => words(&at, items)?,
+                            Some(Value::String(text)) => text.clone(),
+                            _ => String::new(),
+                        };
+                        commands.push(Field { name: at, value: format!("{program} {rest}") });
                     }
                     _ => generic(&at, value, depth - 1, commands, paths)?,
                 }
@@ -553,6 +581,18 @@ fn generic(
         // `["bash", "-c", "..."]`: one command as its words. Under a key for several, each is one of its own.
         Value::Array(items) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
             commands.push(field(words(at, items)?));
+            Ok(())
+        }
+        // Several commands, one of which is its words.
+        Value::Array(items) if is(SEVERAL_KEYS, key) && items.iter().any(Value::is_array) => {
+            for item in items {
+                let value = match item {
+                    Value::Array(items) => words(at, items)?,
+                    Value::String(text) => text.clone(),
+                    _ => return Err(format!("the field {at} looks like commands, and one of them is no text")),
+                };
+                commands.push(field(value));
+            }
             Ok(())
         }
         Value::Array(items) => items
@@ -595,14 +635,15 @@ fn words(at: &str, items: &[Value]) -> Result<String, String> {
     Ok(words?.join(" "))
 }
 
-/// Several commands as one text, each closed in itself, so that a quote left open in one does not hide the next.
+/// Several commands as one text, each closed in itself and in a shell of its own, so that neither a quote left open nor an
+/// `exit` or an endless loop in one hides the next.
 fn together(mut commands: Vec<Field>) -> Option<Field> {
     if commands.len() < 2 {
         return commands.pop();
     }
     let name = commands[0].name.clone();
-    let lines: Vec<String> = commands.iter().map(|command| format!("eval {}", quoted(&command.value))).collect();
-    Some(Field { name, value: lines.join("\n") })
+    let each = commands.iter().map(|command| format!("(eval {}) &", quoted(&command.value)));
+    Some(Field { name, value: each.collect::<Vec<_>>().join("\n") })
 }
 
 /// Whether a key is among these as a whole or by its last word, however it is cased and joined: `filePath`, `file_path`,
@@ -649,8 +690,8 @@ mod tests {
             (json!({"command": "ls"}), Some(("command", "ls")), vec![]),
             (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
             (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
-            (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "eval a\neval 'b c'")), vec![]),
-            (json!({"commands": ["a b", "c"]}), Some(("commands/0", "eval 'a b'\neval c")), vec![]),
+            (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "(eval a) &\n(eval 'b c') &")), vec![]),
+            (json!({"commands": ["a b", "c"]}), Some(("commands/0", "(eval 'a b') &\n(eval c) &")), vec![]),
             (json!({"command": ["rm", "-rf", "/", 1]}), Some(("command", "rm -rf / 1")), vec![]),
             (json!({"Command": "rm", "args": ["-rf", "a b"]}), Some(("Command", "rm -rf 'a b'")), vec![]),
             (json!({"filePath": "a", "FILE_PATHS": ["b"]}), None, vec![("filePath", "a"), ("FILE_PATHS/0", "b")]),

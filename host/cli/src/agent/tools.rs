@@ -34,7 +34,7 @@ const LARGEST: u64 = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserRow {
     kind: Kind,
-    /// The key of a shell command, or of a patch if the tool edits. Of several the first that is there.
+    /// The keys of a shell command, or of a patch if the tool edits. One has to be there.
     #[serde(default)]
     command: Vec<String>,
     /// Keys of paths that have to be there.

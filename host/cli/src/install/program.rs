@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
+use crate::agent::quoted;
 use crate::{Failure, exit};
 
 /// What the program is called, whatever file it was started from.
@@ -34,6 +35,10 @@ pub(crate) fn running() -> Result<String, Failure> {
     let path = path.into_os_string().into_string().map_err(|_| unusable("it is no UTF-8 text"))?;
     if path.chars().any(char::is_control) {
         return Err(unusable("it has control characters"));
+    }
+    // By that name an entry is told from others later on.
+    if Path::new(&path).file_name().is_none_or(|name| name != NAME) {
+        return Err(unusable(&format!("it has to be called {NAME}, and is {path}")));
     }
     Ok(path)
 }
@@ -101,16 +106,6 @@ pub(crate) fn is_hook(words: &[String], agent: &str) -> bool {
 pub(crate) fn mentions(handler: &Value, agent: &str) -> bool {
     let texts = ["command", "exec", "bash"].iter().filter_map(|key| handler.get(key)?.as_str());
     texts.into_iter().any(|text| text.contains(&format!("{NAME} hook {agent}")))
-}
-
-/// A word as a shell needs it written.
-pub(crate) fn quoted(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// The words of a simple command, as a shell would take them; none if anything but quotes is in it.

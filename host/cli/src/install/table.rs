@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::program::quoted;
+use crate::agent::quoted;
 use crate::{Failure, exit, place, shim};
 
 /// The agents that Toolgate can be installed for.

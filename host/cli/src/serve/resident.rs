@@ -176,7 +176,13 @@ mod linux {
         }
         let path = socket()?;
         let address = SocketAddrUnix::new(&path).ok()?;
-        let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).ok()?;
+        let fd = rustix::net::socket_with(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+            None,
+        )
+        .ok()?;
         // Before anything is received: what comes without its sender's name is not believed.
         sockopt::set_socket_passcred(&fd, true).ok()?;
         match rustix::net::connect(&fd, &address) {
@@ -188,7 +194,10 @@ mod linux {
                 return None;
             }
         }
-        let answer = Conversation { stream: UnixStream::from(fd), sender: None, end: Instant::now() + ANSWER };
+        // Connecting did not wait for a host that takes nobody in any more; from here on there are time limits.
+        let stream = UnixStream::from(fd);
+        stream.set_nonblocking(false).ok()?;
+        let answer = Conversation { stream, sender: None, end: Instant::now() + ANSWER };
         let answer = answer.judged(question);
         if answer.is_none() {
             tracing::warn!(socket = %path.display(), "the resident host is not usable; judging here");

@@ -62,4 +62,8 @@ impl Client for OpenCode {
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("write", json!({ "filePath": path, "content": text }))
     }
+
+    fn session(&self) -> bool {
+        true
+    }
 }

@@ -53,4 +53,8 @@ impl Client for Pi {
         let path = path.strip_prefix(WORK).map_or(path, |path| path.trim_start_matches('/'));
         Call::new("write", json!({ "path": path, "content": text }))
     }
+
+    fn session(&self) -> bool {
+        true
+    }
 }
