@@ -417,7 +417,7 @@ fn filled(
         _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
     }
     for key in row.globs {
-        call.globs.extend(several(key)?);
+        call.globs.extend(several(key)?.into_iter().flat_map(|field| spelled(agent, field)));
     }
     if let Some(cwd) = first(row.cwd)? {
         call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
