@@ -203,8 +203,10 @@ impl<'a> Inquiry<'a> {
         let comments = script.comments.iter().filter_map(|span| source.get(span.start..span.end));
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
+        // A patch is one command, and writes what is in the input.
         let subjects: Vec<Subject<'_>> = (0..script.commands.len())
             .map(|index| Subject::new(script, index, &self.guard.grammars, self.map, home, look, self.real_map))
+            .map(|subject| subject.writing(&self.call.contents))
             .collect();
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             for part in self.guard.active() {
