@@ -315,7 +315,7 @@ impl<'a> Inquiry<'a> {
         let files = &call.earlier.files;
         if files.iter().any(|(path, _)| written.contains(path)) {
             let files = files.iter().filter(|(path, _)| !written.contains(path)).cloned().collect();
-            self.memory = Some(Memory { files });
+            self.memory = Some(Memory { files, ..call.earlier });
         }
     }
 }
