@@ -223,7 +223,7 @@ impl<'a> Inquiry<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
-        self.typed(&subjects, field, world);
+        self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
     }
