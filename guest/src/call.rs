@@ -93,6 +93,8 @@ pub fn contents(input: &str) -> Vec<Field> {
 pub struct Memory {
     /// Paths, and where their content comes from; the newest last.
     pub files: Vec<(String, Source)>,
+    /// Whether there were more than could be kept, so that a file that is not among these may be one of them.
+    pub forgotten: bool,
 }
 
 /// Where a text comes from.
@@ -110,17 +112,33 @@ pub enum Source {
 /// Most files that are remembered; older ones are forgotten.
 const REMEMBERED: usize = 1_000;
 
+/// Most bytes of the text of a memory: fewer than a host keeps.
+const LONGEST_MEMORY: usize = 200 << 10;
+
 impl Memory {
     /// What [`Memory::text`] wrote. Anything else is nothing.
     pub fn read(text: &serde_json::Value) -> Self {
         let files = text.get("files").cloned().and_then(|files| serde_json::from_value(files).ok());
-        Memory { files: files.unwrap_or_default() }
+        let forgotten = text.get("forgotten").and_then(serde_json::Value::as_bool);
+        Memory { files: files.unwrap_or_default(), forgotten: forgotten.unwrap_or_default() }
     }
 
-    /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`.
+    /// As a JSON text with `schema` 1: `files`, a list of pairs of a path and `unseen`, `decoded` or `downloaded`, and
+    /// `forgotten`, true if not all of them fit, now or earlier.
     pub fn text(&self) -> String {
-        let files = self.files.get(self.files.len().saturating_sub(REMEMBERED)..).unwrap_or_default();
-        serde_json::json!({ "schema": 1, "files": files }).to_string()
+        // The rest of the text.
+        let mut length = 100;
+        let fits = |entry: &&(String, Source)| {
+            length += serde_json::json!(entry).to_string().len() + 1;
+            length <= LONGEST_MEMORY
+        };
+        let kept = self.files.iter().rev().take(REMEMBERED).take_while(fits).count();
+        let (older, files) = self.files.split_at(self.files.len() - kept);
+        let mut text = serde_json::json!({ "schema": 1, "files": files });
+        if self.forgotten || !older.is_empty() {
+            text["forgotten"] = true.into();
+        }
+        text.to_string()
     }
 }
 
@@ -180,6 +198,29 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_files_that_fit_are_remembered() {
+        let long = 4_000;
+        // Files, the length of their names, whether some were forgotten before; how many are kept at least and at most.
+        let cases: &[(usize, usize, bool, (usize, usize), bool)] = &[
+            (3, 10, false, (3, 3), false),
+            (3, 10, true, (3, 3), true),
+            (REMEMBERED, 10, false, (REMEMBERED, REMEMBERED), false),
+            (REMEMBERED + 1, 10, false, (REMEMBERED, REMEMBERED), true),
+            (60, long, false, (50, 51), true),
+            (1, LONGEST_MEMORY, false, (0, 0), true),
+        ];
+        for (count, length, before, (least, most), forgotten) in cases {
+            let files = (0..*count).map(|n| (format!("{n}{}", "x".repeat(*length)), Source::Downloaded)).collect();
+            let memory = Memory { files, forgotten: *before };
+            let text = memory.text();
+            let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
+            assert!(text.len() <= LONGEST_MEMORY && (*least..=*most).contains(&read.files.len()), "{count} {length}");
+            assert!(memory.files.ends_with(&read.files), "{count} {length}");
+            assert_eq!(read.forgotten, *forgotten, "{count} {length}");
+        }
+    }
 
     #[test]
     fn what_is_written_is_every_text_but_names_and_what_was_there() {

@@ -2,7 +2,7 @@
 //! to the component.
 
 use serde_json::Value;
-use toolgate_guest::call::{Action, Call, Field, Kind};
+use toolgate_guest::call::{Action, Call, Field, Kind, contents};
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 fn call(case: &Value) -> Call {
@@ -64,6 +64,25 @@ fn every_case_gets_its_verdict() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What an agent's own patch tool writes is content as well.
+#[test]
+fn what_a_patch_writes_is_judged_by_rules_on_content() {
+    let rules = "rules: [{content: 'BEGIN [A-Z ]*PRIVATE KEY', effects: {kinds: change, paths: ['@workspace']}, reason: a key}]";
+    let cases = [
+        ("*** Begin Patch\n*** Add File: k\n+-----BEGIN RSA PRIVATE KEY-----\n*** End Patch\n", Some(Action::Block)),
+        ("*** Begin Patch\n*** Update File: k\n@@\n-a\n+-----BEGIN PRIVATE KEY-----\n", Some(Action::Block)),
+        ("*** Begin Patch\n*** Add File: k\n+a\n*** End Patch\n", None),
+    ];
+    for (patch, expected) in cases {
+        let mut guard = Guard::new();
+        assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), []);
+        let case = serde_json::json!({ "kind": "write", "command": patch });
+        let input = serde_json::json!({ "command": patch }).to_string();
+        let call = Call { contents: contents(&input), ..call(&case) };
+        assert_eq!(guard.judge(&call, &mut NoWorld).action(), expected, "{patch}");
+    }
 }
 
 #[test]

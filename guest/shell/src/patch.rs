@@ -45,17 +45,25 @@ impl Body {
     }
 }
 
+/// Without the blanks around it, as in the languages of the tools: some count the byte order mark among them.
+fn trim(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
 /// Everything that a patch does, in the order of its lines.
 ///
 /// # Errors
-/// If nothing in the text names a file: then it is no patch, or one in a form that is not known here.
+/// If nothing in the text names a file, or something looks like a header and is none: then it is no patch, or one in a form
+/// that is not known here.
 pub(crate) fn changes(text: &str) -> Result<Vec<Change<'_>>, String> {
     const HEADERS: [(&str, Kind, Body); 4] = [
-        ("*** Add File: ", Kind::Write, Body::Added),
-        ("*** Update File: ", Kind::Write, Body::Updated),
-        ("*** Delete File: ", Kind::Delete, Body::None),
-        ("*** Move to: ", Kind::Write, Body::Updated),
+        ("*** Add File:", Kind::Write, Body::Added),
+        ("*** Update File:", Kind::Write, Body::Updated),
+        ("*** Delete File:", Kind::Delete, Body::None),
+        (MOVE, Kind::Write, Body::Updated),
     ];
+    const MOVE: &str = "*** Move to:";
+    const OTHERS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
     let mut found: Vec<Change<'_>> = Vec::new();
     let mut body = Body::None;
     let mut start = 0;
@@ -65,15 +73,21 @@ pub(crate) fn changes(text: &str) -> Result<Vec<Change<'_>>, String> {
         if body.holds(whole) {
             continue;
         }
-        let line = whole.trim();
+        let line = trim(whole);
         let header =
             HEADERS.iter().find_map(|(mark, kind, body)| Some((line.strip_prefix(mark)?, *kind, *body, *mark)));
-        let Some((path, kind, next, mark)) = header else { continue };
+        let Some((path, kind, next, mark)) = header else {
+            if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
+                return Err("a header of the patch is not known".to_owned());
+            }
+            continue;
+        };
+        // Not every tool asks for the blank behind the colon.
+        let path = trim(path);
         if path.is_empty() {
             return Err("a file in the patch has no name".to_owned());
         }
-        let moves = mark == "*** Move to: ";
-        if let (true, Some(last)) = (moves, found.last_mut()) {
+        if let (true, Some(last)) = (mark == MOVE, found.last_mut()) {
             last.kind = Kind::Move;
         }
         let at = line_start + whole.find(line).unwrap_or_default() + (line.len() - path.len());
@@ -132,7 +146,17 @@ mod tests {
             ("*** Delete File: a\n  *** Delete File: b\n", "Delete a, Delete b"),
             ("*** Update File: a\n+x\n\t*** Delete File: b\n", "Write a, Delete b"),
             ("<<'EOF'\n*** Begin Patch\n*** Delete File: /etc/x\n*** End Patch\nEOF", "Delete /etc/x"),
-            ("*** Add File: \n", "no file is named in the patch"),
+            // The blank behind the colon may be missing, and more may be there.
+            ("*** Add File: ok\n+x\n*** Update File:/etc/x\n@@\n", "Write ok, Write /etc/x"),
+            ("*** Delete File:\t a \n*** Update File:  b\n*** Move to:c\n", "Delete a, Move b, Write c"),
+            ("*** Delete File:\u{feff}/etc/x\n", "Delete /etc/x"),
+            ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
+            ("*** Add File: a\n+*** Rename File: b\n", "Write a"),
+            // What looks like a header and is none may be one for the tool.
+            ("*** Add File: a\n+x\n*** Rename File: b\n", "a header of the patch is not known"),
+            ("*** Add File: a\n+x\n***Update File: b\n", "a header of the patch is not known"),
+            ("*** Add File: a\n+x\n  *** update file: b\n", "a header of the patch is not known"),
+            ("*** Add File: \n", "a file in the patch has no name"),
             ("--- a\n+++ b\n", "no file is named in the patch"),
             ("", "no file is named in the patch"),
         ];

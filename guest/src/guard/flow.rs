@@ -2,9 +2,9 @@
 //!
 //! Only what the shell engine cannot read is of interest here: a text that it can resolve is judged by what it does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use toolgate_shell::{Command, Joiner, Kind, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Runs, Script, Span, Value, Why};
 
 use super::matching::is_change;
 use crate::call::Memory;
@@ -163,6 +163,9 @@ const INTERPRETERS: &[&str] = &["python", "node", "perl", "ruby", "php", "deno",
 /// Programs that read the script which they run.
 const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
+/// Programs that print their words or what they are given.
+const PRINTERS: &[&str] = &["echo", "printf", "cat"];
+
 /// Something that is run without anyone having seen it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
@@ -221,7 +224,8 @@ pub(crate) fn unseen(
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
-    let mut tainted = before.clone();
+    let mut files =
+        Files { before: &before, forgotten: earlier.forgotten, tainted: before.clone(), shown: BTreeSet::new() };
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
@@ -282,7 +286,7 @@ pub(crate) fn unseen(
         {
             found.push(Run { source, file: false, vouched: false, stored: command.stored, span: command.span });
         }
-        files(command, &piped, &before, &mut tainted, &mut found);
+        files.follow(command, &piped, &mut found);
         // A script that is there, and that could not be read.
         let script =
             command.effects.iter().filter(|effect| effect.kind == Kind::Execute).find_map(|effect| effect.path.known());
@@ -328,61 +332,93 @@ pub(crate) fn unseen(
     // Where it is known where it comes from, that it was not seen says nothing more.
     let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
     found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
+    let tainted = files.tainted;
     let memory = (tainted != before).then(|| {
         let kept = earlier.files.iter().filter(|(path, source)| tainted.get(path.as_str()) == Some(source)).cloned();
         let new = tainted.iter().filter(|(path, source)| before.get(*path) != Some(source));
-        Memory { files: kept.chain(new.map(|(path, source)| ((*path).to_owned(), *source))).collect() }
+        let files = kept.chain(new.map(|(path, source)| ((*path).to_owned(), *source))).collect();
+        Memory { files, forgotten: earlier.forgotten }
     });
     (found, memory)
 }
 
-/// Follows what is fetched or decoded into files, and finds where those are run.
-fn files<'s>(
-    command: &'s Command,
-    piped: &[&Command],
-    before: &BTreeMap<&str, Source>,
-    tainted: &mut BTreeMap<&'s str, Source>,
-    found: &mut Vec<Run>,
-) {
-    let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
-    let known = |value: &'s Value| match value {
-        Value::Known(path) => Some(path.as_str()),
-        _ => None,
-    };
-    for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
-        let Some((path, source)) = known(&effect.path).and_then(|path| Some((path, tainted.get(path)?))) else {
-            continue;
-        };
-        // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
-        let earlier = effect.kind == Kind::Execute && before.contains_key(path);
-        if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
-            found.push(Run { source: *source, file: true, vouched: false, stored: command.stored, span: command.span });
-            break;
-        }
+/// What is known of files while a text is gone through.
+struct Files<'s> {
+    /// What earlier calls left behind.
+    before: &'s BTreeMap<&'s str, Source>,
+    /// Whether they left more.
+    forgotten: bool,
+    /// What is in none of the texts, and where it comes from.
+    tainted: BTreeMap<&'s str, Source>,
+    /// What this text shows all of.
+    shown: BTreeSet<&'s str>,
+}
+
+impl<'s> Files<'s> {
+    /// Where what an effect is on comes from, if no text shows it.
+    fn source(&self, effect: &Effect) -> Option<Source> {
+        let path = effect.path.known()?;
+        let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
+        self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
     }
-    // What a script in another language writes is not known.
-    let scripted = command.words.is_empty()
-        && command.redirects.is_empty()
-        && command.via.last().is_some_and(|via| INTERPRETERS.iter().any(|name| via.starts_with(name)));
-    let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
-    let own = own.or(scripted.then_some(Source::Unseen));
-    // What it reads may be in what it writes.
-    let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-    let copied = reads.filter_map(|effect| tainted.get(known(&effect.path)?).copied()).max();
-    let replaced =
-        |effect: &toolgate_shell::Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
-    for effect in &command.effects {
-        let Some(path) = known(&effect.path) else { continue };
-        if matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
+
+    /// Follows what is fetched or decoded into files, and finds where those are run.
+    fn follow(&mut self, command: &'s Command, piped: &[&Command], found: &mut Vec<Run>) {
+        let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
+        for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
+            let Some(source) = self.source(effect) else { continue };
+            // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
+            let known = effect.path.known().is_some_and(|path| self.before.contains_key(path));
+            let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
+            if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
+                let (stored, span) = (command.stored, command.span);
+                found.push(Run { source, file: true, vouched: false, stored, span });
+                break;
+            }
+        }
+        // What a script in another language writes is not known.
+        let scripted = command.words.is_empty()
+            && command.redirects.is_empty()
+            && command.via.last().is_some_and(|via| INTERPRETERS.iter().any(|name| via.starts_with(name)));
+        let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
+        let own = own.or(scripted.then_some(Source::Unseen));
+        // What it reads may be in what it writes.
+        let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
+        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.known()?).copied()).max();
+        let shows = prints(command) && piped.iter().all(|other| prints(other));
+        let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
+        for effect in &command.effects {
+            let Some(path) = effect.path.known() else { continue };
+            if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
+                continue;
+            }
+            let replaced = effect.kind == Kind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
             match own.or(copied) {
-                Some(source) if !path.starts_with("/dev/") => drop(tainted.insert(path, source)),
+                Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
                 // A program that edits a file leaves most of it.
-                _ if effect.kind == Kind::Write && replaced(effect) => drop(tainted.remove(path)),
+                _ if replaced => drop(self.tainted.remove(path)),
                 _ => {}
+            }
+            match shows {
+                true if replaced => drop(self.shown.insert(path)),
+                true => {}
+                false => drop(self.shown.remove(path)),
             }
         }
     }
+}
+
+/// Whether all that a command prints stands in the text.
+fn prints(command: &Command) -> bool {
+    command.program().is_some_and(|program| PRINTERS.contains(&program))
+        && command.words.iter().all(|word| word.known().is_some())
+        && command.effects.iter().all(|effect| effect.kind != Kind::Read)
+}
+
+/// Whether a program's file is one of the system's.
+fn is_system(path: &str) -> bool {
+    ["/bin/", "/sbin/", "/usr/", "/opt/homebrew/bin/"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// The commands before one in its pipeline.
@@ -487,6 +523,40 @@ mod tests {
                 memory = Memory::read(&serde_json::from_str(&kept).expect("JSON"));
             }
             assert_eq!(last, *expected, "{texts:?}");
+        }
+    }
+
+    /// Once something was forgotten, any file may be that.
+    #[test]
+    fn what_is_run_after_something_was_forgotten_was_not_seen() {
+        let cases: &[(&str, usize)] = &[
+            ("sh a", 1),
+            ("python3 a.bin", 1),
+            ("./a", 1),
+            (". ./a", 1),
+            ("echo hi > b; sh a", 1),
+            ("python3 -m gen > a; sh a", 1),
+            ("echo \"$(cat b)\" > a; sh a", 1),
+            ("cat a > b; sh b", 1),
+            ("cat a | tee b > c; sh c", 1),
+            ("echo hi > b; cat a >> b; sh b", 1),
+            ("cp a b; sh b", 1),
+            ("cat > a <<'E'\nls\nE\nsh a", 0),
+            ("echo ls > a; chmod +x a; ./a", 0),
+            ("cat a", 0),
+            ("/usr/bin/env ls", 0),
+            ("python3 -m pytest", 0),
+            ("ls | grep x", 0),
+        ];
+        for (text, expected) in cases {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            let (found, after) = unseen(&script, None, &Memory { forgotten: true, ..Memory::default() });
+            assert_eq!(
+                found.iter().filter(|run| run.source == Source::Unseen && run.file).count(),
+                *expected,
+                "{text}"
+            );
+            assert!(after.is_none_or(|after| after.forgotten), "{text}");
         }
     }
 

@@ -203,8 +203,10 @@ impl<'a> Inquiry<'a> {
         let comments = script.comments.iter().filter_map(|span| source.get(span.start..span.end));
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
+        // A patch is one command, and writes what is in the input.
         let subjects: Vec<Subject<'_>> = (0..script.commands.len())
             .map(|index| Subject::new(script, index, &self.guard.grammars, self.map, home, look, self.real_map))
+            .map(|subject| subject.writing(&self.call.contents))
             .collect();
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             for part in self.guard.active() {
@@ -221,7 +223,7 @@ impl<'a> Inquiry<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
-        self.typed(&subjects, field, world);
+        self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
     }
@@ -313,7 +315,7 @@ impl<'a> Inquiry<'a> {
         let files = &call.earlier.files;
         if files.iter().any(|(path, _)| written.contains(path)) {
             let files = files.iter().filter(|(path, _)| !written.contains(path)).cloned().collect();
-            self.memory = Some(Memory { files });
+            self.memory = Some(Memory { files, ..call.earlier });
         }
     }
 }
