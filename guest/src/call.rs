@@ -49,8 +49,6 @@ pub struct Call {
     pub home: Option<String>,
     /// The folder that the agent was started for.
     pub workspace: String,
-    /// Whether it writes whole files, and leaves nothing of what was in them.
-    pub replaces: bool,
     /// What earlier calls of the session have left behind.
     pub earlier: Memory,
     /// Whether text that the agent types into a terminal is no call of its own.

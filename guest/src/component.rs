@@ -169,7 +169,6 @@ impl tool_gate::Guest for Component {
             cwd: call.cwd,
             home: call.home,
             workspace: call.workspace_root,
-            replaces: call.kind == ToolKind::Write,
             earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
             typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
         };

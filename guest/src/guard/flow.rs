@@ -229,6 +229,12 @@ pub(crate) fn unseen(
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
+        // A patch that is not in the text may change any file.
+        let patches = matches!(command.program(), Some("apply_patch" | "applypatch" | "apply-patch"));
+        if patches && command.effects.iter().any(|effect| !matches!(effect.path, Value::Known(_))) {
+            let (file, vouched) = (false, false);
+            found.push(Run { source: Source::Unseen, file, vouched, stored: command.stored, span: command.span });
+        }
         // What is inside a command is listed behind it. All of a script that was read stands in one place.
         let within = || {
             let behind = commands.get(at + 1..).unwrap_or_default().iter();
@@ -333,12 +339,15 @@ pub(crate) fn unseen(
     let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
     found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
     let tainted = files.tainted;
-    let memory = (tainted != before).then(|| {
-        let kept = earlier.files.iter().filter(|(path, source)| tainted.get(path.as_str()) == Some(source)).cloned();
-        let new = tainted.iter().filter(|(path, source)| before.get(*path) != Some(source));
-        let files = kept.chain(new.map(|(path, source)| ((*path).to_owned(), *source))).collect();
-        Memory { files, forgotten: earlier.forgotten }
-    });
+    // Nothing is taken out: whether this call runs at all, and its commands in it, is not known. Asking once more than needed
+    // does no harm.
+    let new: Vec<(String, Source)> = tainted
+        .iter()
+        .filter(|(path, source)| before.get(*path) != Some(source))
+        .map(|(path, source)| ((*path).to_owned(), *source))
+        .collect();
+    let memory = (!new.is_empty())
+        .then(|| Memory { files: [earlier.files.clone(), new].concat(), forgotten: earlier.forgotten });
     (found, memory)
 }
 
@@ -507,7 +516,8 @@ mod tests {
             (&["curl -o a x", "cp a /q/b; cd /q", "python3 /q/b"], 1),
             (&["base64 -d f > a", ". ./a"], 1),
             (&["curl -o a x", "sh b"], 0),
-            (&["curl -o a x", "echo hi > a", "sh a"], 0),
+            (&["curl -o a x", "echo hi > a", "sh a"], 1),
+            (&["curl -o a x", "test -f b && echo hi > a", "sh a"], 1),
             (&["curl -o a x", "cat a"], 0),
             (&["curl x > a; echo > a", "sh a"], 0),
         ];
@@ -614,6 +624,9 @@ mod tests {
             ("./target/debug/deps/a-* x", &[]),
             ("/opt/*/bin/java -version", &[]),
             ("$(command -v python3) a.py", &[]),
+            ("apply_patch < p", &[(Unseen, false)]),
+            ("apply_patch \"$(cat p)\"", &[(Unseen, false)]),
+            ("apply_patch <<'E'\n*** Add File: a\n+x\nE", &[]),
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));

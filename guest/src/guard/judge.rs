@@ -301,22 +301,7 @@ impl<'a> Inquiry<'a> {
     fn verdict(mut self) -> Verdict {
         self.overridden();
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.action));
-        if self.call.replaces {
-            self.forget_replaced();
-        }
         Verdict { findings: self.findings, memory: self.memory }
-    }
-
-    /// What a file tool writes as a whole is in its input.
-    fn forget_replaced(&mut self) {
-        let call = self.call;
-        let written: Vec<String> =
-            call.paths.iter().map(|field| absolute(&tilde(&field.value, call), &call.cwd)).collect();
-        let files = &call.earlier.files;
-        if files.iter().any(|(path, _)| written.contains(path)) {
-            let files = files.iter().filter(|(path, _)| !written.contains(path)).cloned().collect();
-            self.memory = Some(Memory { files, ..call.earlier });
-        }
     }
 }
 
