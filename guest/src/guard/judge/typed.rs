@@ -72,8 +72,8 @@ const ROWS: &[Row] = &[
     Row { names: &["ftp", "sftp", "lftp"], operands: UpTo(1), ends: &["-b", "-c", "-e", "-f"], values: &["-P", "-i", "-o", "-p", "-u"], ..ROW },
     Row { names: &["su", "login", "script", "newgrp", "nsenter", "unshare", "chroot"], operands: UpTo(1), ends: &["-c", "-V", "--version", "--help"], values: &["-s", "-g", "-S"], letters: Some("sgSTF"), ..ROW },
     Row { names: &["screen", "tmux", "zellij"], operands: UpTo(1), ends: &["-c", "-V", "--version", "--help", "-ls", "-dm", "-dmS"], values: &["-S", "-L"], ..ROW },
-    Row { names: &["docker", "podman", "nerdctl"], subs: &["exec", "run"], operands: UpTo(0), waits: &["-i", "-t", "--interactive", "--tty"], ends: &["-d", "--detach", "-itd", "-dit", "-tid", "-dti", "-idt", "-tdi", "--help"], values: DOCKER_VALUES, letters: Some("evpwulhmca"), ..ROW },
-    Row { names: &["kubectl", "oc"], subs: &["exec"], operands: UpTo(1), waits: &["-i", "-t", "--stdin", "--tty"], ends: &["--", "--help"], values: &["-c", "-n", "-f", "--container", "--namespace", "--filename"], letters: Some("cnf"), ..ROW },
+    Row { names: &["docker", "podman", "nerdctl"], subs: &["exec", "run"], operands: UpTo(0), waits: &["-i", "-t", "--interactive", "--tty"], ends: &["-d", "--detach", "-itd", "-dit", "-tid", "-dti", "-idt", "-tdi", "--help"], values: DOCKER_VALUES, letters: Some("evpwulhmca") },
+    Row { names: &["kubectl", "oc"], subs: &["exec"], operands: UpTo(1), waits: &["-i", "-t", "--stdin", "--tty"], ends: &["--", "--help"], values: &["-c", "-n", "-f", "--container", "--namespace", "--filename"], letters: Some("cnf") },
     Row { names: &["vi", "vim", "nvim", "vim.tiny", "vim.basic", "vimdiff", "view", "ex", "ed", "emacs", "emacsclient", "nano", "pico", "joe", "micro", "hx", "kak", "mc", "ranger", "nnn", "visudo", "vipw", "sudoedit"], ends: &["--version", "--help", "--batch"], ..ROW },
     Row { names: &["crontab"], operands: Never, waits: &["-e"], ..ROW },
     Row { names: &["less", "more", "most"], ends: &["--version", "--help"], ..ROW },
@@ -81,7 +81,7 @@ const ROWS: &[Row] = &[
     // Their editors run commands.
     Row { names: &["git"], subs: &["commit"], ends: &["-m", "-F", "-C", "--message", "--file", "--reuse-message", "--no-edit", "--fixup", "--dry-run", "--short", "--porcelain", "--long", "-h", "--help"], values: &["-c", "-t", "--author", "--date", "--trailer", "--reedit-message", "--template", "--cleanup"], letters: Some("cSut"), ..ROW },
     Row { names: &["git"], subs: &["rebase"], operands: Never, waits: &["-i", "--interactive", "--continue", "--edit-todo"], values: &["-x", "--exec", "--onto", "-s", "-X"], letters: Some("xsXCS"), ..ROW },
-    Row { names: &["git"], subs: &["add", "stage", "checkout", "restore", "reset"], operands: Never, waits: &["-p", "-i", "-e", "--patch", "--interactive", "--edit"], ends: &["--", "-h", "--help"], values: &["-b", "-B", "-s", "-U"], letters: Some("bBsU"), ..ROW },
+    Row { names: &["git"], subs: &["add", "stage", "checkout", "restore", "reset"], operands: Never, waits: &["-p", "-i", "-e", "--patch", "--interactive", "--edit"], ends: &["--", "-h", "--help"], values: &["-b", "-B", "-s", "-U"], letters: Some("bBsU") },
 ];
 
 /// Options of containers with a value that is the next word.
