@@ -201,7 +201,7 @@ mod tests {
     fn the_newest_files_that_fit_are_remembered() {
         let long = 4_000;
         // Files, the length of their names, whether some were forgotten before; how many are kept at least and at most.
-        let cases: &[(usize, usize, bool, (usize, usize), bool)] = &[
+        let cases = [
             (3, 10, false, (3, 3), false),
             (3, 10, true, (3, 3), true),
             (REMEMBERED, 10, false, (REMEMBERED, REMEMBERED), false),
@@ -210,13 +210,13 @@ mod tests {
             (1, LONGEST_MEMORY, false, (0, 0), true),
         ];
         for (count, length, before, (least, most), forgotten) in cases {
-            let files = (0..*count).map(|n| (format!("{n}{}", "x".repeat(*length)), Source::Downloaded)).collect();
-            let memory = Memory { files, forgotten: *before };
+            let files = (0..count).map(|n| (format!("{n}{}", "x".repeat(length)), Source::Downloaded)).collect();
+            let memory = Memory { files, forgotten: before };
             let text = memory.text();
             let read = Memory::read(&serde_json::from_str(&text).expect("JSON"));
-            assert!(text.len() <= LONGEST_MEMORY && (*least..=*most).contains(&read.files.len()), "{count} {length}");
+            assert!(text.len() <= LONGEST_MEMORY && (least..=most).contains(&read.files.len()), "{count} {length}");
             assert!(memory.files.ends_with(&read.files), "{count} {length}");
-            assert_eq!(read.forgotten, *forgotten, "{count} {length}");
+            assert_eq!(read.forgotten, forgotten, "{count} {length}");
         }
     }
 
