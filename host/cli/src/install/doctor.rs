@@ -574,14 +574,14 @@ fn trusted(report: &mut Report, places: &[Place]) {
                     }
                 }
             }
-            (_, "copilot" | "gemini" | "pi") if project => {
+            (_, name @ ("copilot" | "gemini" | "pi")) if project => {
                 let says = format!("whether you have trusted this project in {} cannot be told from here", known.title);
-                report.add(
-                    "trusted",
-                    Level::Warn,
-                    says,
-                    format!("toolgate install {} --user needs no such trust", known.name),
-                );
+                // Gemini leaves out the user's hooks as well, in a folder that is not trusted.
+                let advice = match name {
+                    "gemini" => "trust the folder in Gemini CLI".to_owned(),
+                    _ => format!("toolgate install {} --user needs no such trust", known.name),
+                };
+                report.add("trusted", Level::Warn, says, advice);
             }
             _ => {}
         }

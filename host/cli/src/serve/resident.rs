@@ -274,6 +274,10 @@ mod linux {
         }
         let mut host = Command::new(program);
         host.arg("serve").current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // Whoever has such variables set gets a host that can be believed all the same.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_")) {
+            host.env_remove(name);
+        }
         if let Err(error) = host.spawn() {
             tracing::warn!(%error, "the resident host does not start");
         }
