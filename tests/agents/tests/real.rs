@@ -19,8 +19,13 @@ fn pi_and_codex_run_nothing_that_is_blocked() {
     if !cfg!(target_os = "linux") {
         return left_out("they run behind bubblewrap, which needs Linux");
     }
-    let out = Command::new(env!("CARGO_BIN_EXE_agents")).args(["pi", "codex", "--json"]).output();
-    let out = out.expect("the program starts");
+    let run = || Command::new(env!("CARGO_BIN_EXE_agents")).args(["pi", "codex", "--json"]).output();
+    let mut out = run().expect("the program starts");
+    if out.status.code() == Some(1) {
+        // The agents have time limits of their own, which a busy machine may run into. What fails twice fails.
+        say(&String::from_utf8_lossy(&out.stderr));
+        out = run().expect("the program starts");
+    }
     let said = String::from_utf8_lossy(&out.stderr);
     match out.status.code() {
         Some(0) => say(&said),
