@@ -13,6 +13,9 @@ use crate::plugins::Plugins;
 use crate::serve::Frames;
 use crate::{ancestry, fired, path_hints, place, session, show};
 
+/// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
+const HINTING: Duration = Duration::from_secs(1);
+
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
     pub(crate) agent: &'static dyn Dialect,
@@ -79,7 +82,10 @@ impl Desk<'_> {
         }
         let question = self.question(scene, Some(call));
         let judged = self.judge.judge(&question).await;
-        let Question { scene, call: Some(mut call), .. } = question else { return String::new() };
+        let Question { scene, call, .. } = question;
+        let Some(mut call) = call else {
+            return self.refused(moment, &refusal("call", "the call is gone"), None).await;
+        };
         let Judged { verdict, diagnostics, memory, took } = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refused(moment, &refusal("start", &why), Some(&call)).await,
@@ -156,7 +162,10 @@ impl Desk<'_> {
 /// Notes which paths a call is about. Without them nothing is missing that decides.
 async fn hint(call: &mut ToolCall) {
     let hints = match place::default_plugin() {
-        Ok(plugin) => path_hints::of(&plugin, call).await.map_err(|error| error.to_string()),
+        Ok(plugin) => match tokio::time::timeout(HINTING, path_hints::of(&plugin, call)).await {
+            Ok(hints) => hints.map_err(|error| error.to_string()),
+            Err(_) => Err("it takes too long".to_owned()),
+        },
         Err(error) => Err(error.to_string()),
     };
     match hints {

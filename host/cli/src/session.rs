@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolgate_host::private::PrivateFile;
 use toolgate_host::state_folder;
 
@@ -31,6 +31,9 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Largest memory that is kept, in bytes. The contract has that limit.
 const MEMORY: usize = 256 << 10;
+
+/// The key that says that a memory is not all: the guard asks before it runs a file then.
+const FORGOTTEN: &str = "forgotten";
 
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -93,11 +96,15 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) {
 
 impl Kept {
     /// Takes over what a call leaves behind, which was told `before`. What calls beside it have left meanwhile stays: lists
-    /// of both are joined. What cannot be kept leaves the memory as it is, with more in it rather than less.
+    /// of both are joined. What cannot be kept is said to be forgotten.
     pub(crate) fn remember(&mut self, text: &str, before: Option<&Value>) {
         let new = (text.len() <= MEMORY).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
         let Some(mut new) = new else {
-            tracing::warn!("what the call left behind is too much to be kept");
+            tracing::warn!("what the call left behind cannot be kept");
+            let memory = self.memory.get_or_insert_with(|| json!({ "schema": 1 }));
+            if memory.is_object() {
+                memory[FORGOTTEN] = true.into();
+            }
             return;
         };
         if let Some(known) = self.memory.as_ref().filter(|known| Some(*known) != before) {
@@ -108,6 +115,19 @@ impl Kept {
                     list.splice(0..0, missing);
                 }
             }
+        }
+        // Lists that were joined may be too long to be read again; what is left out is said to be.
+        while new.to_string().len() > MEMORY {
+            let lists = new.as_object_mut().into_iter().flatten().filter_map(|(_, value)| value.as_array_mut());
+            let dropped: usize = lists.map(|list| list.drain(..list.len().div_ceil(2)).count()).sum();
+            new[FORGOTTEN] = true.into();
+            if dropped == 0 {
+                break;
+            }
+        }
+        // Once something was forgotten, that stays so.
+        if self.memory.as_ref().is_some_and(|known| known.get(FORGOTTEN) == Some(&Value::Bool(true))) {
+            new[FORGOTTEN] = true.into();
         }
         self.memory = Some(new);
     }
@@ -127,6 +147,44 @@ pub(crate) fn tidy() {
         if age.is_some_and(|age| age > KEPT) {
             // One that is gone already is just as well.
             let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_calls_leave_behind_at_once_is_joined_and_bounded() {
+        let long =
+            |n: usize| -> Value { (0..n).map(|at| json!([format!("{at}{}", "x".repeat(1_000)), "decoded"])).collect() };
+        let with = |files: Value| json!({ "schema": 1, "files": files });
+        let (a, b) = (json!([["a", "decoded"]]), json!([["b", "decoded"]]));
+        // In the file, told to the call, left behind by it; how many are kept, and whether some are not.
+        let cases = [
+            (None, None, with(a.clone()), 1, false),
+            (Some(with(a.clone())), Some(with(a.clone())), with(b.clone()), 1, false),
+            (Some(with(a.clone())), None, with(b.clone()), 2, false),
+            (Some(json!({ "schema": 1, "files": a, "forgotten": true })), None, with(b), 2, true),
+            (Some(with(long(200))), None, with(json!([["c", "decoded"]])), 201, false),
+        ];
+        for (known, before, new, count, forgotten) in cases {
+            let mut kept = Kept { memory: known, ..Kept::default() };
+            kept.remember(&new.to_string(), before.as_ref());
+            let memory = kept.memory.expect("a memory");
+            assert_eq!(memory["files"].as_array().map(Vec::len), Some(count));
+            assert_eq!(memory.get(FORGOTTEN).is_some(), forgotten, "{count}");
+        }
+        let mut kept = Kept { memory: Some(with(long(240))), ..Kept::default() };
+        kept.remember(&with(json!([[format!("y{}", "y".repeat(60_000)), "decoded"]])).to_string(), None);
+        let memory = kept.memory.expect("a memory");
+        assert!(memory.to_string().len() <= MEMORY && memory[FORGOTTEN] == true);
+        // What is too much by itself, or no JSON.
+        for text in [with(long(400)).to_string(), "{".to_owned()] {
+            let mut kept = Kept::default();
+            kept.remember(&text, None);
+            assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         }
     }
 }
