@@ -18,9 +18,9 @@ use rustix::fs::{AtFlags, OFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::private::{Folder, Others, PrivateError, state_folder, system};
 use crate::text::shortened;
 use crate::{Finding, ToolCall, Verdict, redact};
+use toolgate_private::{Folder, Others, PrivateError, state_folder, system};
 
 /// The kind of every entry, in the file as in the session's journal.
 pub const KIND: &str = "damage-control-log";

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::private::{Folder, Others, PrivateError, state_folder};
 use crate::{Action, Decision, Finding, ToolCall, ToolKind, Verdict};
+use toolgate_private::{Folder, Others, PrivateError, state_folder};
 
 /// How long a grant may be good for at most. It is for a call that is about to be made again.
 pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::private::{PrivateError, PrivateFile, state_folder};
+use toolgate_private::{PrivateError, PrivateFile, state_folder};
 
 /// Copies of rule files.
 #[derive(Clone, Debug)]

@@ -66,7 +66,7 @@ pub fn private_folder(path: &Path) -> Result<(), PrivateError> {
 
 /// Who else may do what with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Others {
+pub enum Others {
     /// A file whose mode says otherwise is set right: it is only the secrecy of what was logged that may have suffered.
     SetRight,
     /// A file whose mode says otherwise is not trusted: anyone may have written it.
@@ -75,18 +75,21 @@ pub(crate) enum Others {
 
 /// A folder that belongs to the user.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     path: PathBuf,
     fd: OwnedFd,
 }
 
 /// Our turn to write, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn(#[expect(dead_code, reason = "closing it gives the lock back")] OwnedFd);
+pub struct Turn(#[expect(dead_code, reason = "closing it gives the lock back")] OwnedFd);
 
 impl Folder {
     /// Opens a folder, which is made if it is missing.
-    pub(crate) fn create(path: &Path) -> Result<Self, PrivateError> {
+    ///
+    /// # Errors
+    /// If it is not the user's own, or cannot be made.
+    pub fn create(path: &Path) -> Result<Self, PrivateError> {
         if let Some(folder) = Self::open(path)? {
             return Ok(folder);
         }
@@ -95,7 +98,10 @@ impl Folder {
     }
 
     /// Opens a folder, if it is there.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, PrivateError> {
+    ///
+    /// # Errors
+    /// If it is not a folder of the user's own.
+    pub fn open(path: &Path) -> Result<Option<Self>, PrivateError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(fd) => fd,
@@ -113,16 +119,21 @@ impl Folder {
         Ok(Some(Folder { path: path.to_path_buf(), fd }))
     }
 
-    pub(crate) fn fd(&self) -> &OwnedFd {
+    /// The open folder.
+    pub fn fd(&self) -> &OwnedFd {
         &self.fd
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
+    /// Where a file of this name is in it.
+    pub fn path(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
     /// Waits for our turn to write.
-    pub(crate) fn turn(&self, name: &str) -> Result<Turn, PrivateError> {
+    ///
+    /// # Errors
+    /// If another process keeps the lock, or the lock file is not the user's own.
+    pub fn turn(&self, name: &str) -> Result<Turn, PrivateError> {
         let deadline = Instant::now() + TURN;
         loop {
             let file = self.file(name, OFlags::RDWR | OFlags::CREATE, Others::SetRight)?;
@@ -147,7 +158,10 @@ impl Folder {
     }
 
     /// Opens a file in the folder. None if it is not there and is not to be made.
-    pub(crate) fn file(&self, name: &str, flags: OFlags, others: Others) -> Result<Option<File>, PrivateError> {
+    ///
+    /// # Errors
+    /// If it is anything but a regular file of the user's own with one name.
+    pub fn file(&self, name: &str, flags: OFlags, others: Others) -> Result<Option<File>, PrivateError> {
         let path = self.path(name);
         // Opening a pipe would wait for whoever is at its other end.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -178,7 +192,10 @@ impl Folder {
     }
 
     /// Reads a file of at most so many bytes, if it is there.
-    pub(crate) fn read(&self, name: &str, others: Others, most: u64) -> Result<Option<Vec<u8>>, PrivateError> {
+    ///
+    /// # Errors
+    /// As for [`Folder::file`], or if it is larger.
+    pub fn read(&self, name: &str, others: Others, most: u64) -> Result<Option<Vec<u8>>, PrivateError> {
         let Some(file) = self.file(name, OFlags::RDONLY, others)? else { return Ok(None) };
         let mut bytes = Vec::new();
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| system(&self.path(name), error))?;
@@ -189,7 +206,10 @@ impl Folder {
     }
 
     /// Puts a file with this content in the place of the one there: whoever reads it sees one or the other, whole.
-    pub(crate) fn replace(&self, name: &str, content: &[u8]) -> Result<(), PrivateError> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn replace(&self, name: &str, content: &[u8]) -> Result<(), PrivateError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let new = format!(".{name}.{}.{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let written = || -> Result<(), PrivateError> {
@@ -208,7 +228,11 @@ impl Folder {
         written
     }
 
-    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), PrivateError> {
+    /// Renames a file in it; one that has the new name already is replaced.
+    ///
+    /// # Errors
+    /// If the system says no.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), PrivateError> {
         rustix::fs::renameat(&self.fd, from, &self.fd, to).map_err(|error| system(&self.path(from), error.into()))
     }
 }
@@ -262,7 +286,8 @@ fn own(found: &Stat) -> bool {
     found.st_uid == rustix::process::geteuid().as_raw()
 }
 
-pub(crate) fn system(path: &Path, error: io::Error) -> PrivateError {
+/// An error of the system's, with the path that it is about.
+pub fn system(path: &Path, error: io::Error) -> PrivateError {
     PrivateError::System { path: path.display().to_string(), error }
 }
 

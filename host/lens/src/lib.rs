@@ -1,0 +1,11 @@
+//! The check daemon: formatters, linters, type checkers and language servers over the files that an agent changed.
+//!
+//! One daemon serves one project. It is asked over a Unix socket in JSON-RPC, one object a line, and answers what a
+//! person or a model can read, with a status for each kind of check. It never changes a file.
+//!
+//! What a project owns (its `node_modules`, configuration that is code, build scripts, macros) runs only in a folder
+//! that the user trusted.
+
+pub mod process;
+pub mod project;
+pub mod report;

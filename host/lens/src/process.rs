@@ -1,0 +1,160 @@
+//! Running programs: without a shell, in a process group of their own, with a limit on time and output.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use crate::project::Project;
+
+/// Most bytes of each output stream that are kept.
+const OUTPUT: u64 = 16 << 20;
+
+/// Variables that tools get. Others may hold secrets, or change what a tool does.
+const VARIABLES: &[&str] = &[
+    "CARGO_HOME",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOGNAME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "VIRTUAL_ENV",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+];
+
+/// What a program said.
+#[derive(Debug)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output, at most 16 MiB of it.
+    pub stdout: Vec<u8>,
+    /// Its standard error, at most 16 MiB of it.
+    pub stderr: Vec<u8>,
+}
+
+/// Why there is no output.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// It did not start, or could not be talked to.
+    #[error("{program} did not run: {error}")]
+    System {
+        /// The program.
+        program: String,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It took too long. It and everything it started have been ended.
+    #[error("{program} took longer than {} ms", limit.as_millis())]
+    Timeout {
+        /// The program.
+        program: String,
+        /// How long it may take.
+        limit: Duration,
+    },
+}
+
+/// A program that runs. When this is dropped, its whole process group is ended.
+#[derive(Debug)]
+pub struct Group {
+    /// The program itself.
+    pub child: Child,
+    id: Option<Pid>,
+}
+
+impl Group {
+    /// Starts a program in a process group of its own.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let child = command.process_group(0).spawn()?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        Ok(Group { child, id })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // What it left running is in the group still, even if it has ended itself.
+        if let Some(id) = self.id {
+            let _ = kill_process_group(id, Signal::KILL);
+        }
+    }
+}
+
+/// A command that gets nothing but what tools need: a clean environment, no standard input.
+pub fn command(project: &Project, program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env_clear().envs(variables(project));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+}
+
+fn variables(project: &Project) -> Vec<(OsString, OsString)> {
+    let named = VARIABLES.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    let locale = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LC_"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let folders = folders.filter(|folder| project.trusted || !project.owns(folder));
+    let path = std::env::join_paths(folders).unwrap_or_default();
+    named.chain(locale).chain([(OsString::from("PATH"), path)]).collect()
+}
+
+/// Runs a command to its end, with a text on its standard input if there is one.
+///
+/// # Errors
+/// If it does not start or is not done in time.
+pub async fn run(mut command: Command, input: Option<&[u8]>, limit: Duration) -> Result<Output, Failed> {
+    let program = command.as_std().get_program().to_string_lossy().into_owned();
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let whole = async {
+        let mut group = Group::start(&mut command)?;
+        let (stdin, stdout, stderr) = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
+        let write = async {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A program that does not read all of it has its reasons.
+                let _ = stdin.write_all(input).await;
+            }
+        };
+        let (status, (), stdout, stderr) = tokio::join!(group.child.wait(), write, kept(stdout), kept(stderr));
+        Ok(Output { status: status?, stdout: stdout?, stderr: stderr? })
+    };
+    match tokio::time::timeout(limit, whole).await {
+        Ok(Ok(output)) => Ok(output),
+        Ok(Err(error)) => Err(Failed::System { program, error }),
+        Err(_) => Err(Failed::Timeout { program, limit }),
+    }
+}
+
+/// Reads a stream to its end and keeps the first part of it.
+async fn kept(stream: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    if let Some(mut stream) = stream {
+        (&mut stream).take(OUTPUT).read_to_end(&mut kept).await?;
+        tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
+    }
+    Ok(kept)
+}
