@@ -16,6 +16,7 @@
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
 //! | `judge` | verdicts, in this process or by the resident host |
+//! | `lens` | the check daemon: where it is, and what it is trusted with |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
@@ -32,6 +33,7 @@
 //! | `span` | times as people write them |
 //! | `survey` | judging a history |
 //! | `terminal` | questions on the terminal |
+//! | `watch` | looking at what happens in a session |
 
 mod agent;
 mod allow;
@@ -47,6 +49,7 @@ mod hook;
 mod inspect;
 mod install;
 mod judge;
+mod lens;
 mod lines;
 mod log;
 mod packs;
@@ -63,6 +66,7 @@ mod source;
 mod span;
 mod survey;
 mod terminal;
+mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
