@@ -207,18 +207,21 @@ async fn nothing_that_a_repository_names_is_run() {
     assert!(changed.iter().any(|(path, change)| path == "a.evil" && *change == Change::Modified), "{changed:?}");
     assert_eq!(repository.sprung(), Vec::<String>::new());
     // From a folder that claims to be a repository: it is not taken for one.
-    let _ = repository.changed("bare").await;
+    assert!(matches!(repository.changed("bare").await, Err(CapabilityError::Unavailable(_))));
     let _ = repository.changed("module").await;
     assert_eq!(repository.sprung(), Vec::<String>::new());
 
     // The traps are good: who just asks git steps into them.
     repository.git(&["status"]);
     repository.git(&["add", "-A"]);
-    git(&repository.root.join("bare"), &["status"]);
+    assert!(
+        git(&repository.root.join("bare"), &["config", "--local", "--get", "core.fsmonitor"]),
+        "it is one by its looks"
+    );
     repository.git(&["diff"]);
     let sprung = repository.sprung();
     let expected =
-        ["bare", "clean", "diff.external", "fsmonitor", "hook-post-index-change", "included", "info", "odd", "process"];
+        ["clean", "diff.external", "fsmonitor", "hook-post-index-change", "included", "info", "odd", "process"];
     for trap in expected {
         assert!(sprung.iter().any(|name| name == trap), "{trap} of {sprung:?}");
     }
