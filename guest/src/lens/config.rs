@@ -283,3 +283,126 @@ fn globs(patterns: &[String], wrong: &mut Vec<String>) -> GlobSet {
         GlobSet::empty()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings of one file, and its problems as `line: message`.
+    fn outcome(path: &str, content: &[u8]) -> (Config, Vec<String>) {
+        let (mut config, mut problems) = (Config::default(), Vec::new());
+        let file = ConfigFile { path: path.to_owned(), layer: Layer::Project, content: Ok(content.to_vec()) };
+        read(&mut config, &file, &mut problems);
+        let told = problems.iter().map(|problem| format!("{}: {}", problem.line.unwrap_or(0), problem.message));
+        (config, told.collect())
+    }
+
+    #[test]
+    fn each_value_drops_alone() {
+        const JSON: &str = "/p/.pi-lens.json";
+        const YAML: &str = "/p/toolgate.yaml";
+        type Case<'a> = (&'a str, &'a str, fn(&mut Config), &'a [&'a str]);
+        let cases: &[Case<'_>] = &[
+            (JSON, "{}", |_| (), &[]),
+            (JSON, r#"{"prettier": false, "tsc": 0, "lsp": null, "linters": "no"}"#, |c| c.prettier = false, &[]),
+            (JSON, r#"{"lspDelayMs": 5.9, "tscTimeoutMs": "1", "maxConcurrency": []}"#, |c| c.lsp_delay_ms = 5, &[]),
+            (JSON, r#"{"maxConcurrency": 1e9}"#, |c| c.max_concurrency = 16, &[]),
+            (JSON, r#"{"includePatterns": ["a", 1], "excludePatterns": "x"}"#, |_| (), &[]),
+            (JSON, r#"{"includePatterns": ["a"], "x": {"lsp": 0}}"#, |c| c.include_patterns = vec!["a".into()], &[]),
+            (JSON, "[]", |_| (), &["0: the file must be a JSON object"]),
+            (JSON, "null", |_| (), &["0: the file must be a JSON object"]),
+            (JSON, "", |_| (), &["0: the file is not valid JSON"]),
+            (JSON, r#"{"lsp": false,}"#, |_| (), &["0: the file is not valid JSON"]),
+            (JSON, r#"{"lspDelayMs": 1e999}"#, |_| (), &["0: the file is not valid JSON"]),
+            (YAML, "", |_| (), &[]),
+            (YAML, "rules: []", |_| (), &[]),
+            (YAML, "- lens", |_| (), &[]),
+            (YAML, "lens:", |_| (), &[]),
+            (YAML, "lens: on", |_| (), &["1: lens must be a mapping, not a text"]),
+            (YAML, "lens: {enabled: false}", |c| c.enabled = false, &[]),
+            (YAML, "lens: {turn-end-sweep: false}", |c| c.turn_end_sweep = false, &[]),
+            (YAML, "lens: {turnEndSweep: false}", |c| c.turn_end_sweep = false, &[]),
+            (YAML, "lens: {lsp-delay-ms: 0}", |c| c.lsp_delay_ms = 0, &[]),
+            (
+                YAML,
+                "lens:\n  lsp: no\n  linterTimeout: 1\n  max-concurrency: many\n  tsc-timeout-ms: 0\n  tsc: false",
+                |c| (c.tsc, c.tsc_timeout_ms) = (false, 1),
+                &[
+                    "2: lsp must be true or false",
+                    "3: lens has no key linterTimeout",
+                    "4: max-concurrency must be a number",
+                    "5: tsc-timeout-ms must be from 1 to 120000; 1 is taken",
+                ],
+            ),
+            (YAML, "lens:\n  exclude-patterns: [a, true]", |_| (), &["2: exclude-patterns must be a list of texts"]),
+            (YAML, "lens: {exclude-patterns: ['7', 8]}", |c| c.exclude_patterns = vec!["7".into(), "8".into()], &[]),
+            (YAML, "lens: {lsp: false", |_| (), &["1: the file is not valid YAML"]),
+        ];
+        for (path, content, change, problems) in cases {
+            let (config, told) = outcome(path, content.as_bytes());
+            let mut expected = Config::default();
+            change(&mut expected);
+            let same = told.len() == problems.len() && told.iter().zip(*problems).all(|(t, p)| t.starts_with(p));
+            assert!(same && config == expected, "{content}: {config:?} {told:?}");
+        }
+        assert_eq!(outcome(JSON, b"\xff").0, Config::default());
+    }
+
+    #[test]
+    fn patterns_are_globs_of_paths_in_the_project() {
+        let cases: &[(&[&str], &str, bool)] = &[
+            (&["src/**/*.ts"], "src/a.ts", true),
+            (&["src/**/*.ts"], "src/x/y/a.ts", true),
+            (&["src/*.ts"], "src/x/a.ts", false),
+            (&["*.ts"], "src/a.ts", false),
+            (&["**/*.ts"], "a.ts", true),
+            (&["?.ts"], "a.ts", true),
+            (&["A.ts"], "a.ts", false),
+            (&["a.{ts,js}"], "a.js", true),
+            (&["x", "a.ts"], "a.ts", true),
+            (&["*"], "a\nb", true),
+            (&["*"], ".env", true),
+            (&["node_modules/**"], "node_modules/a/b", true),
+            (&["node_modules/**"], "x/node_modules/a", false),
+        ];
+        for (patterns, path, expected) in cases {
+            let include_patterns = patterns.iter().map(|text| (*text).to_owned()).collect();
+            let config = Config { include_patterns, exclude_patterns: Vec::new(), ..Config::default() };
+            let (filter, wrong) = Filter::new(&config);
+            assert_eq!((filter.takes(path), wrong.len()), (*expected, 0), "{patterns:?} {path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_is_none_is_left_out_and_named() {
+        let cases: &[(&[&str], &str, bool, usize)] =
+            &[(&["a[z-a]", "b"], "b", true, 1), (&["a[z-a]", "b"], "c", false, 1), (&["{"], "c", true, 1)];
+        for (patterns, path, expected, wrong) in cases {
+            let include_patterns = patterns.iter().map(|text| (*text).to_owned()).collect();
+            let (filter, told) = Filter::new(&Config { include_patterns, ..Config::default() });
+            assert_eq!((filter.takes(path), told.len()), (*expected, *wrong), "{patterns:?} {path}: {told:?}");
+        }
+        let many = Config { include_patterns: vec!["a".into(); PATTERNS + 1], ..Config::default() };
+        assert_eq!(Filter::new(&many).1, [format!("only the first {PATTERNS} patterns are taken")]);
+    }
+
+    #[test]
+    fn the_schema_has_the_settings_and_their_defaults() {
+        let schema: Value = serde_json::from_str(include_str!("../../../schema/rules.schema.json")).expect("JSON");
+        let properties = schema["$defs"]["lens"]["properties"].as_object().expect("properties");
+        assert_eq!(properties.len(), 25, "fifteen settings, ten of them in two spellings");
+        for (key, schema) in properties {
+            let mut config = Config::default();
+            assert!(config.slot(&camel(key)).is_some(), "{key}");
+            if let Some(default) = schema.get("default") {
+                assert_eq!(config.set(key, default), Ok(()), "{key}");
+            }
+            for limit in ["minimum", "maximum"].iter().filter_map(|key| schema.get(*key)) {
+                assert_eq!(Config::default().set(key, limit), Ok(()), "{key}");
+                let beyond = if limit.as_u64() <= Some(1) { -1 } else { 120_001 };
+                assert!(Config::default().set(key, &beyond.into()).is_err(), "{key}");
+            }
+            assert_eq!(config, Config::default(), "{key}");
+        }
+    }
+}

@@ -111,3 +111,106 @@ fn columns(c: char) -> usize {
     // It makes the character before it an emoji, which is wider.
     if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(1) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// `text:style` of each piece, lines apart.
+    fn shown(lines: &[Vec<Span>]) -> Vec<String> {
+        let piece = |span: &Span| match span.style.as_str() {
+            "" => span.text.clone(),
+            style => format!("<{style}>{}</>", span.text),
+        };
+        lines.iter().map(|line| line.iter().map(piece).collect()).collect()
+    }
+
+    const DETAILS: &str = r#"{"schema": 1, "statuses": {"prettier": "clean", "linters": "issues", "lsp": "error", "tsc": "skipped"},
+        "hasIssues": true, "fileCount": 2, "durationMs": 5, "sectionsText": "one\u001b[31m\n\ttwo\r\n"}"#;
+
+    #[test]
+    fn each_status_has_its_icon_and_colour() {
+        let header = "<warning>🔍 pi-lens: 2 file(s) (5ms) - </><success>✅</> prettier<dim> • </><warning>⚠</> linters\
+                      <dim> • </><error>✗</> lsp<dim> • </><dim>⊘</> tsc";
+        let expanded = "<warning>🔍 pi-lens: 2 file(s) (5ms) - </><success>✅</> prettier<success> clean</><dim> • </>\
+                        <warning>⚠</> linters<warning> issues</><dim> • </><error>✗</> lsp<error> error</><dim> • </>\
+                        <dim>⊘</> tsc<dim> skipped</>";
+        let running = "<success>🔍 pi-lens: 0 file(s) (0ms) - </><muted>●</> prettier<dim> • </><muted>●</> linters\
+                       <dim> • </><muted>●</> lsp<dim> • </><muted>●</> tsc";
+        let none = "<muted>🔍 pi-lens: no diagnostic details available</>";
+        let cases: &[(&str, &str, bool, u32, &[&str])] = &[
+            (KIND, DETAILS, false, 0, &[header]),
+            (KIND, DETAILS, false, 200, &[header]),
+            (KIND, DETAILS, true, 0, &[expanded, "", "  one", "      two"]),
+            (
+                KIND,
+                r#"{"statuses": {"prettier": "running", "linters": "?", "lsp": 3}}"#,
+                true,
+                5,
+                &["<success>🔍 p…</>"],
+            ),
+            (KIND, r#"{"statuses": {"prettier": "running", "linters": "?", "lsp": 3}}"#, false, 0, &[running]),
+            (KIND, r#"{"statuses": {}, "sectionsText": "", "fileCount": -1, "durationMs": "x"}"#, false, 0, &[running]),
+            (KIND, r#"{"statuses": {}, "sectionsText": "日本語x"}"#, true, 7, &["<success>🔍 pi-…</>", "", "  日本…"]),
+            (KIND, r#"{"statuses": {}, "sectionsText": "日本"}"#, true, 6, &["<success>🔍 pi…</>", "", "  日本"]),
+            (KIND, r#"{"statuses": []}"#, true, 0, &[none]),
+            (KIND, "", false, 0, &[none]),
+            (KIND, "{", true, 0, &[none]),
+            (KIND, "null", false, 0, &[none]),
+            (KIND, "[1]", false, 0, &[none]),
+            (KIND, "", false, 1, &["<muted>…</>"]),
+            ("another", DETAILS, true, 0, &["plain", "text"]),
+        ];
+        for (kind, details, expanded, width, expected) in cases {
+            let lines = render(kind, "plain\n\u{1b}[1mtext", details, *expanded, *width);
+            assert_eq!(shown(&lines), *expected, "{kind} {details} {width}");
+        }
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+            prop_oneof![Just("clean"), Just("issues"), Just("running")].prop_map(Value::from),
+        ];
+        let key = prop_oneof![
+            Just("statuses".to_owned()),
+            Just("sectionsText".to_owned()),
+            Just("hasIssues".to_owned()),
+            Just("fileCount".to_owned()),
+            Just("prettier".to_owned()),
+            any::<String>(),
+        ];
+        leaf.prop_recursive(4, 32, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((key.clone(), inner), 0..6)
+                    .prop_map(|entries| entries.into_iter().collect::<serde_json::Map<_, _>>().into()),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_comes_is_harmless_and_fits(
+            details in prop_oneof![json().prop_map(|json| json.to_string()), any::<String>()],
+            sections in "(?s).{0,60}", text in "(?s).{0,60}", ours in any::<bool>(), expanded in any::<bool>(), width in 0u32..60,
+        ) {
+            let kind = if ours { KIND } else { "x" };
+            let with = serde_json::json!({ "statuses": {}, "sectionsText": sections }).to_string();
+            for details in [&details, &with] {
+                for line in render(kind, &text, details, expanded, width) {
+                    let columns: usize = line.iter().map(|span| span.text.width()).sum();
+                    prop_assert!(width == 0 || columns <= width as usize, "{line:?}");
+                    prop_assert!(line.iter().all(|span| !span.text.chars().any(char::is_control)), "{line:?}");
+                }
+            }
+        }
+    }
+}

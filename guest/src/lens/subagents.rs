@@ -157,3 +157,187 @@ pub(crate) fn has_activity(news: &str) -> bool {
         content.split_whitespace().next().is_some_and(|first| CHANGING.contains(&first))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHECK: Option<Step> = Some(Step::Check);
+    const END: Event = Event::End { always: false };
+    const END_OF_ANY: Event = Event::End { always: true };
+    use Event::{Activity, Done, Timer};
+
+    fn after(delay: u64) -> Option<Step> {
+        Some(Step::Schedule(delay))
+    }
+
+    /// Events with the time that they come at, and the step after each.
+    type Case<'a> = (&'a str, &'a [(u64, Event, Option<Step>)]);
+
+    #[test]
+    fn every_event_has_its_step() {
+        let cases: &[Case<'_>] = &[
+            ("the first at once", &[(0, Activity, CHECK), (9, Done, None)]),
+            (
+                "5 s from the end of the last",
+                &[(0, Activity, CHECK), (3_000, Done, None), (7_999, Activity, after(1)), (8_000, Timer, CHECK)],
+            ),
+            ("at 5 s exactly", &[(0, Activity, CHECK), (0, Done, None), (5_000, Activity, CHECK)]),
+            (
+                "many in flight are one later",
+                &[
+                    (0, Activity, CHECK),
+                    (1, Activity, None),
+                    (2, Activity, None),
+                    (3, Done, after(5_000)),
+                    (4, Activity, None),
+                    (5_003, Timer, CHECK),
+                    (5_004, Done, None),
+                ],
+            ),
+            (
+                "many in the cooldown are one later",
+                &[
+                    (0, Activity, CHECK),
+                    (0, Done, None),
+                    (1_000, Activity, after(4_000)),
+                    (2_000, Activity, None),
+                    (5_000, Timer, CHECK),
+                    (5_001, Done, None),
+                    (5_002, Timer, None),
+                ],
+            ),
+            (
+                "a late timer is no second check",
+                &[
+                    (0, Activity, CHECK),
+                    (0, Done, None),
+                    (1_000, Activity, after(4_000)),
+                    (6_000, Activity, CHECK),
+                    (6_001, Timer, None),
+                    (6_002, Done, None),
+                    (6_003, Timer, None),
+                ],
+            ),
+            ("the end in the cooldown", &[(0, Activity, CHECK), (0, Done, None), (1, END, CHECK), (2, Done, None)]),
+            ("the end without activity", &[(0, END, None), (1, Activity, CHECK)]),
+            (
+                "activity before an earlier end",
+                &[(0, Activity, CHECK), (0, Done, None), (1, END, CHECK), (1, Done, None), (2, END, None)],
+            ),
+            ("the end of any", &[(0, END_OF_ANY, CHECK), (1, Done, None), (2, END_OF_ANY, CHECK)]),
+            (
+                "the end in flight, once, at once",
+                &[
+                    (0, Activity, CHECK),
+                    (1, Activity, None),
+                    (2, END, None),
+                    (3, END_OF_ANY, None),
+                    (4, Done, CHECK),
+                    (5, Done, None),
+                ],
+            ),
+            (
+                "activity while the last check runs",
+                &[
+                    (0, Activity, CHECK),
+                    (1, END, None),
+                    (2, Done, CHECK),
+                    (3, Activity, None),
+                    (4, Done, after(5_000)),
+                    (5_004, Timer, CHECK),
+                ],
+            ),
+            ("a timer without a reason", &[(0, Timer, None), (1, Done, None)]),
+            ("a clock that goes back", &[(9_000, Activity, CHECK), (9_000, Done, None), (0, Activity, after(5_000))]),
+        ];
+        for (name, events) in cases {
+            let mut machine = Subagents::default();
+            for (time, event, step) in *events {
+                assert_eq!(machine.on(*event, Some(*time)), *step, "{name}: {event:?} at {time}");
+            }
+        }
+    }
+
+    #[test]
+    fn after_the_end_of_the_session_there_is_nothing() {
+        let mut machine = Subagents::default();
+        assert_eq!(machine.on(Activity, Some(0)), CHECK);
+        machine.close();
+        assert!(machine.is_closed(), "what is in flight is not shown");
+        for event in [Done, Activity, END, END_OF_ANY, Timer] {
+            assert_eq!(machine.on(event, Some(90_000)), None, "{event:?}");
+        }
+        machine.open();
+        assert!(!machine.is_closed());
+        assert_eq!(machine.on(END, Some(90_001)), None, "nothing is left of the earlier session");
+        assert_eq!(machine.on(Activity, Some(90_002)), CHECK, "the cooldown neither");
+    }
+
+    #[test]
+    fn without_a_clock_each_check_waits_its_whole_time() {
+        let mut machine = Subagents::default();
+        let events = [
+            (Activity, CHECK),
+            (Done, None),
+            (Activity, after(5_000)),
+            (Activity, None),
+            (Timer, CHECK),
+            (Done, None),
+            (END, CHECK),
+        ];
+        for (event, step) in events {
+            assert_eq!(machine.on(event, None), step, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn another_instance_goes_on() {
+        let mut machine = Subagents::default();
+        assert_eq!((machine.on(Activity, Some(0)), machine.save()), (CHECK, (true, true)));
+        let mut other = Subagents::default();
+        other.join(machine.save());
+        other.open();
+        assert_eq!(other.on(Timer, Some(1)), CHECK, "what was in flight then is checked again");
+        assert_eq!((other.on(Done, Some(2)), other.on(END, Some(3))), (None, CHECK));
+        assert_eq!(other.save(), (false, true));
+    }
+
+    #[test]
+    fn activity_is_a_line_of_a_tool_that_changes() {
+        let line = |line: &str| format!(r#"{{"details": {{"windows": [{{"lines": [{line}]}}]}}}}"#);
+        let cases = [
+            (line(r#"{"kind": "tool", "content": "write src/a.ts"}"#), true),
+            (line(r#"{"kind": "tool", "content": "  edit\ta"}"#), true),
+            (line(r#"{"kind": "tool", "content": "bash"}"#), true),
+            (
+                line(
+                    r#"{"kind": "text"}, {"kind": "tool", "content": "read a"}, {"kind": "tool", "content": "bash ls"}"#,
+                ),
+                true,
+            ),
+            (line(r#"{"kind": "tool", "content": "read write"}"#), false),
+            (line(r#"{"kind": "tool", "content": "writer"}"#), false),
+            (line(r#"{"kind": "text", "content": "write a tool"}"#), false),
+            (line(r#"{"kind": "tool", "content": ""}"#), false),
+            (line(r#"{"kind": "tool", "content": ["write"]}"#), false),
+            (line(r#"{"kind": "tool"}"#), false),
+            (line(r#""tool", null, 7"#), false),
+            (
+                r#"{"partialResult": {"details": {"windows": [{"lines": [{"kind": "tool", "content": "edit"}]}]}}}"#
+                    .into(),
+                true,
+            ),
+            (r#"{"details": {"windows": [null, {"lines": "tool"}, {"lines": null}, 3]}}"#.into(), false),
+            (r#"{"details": {"windows": {"lines": "tool"}}}"#.into(), false),
+            (r#"{"details": null, "tool": 1}"#.into(), false),
+            (r#"["tool"]"#.into(), false),
+            ("null".into(), false),
+            ("tool".into(), false),
+            (String::new(), false),
+        ];
+        for (news, expected) in cases {
+            assert_eq!(has_activity(&news), expected, "{news}");
+        }
+    }
+}
