@@ -17,7 +17,7 @@ const PROJECT: &str = ".pi-lens.json";
 const ALSO: [&str; 2] = ["toolgate.yaml", "toolgate.yml"];
 
 /// The configuration that the lens reads.
-pub(crate) fn files(scene: &Scene) -> LocalFiles {
+pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
     let root = Path::new(&scene.root);
     let mut files = LocalFiles::new();
     for file in ALSO.iter().filter_map(|name| place::user_file_named(name)) {
@@ -26,7 +26,8 @@ pub(crate) fn files(scene: &Scene) -> LocalFiles {
     for name in [PROJECT].iter().chain(&ALSO) {
         files = files.config("lens", "project", root.join(name));
     }
-    match pi_settings() {
+    // Only pi has messages of its own kinds.
+    match pi_settings().filter(|_| agent == "pi") {
         Some(settings) => files.config("pi-settings", "user", settings),
         None => files,
     }

@@ -48,6 +48,16 @@ pub(crate) enum Happening<'a> {
     Over(&'a str),
 }
 
+impl Happening<'_> {
+    /// Why a session starts, if that is what happens.
+    fn reason(&self) -> Option<&str> {
+        match self {
+            Happening::Start(reason) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
 /// Who looks.
 #[derive(Clone)]
 pub(crate) enum Watch {
@@ -96,9 +106,9 @@ impl Message for Outbox {
 }
 
 /// What the lens may reach.
-fn granted(agent: &dyn Dialect, scene: &Scene, outbox: &Outbox) -> Capabilities {
-    let granted = Capabilities::denied().git(LocalGit).log(LocalLog).message(outbox.clone());
-    let granted = granted.files(lens::files(scene)).clock(LocalClock::default());
+fn granted(agent: &dyn Dialect, scene: &Scene) -> Capabilities {
+    let granted = Capabilities::denied().git(LocalGit).log(LocalLog);
+    let granted = granted.files(lens::files(agent.name(), scene)).clock(LocalClock::default());
     match lens::daemon(agent.name(), scene) {
         Some(daemon) => granted.daemon(daemon),
         None => granted,
@@ -173,23 +183,17 @@ async fn once(agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<
             return Vec::new();
         }
     };
-    let outbox = Outbox::default();
-    let reason = match happening {
-        Happening::Start(reason) => Some(*reason),
-        _ => None,
-    };
     let known = session::load(agent.name(), scene).observer;
-    let observer = Observer::new(plugin, session(agent, scene, reason), granted(agent, scene, &outbox))
+    let observer = Observer::new(plugin, session(agent, scene, happening.reason()), granted(agent, scene))
         .with_limits(Limits { call: LOOK, ..Limits::OBSERVER })
         .with_state(bytes(known.as_ref()));
-    let mut texts: Vec<String> = tell(&observer, happening).await.into_iter().collect();
-    texts.extend(outbox.drain().into_iter().map(|message| message.text));
+    let text = tell(&observer, happening).await;
     if !matches!(happening, Happening::Over(_)) {
         keep(agent, scene, &observer, known.as_ref()).await;
     }
     // Taking it down is time that the agent waits.
     std::mem::forget(observer);
-    texts
+    text.into_iter().collect()
 }
 
 fn bytes(state: Option<&Value>) -> Vec<u8> {
@@ -250,7 +254,7 @@ impl Sessions {
                 let outbox = Outbox::default();
                 let session = session(agent, scene, None);
                 let state = live.observer.state();
-                let granted = granted(agent, scene, &outbox).ui(self.frames.clone());
+                let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
                 let observer = Observer::new(self.plugin.clone(), session, granted).with_state(state);
                 let text = tell(&observer, happening).await;
                 self.post(&outbox).await;
@@ -285,14 +289,11 @@ impl Sessions {
         if let Some(known) = known {
             return known;
         }
-        let reason = match happening {
-            Happening::Start(reason) => Some(*reason),
-            _ => None,
-        };
         let (due, called) = tokio::sync::mpsc::unbounded_channel();
         let outbox = Outbox::default();
-        let granted = granted(agent, scene, &outbox).ui(self.frames.clone()).clock(LocalClock::waking(due));
-        let observer = Observer::new(self.plugin.clone(), session(agent, scene, reason), granted);
+        let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
+        let granted = granted.clock(LocalClock::waking(due));
+        let observer = Observer::new(self.plugin.clone(), session(agent, scene, happening.reason()), granted);
         let live = Arc::new(Live { observer, outbox });
         if !matches!(happening, Happening::Over(_)) {
             sessions.insert(scene.session.clone(), live.clone());
