@@ -16,6 +16,7 @@ use crate::agent::{self, Dialect, HOOKS, Moment, When};
 use crate::desk::{Desk, denial, refusal};
 use crate::fired;
 use crate::judge::Judge;
+use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
@@ -53,6 +54,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     plugins: Plugins,
+
+    #[command(flatten)]
+    lens: Switch,
 }
 
 /// Makes sure that there is one answer.
@@ -144,21 +148,16 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, argu
         let limit = format!("the payload is larger than {} MiB", PAYLOAD >> 20);
         return refused(agent, &moment, &refusal("payload", &limit));
     }
-    let desk = Desk {
-        agent,
-        packs: &arguments.packs,
-        plugins: &arguments.plugins,
-        judge: &Judge::ForOne,
-        watch: &Watch::Once,
-        frames: None,
-    };
+    let Arguments { packs, plugins, lens, .. } = arguments;
+    let watch = if lens.is_on() { Watch::Once } else { Watch::Plugins };
+    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &watch, frames: None };
     block_on(desk.answer(event, &payload)).unwrap_or_else(|error| denial(agent, &moment, &refusal("start", &error)))
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
 fn refused(agent: &'static dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
     let (packs, plugins) = (&Packs::default(), &Plugins::default());
-    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &Watch::Once, frames: None };
+    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &Watch::Plugins, frames: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))
 }
 

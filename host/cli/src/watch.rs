@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing};
 use toolgate_host::limits::Limits;
-use toolgate_host::{Capabilities, End, Lines, Observer, Plugin, Session, Span, ToolResult, Turn, Update};
+use toolgate_host::{Capabilities, End, Lines, Observer, Plugin, Session, Span, ToolKind, ToolResult, Turn, Update};
 
 use crate::agent::{Dialect, Scene};
 use crate::lens;
@@ -49,6 +49,12 @@ pub(crate) enum Happening<'a> {
 }
 
 impl Happening<'_> {
+    /// Whether it is anything but the result of a tool that only reads.
+    fn may_change_files(&self) -> bool {
+        use ToolKind::{Fetch, List, Read, Search};
+        !matches!(self, Happening::Result { result, .. } if matches!(result.call.kind, Fetch | List | Read | Search))
+    }
+
     /// Why a session starts, if that is what happens.
     fn reason(&self) -> Option<&str> {
         match self {
@@ -61,6 +67,8 @@ impl Happening<'_> {
 /// Who looks.
 #[derive(Clone)]
 pub(crate) enum Watch {
+    /// Nobody but the components that the command line names.
+    Plugins,
     /// This process, which ends with its answer.
     Once,
     /// This process, which lives on.
@@ -77,6 +85,8 @@ impl Watch {
         happening: &Happening<'_>,
     ) -> Vec<String> {
         let mut texts = match self {
+            Watch::Plugins => Vec::new(),
+            _ if !happening.may_change_files() => Vec::new(),
             Watch::Once => once(agent, scene, happening).await,
             Watch::Sessions(sessions) => sessions.saw(agent, scene, happening).await,
         };
