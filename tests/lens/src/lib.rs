@@ -1,8 +1,8 @@
 //! Runs the check daemon over small projects with real tools and planted problems, and beside the daemon that it
 //! stands in for, `@harms-haus/code-lens`.
 //!
-//! Only built programs are used, as a user would; nothing here links the daemon. The tools are those that
-//! `just lens-setup` leaves in `target/lens-tools`.
+//! Only built programs are run, as a user would; of the daemon's library nothing is used but the list of trusted folders.
+//! The tools are those that `just lens-setup` leaves in `target/lens-tools`.
 //!
 //! | Module | What it is |
 //! |---|---|

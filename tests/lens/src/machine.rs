@@ -3,8 +3,8 @@
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder};
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -55,20 +55,44 @@ impl Machine {
         self.folder.path()
     }
 
+    /// Puts a folder on the list of those that the user of this machine trusts.
+    ///
+    /// # Errors
+    /// If the list cannot be written.
+    pub fn trust(&self, folder: &Path) -> io::Result<()> {
+        let list = self.root.join("state/toolgate");
+        DirBuilder::new().mode(0o700).create(&list)?;
+        let text = serde_json::json!({"schema": 1, "folders": [{"path": folder, "since": 0}]}).to_string();
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(list.join("trusted-folders.json"))?;
+        file.write_all(text.as_bytes())
+    }
+
     /// A command that sees only this machine, and the compilers of the real one.
     pub fn command(&self, line: &[OsString]) -> Command {
-        let (program, arguments) =
-            line.split_first().map_or((Default::default(), line), |(first, rest)| (first.clone(), rest));
-        let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("PATH", &self.path).env("LANG", "C.UTF-8");
-        let folders =
-            [("HOME", "home"), ("XDG_STATE_HOME", "state"), ("XDG_RUNTIME_DIR", "runtime"), ("TMPDIR", "tmp")];
+        let mut command = plain(line);
+        command.env_clear().env("LANG", "C.UTF-8");
+        let folders = [("HOME", "home"), ("XDG_RUNTIME_DIR", "runtime"), ("TMPDIR", "tmp")];
         command.envs(folders.map(|(name, folder)| (name, self.root.join(folder))));
         // rustup's programs are stand-ins that look for the real ones in the home folder.
         let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         for (name, folder) in [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo")] {
             command.env(name, std::env::var_os(name).unwrap_or_else(|| home.join(folder).into()));
         }
+        command.env("PATH", &self.path).env("XDG_STATE_HOME", self.root.join("state"));
         command
     }
+
+    /// A command with the environment of the user who runs this, but for the tools and the trusted folders.
+    pub fn users_command(&self, line: &[OsString]) -> Command {
+        let mut command = plain(line);
+        command.env("PATH", &self.path).env("XDG_STATE_HOME", self.root.join("state"));
+        command
+    }
+}
+
+fn plain(line: &[OsString]) -> Command {
+    let mut words = line.iter();
+    let mut command = Command::new(words.next().cloned().unwrap_or_default());
+    command.args(words);
+    command
 }

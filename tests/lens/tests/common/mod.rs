@@ -9,12 +9,12 @@ use toolgate_lens_tests::project;
 use toolgate_lens_tests::tools::{self, Tools};
 
 /// Says something past the test runner, which keeps what a test that passes prints.
-pub fn say(what: &str) {
+pub(crate) fn say(what: &str) {
     writeln!(io::stderr(), "{what}").expect("a place to say so");
 }
 
 /// The tools; says why if they are left out.
-pub fn tools() -> Option<Tools> {
+pub(crate) fn tools() -> Option<Tools> {
     match Tools::find().expect("a complete set-up") {
         Ok(tools) => Some(tools),
         Err(reason) => {
@@ -25,28 +25,20 @@ pub fn tools() -> Option<Tools> {
 }
 
 /// Our daemon for a project.
-pub fn start(machine: &Machine, root: &Path) -> Daemon {
+pub(crate) fn start(machine: &Machine, root: &Path) -> Daemon {
     Daemon::start(machine, &tools::ours().unwrap(), root).unwrap()
 }
 
 /// A copy of a fixture that nobody trusts.
-pub fn untrusted(machine: &Machine, fixture: &str, tools: &Tools) -> PathBuf {
+pub(crate) fn untrusted(machine: &Machine, fixture: &str, tools: &Tools) -> PathBuf {
     let root = machine.project(fixture).unwrap();
     project::lay_out(fixture, &root, Some(tools)).unwrap();
     root
 }
 
 /// A copy of a fixture that the user trusts.
-pub fn trusted(machine: &Machine, fixture: &str, tools: &Tools) -> PathBuf {
+pub(crate) fn trusted(machine: &Machine, fixture: &str, tools: &Tools) -> PathBuf {
     let root = untrusted(machine, fixture, tools);
-    trust(machine, &root);
+    machine.trust(&root).unwrap();
     root
-}
-
-/// Trusts a folder, as the user does.
-pub fn trust(machine: &Machine, root: &Path) {
-    let mut line = tools::ours().unwrap();
-    line.extend(["trust".into(), root.into()]);
-    let out = machine.command(&line).output().unwrap();
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
 }
