@@ -6,6 +6,19 @@
 //! What a project owns (its `node_modules`, configuration that is code, build scripts, macros) runs only in a folder
 //! that the user trusted.
 
+mod cache;
+mod check;
+mod detect;
+mod life;
+mod plain;
 pub mod process;
 pub mod project;
+mod protocol;
 pub mod report;
+mod server;
+mod socket;
+mod text;
+mod tools;
+pub mod trust;
+
+pub use server::serve;

@@ -1,0 +1,329 @@
+//! `fullCheck`: from a list of files to a report.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::detect;
+use crate::plain::plain;
+use crate::project::Project;
+use crate::protocol::Report;
+use crate::report::Outcome;
+use crate::text::{Checks, NAME};
+use crate::tools::{ALL, Job, Kind, Tool};
+use crate::trust::Trust;
+
+/// Most files of a check.
+const FILES: usize = 200;
+
+/// Most tools at once, whoever asked for how many.
+const TOOLS: usize = 16;
+
+/// What keeps running between checks, and is asked instead of starting a tool.
+#[async_trait]
+pub(crate) trait Resident: Send + Sync {
+    /// Its part of these checks. None if it has none in this kind.
+    async fn check(&self, kind: Kind, files: &[PathBuf], limit: Duration) -> Option<Outcome>;
+
+    /// Whether it stands for this tool, so that the tool is not started.
+    fn stands_for(&self, tool: &Tool) -> bool;
+
+    /// Ends it and all that it started.
+    async fn stop(&self);
+}
+
+/// What checks, for one project.
+pub(crate) struct Checker {
+    root: PathBuf,
+    trust: Option<Trust>,
+    slots: Arc<Semaphore>,
+    residents: Vec<Arc<dyn Resident>>,
+}
+
+/// What a client wants, each value within its bounds.
+#[derive(Clone, Debug, PartialEq)]
+struct Wanted {
+    prettier: bool,
+    linters: bool,
+    lsp: bool,
+    tsc: bool,
+    concurrency: usize,
+    prettier_limit: Duration,
+    linter_limit: Duration,
+    tsc_limit: Duration,
+}
+
+impl Wanted {
+    fn new(params: &Value) -> Self {
+        let config = params.get("config").unwrap_or(&Value::Null);
+        let on = |key: &str| config.get(key) == Some(&Value::Bool(true));
+        let number = |key: &str, usual: f64, least: f64, most: f64| {
+            config.get(key).and_then(Value::as_f64).unwrap_or(usual).clamp(least, most)
+        };
+        let limit = |key: &str, usual: f64| Duration::from_secs_f64(number(key, usual, 1000.0, 120_000.0) / 1000.0);
+        Wanted {
+            prettier: on("prettier"),
+            linters: on("linters"),
+            lsp: on("lsp"),
+            tsc: on("tsc"),
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 16")]
+            concurrency: number("maxConcurrency", 4.0, 1.0, 16.0) as usize,
+            prettier_limit: limit("prettierTimeoutMs", 15_000.0),
+            linter_limit: limit("linterTimeoutMs", 15_000.0),
+            tsc_limit: limit("tscTimeoutMs", 30_000.0),
+        }
+    }
+
+    fn kinds(&self) -> [(Kind, bool, Duration); 3] {
+        [
+            (Kind::Formatter, self.prettier, self.prettier_limit),
+            (Kind::Linter, self.linters, self.linter_limit),
+            (Kind::Types, self.tsc, self.tsc_limit),
+        ]
+    }
+}
+
+impl Checker {
+    pub(crate) fn new(root: PathBuf, trust: Option<Trust>) -> Self {
+        Checker { root, trust, slots: Arc::new(Semaphore::new(TOOLS)), residents: Vec::new() }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Ends what keeps running.
+    pub(crate) async fn stop(&self) {
+        for resident in &self.residents {
+            resident.stop().await;
+        }
+    }
+
+    /// Whether the project is trusted, and the tools that are known.
+    pub(crate) fn status(&self) -> Value {
+        let mut tools: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        json!({ "trusted": self.project().trusted, "servers": [], "tools": tools })
+    }
+
+    /// The project as it is now: trust may have been given or taken since the last check.
+    fn project(&self) -> Project {
+        let trusted = match &self.trust {
+            Some(trust) => trust.check(&self.root).inspect_err(|why| tracing::debug!("{why}")).is_ok(),
+            None => false,
+        };
+        Project { root: self.root.clone(), trusted }
+    }
+
+    /// Checks files, and says what came of it.
+    pub(crate) async fn full_check(&self, params: &Value) -> Report {
+        let started = Instant::now();
+        let given = params.get("files").unwrap_or(&Value::Null);
+        let names: Option<Vec<&str>> = given.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
+        let Some(names) = names.filter(|names| !names.is_empty()) else {
+            return Report::refused("Missing or empty 'files' parameter.", given);
+        };
+        let files = match Files::new(&self.root, &names) {
+            Ok(files) => files,
+            Err(name) => {
+                return Report::refused(format!("Path traversal rejected: \"{}\"", plain(&name, NAME)), given);
+            }
+        };
+        let wanted = Wanted::new(params);
+        let mut checks = self.checks(&wanted, &files.checked).await;
+        checks.notes = files.notes;
+        let mut details = checks.details(&self.root);
+        let elapsed = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        details.insert("fileCount".to_owned(), files.checked.len().into());
+        details.insert("durationMs".to_owned(), elapsed.into());
+        Report { text: checks.text(&self.root), details: Value::Object(details), is_error: false }
+    }
+
+    async fn checks(&self, wanted: &Wanted, files: &[PathBuf]) -> Checks {
+        let project = self.project();
+        let slots = Arc::new(Semaphore::new(wanted.concurrency));
+        let mut running = JoinSet::new();
+        let mut outcomes: Vec<(Kind, Outcome)> = Vec::new();
+        for (kind, on, limit) in wanted.kinds() {
+            if !on || files.is_empty() {
+                continue;
+            }
+            let (jobs, notes) = self.jobs(&project, kind, files).await;
+            outcomes.push((kind, Outcome { notes, ..Outcome::default() }));
+            for job in jobs {
+                let (slots, all) = (Arc::clone(&slots), Arc::clone(&self.slots));
+                running.spawn(async move {
+                    // Neither is ever closed.
+                    let _slot = slots.acquire().await;
+                    let _one = all.acquire().await;
+                    (kind, job.run(limit).await)
+                });
+            }
+            for resident in self.residents.iter().map(Arc::clone) {
+                let (slots, files) = (Arc::clone(&slots), files.to_vec());
+                running.spawn(async move {
+                    let _slot = slots.acquire().await;
+                    (kind, resident.check(kind, &files, limit).await.unwrap_or_default())
+                });
+            }
+        }
+        while let Some(ended) = running.join_next().await {
+            match ended {
+                Ok(outcome) => outcomes.push(outcome),
+                // A panic is a mistake of ours. The other checks stand.
+                Err(error) => outcomes.push((Kind::Linter, Outcome::error(format!("a check broke off: {error}")))),
+            }
+        }
+        let all = |kind| {
+            let of_kind = outcomes.iter().filter(|(one, _)| *one == kind).map(|(_, outcome)| outcome.clone());
+            of_kind.fold(Outcome::default(), Outcome::and)
+        };
+        Checks {
+            prettier: all(Kind::Formatter),
+            linters: all(Kind::Linter),
+            lsp: Outcome::default(),
+            tsc: all(Kind::Types),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Looks for tools, where looking keeps nobody waiting.
+    async fn jobs(&self, project: &Project, kind: Kind, files: &[PathBuf]) -> (Vec<Job>, Vec<String>) {
+        let stands = |tool: &&&'static Tool| self.residents.iter().any(|resident| resident.stands_for(tool));
+        let tools = ALL.iter().filter(|tool| tool.kind == kind).filter(|tool| !stands(tool)).copied();
+        let (project, tools, files) = (project.clone(), tools.collect::<Vec<_>>(), files.to_vec());
+        let looked = tokio::task::spawn_blocking(move || detect::jobs(&project, &tools, &files)).await;
+        looked.unwrap_or_else(|error| (Vec::new(), vec![format!("looking for tools broke off: {error}")]))
+    }
+}
+
+/// The files of a check.
+#[derive(Debug, Default, PartialEq)]
+struct Files {
+    /// Absolute, links resolved, regular files inside the root, each once.
+    checked: Vec<PathBuf>,
+    /// What became of the others.
+    notes: Vec<String>,
+}
+
+impl Files {
+    /// Sorts out what was asked for.
+    ///
+    /// # Errors
+    /// The first name that leads out of the root.
+    fn new(root: &Path, names: &[&str]) -> Result<Self, String> {
+        let mut files = Files::default();
+        for name in names {
+            let path = real(&root.join(name)).filter(|path| path.starts_with(root) && path != root);
+            let path = path.ok_or_else(|| (*name).to_owned())?;
+            let shown = || plain(&path.strip_prefix(root).unwrap_or(&path).to_string_lossy(), NAME);
+            if files.checked.contains(&path) {
+                continue;
+            }
+            match path.metadata() {
+                // Tools name files one a line, and in messages.
+                Ok(found) if found.is_file() && path.to_string_lossy().chars().any(char::is_control) => {
+                    files.notes.push(format!("{}: not checked, as its name holds control characters", shown()));
+                }
+                Ok(found) if found.is_file() && files.checked.len() < FILES => files.checked.push(path),
+                Ok(found) if found.is_file() => files.notes.push(format!("{}: not checked, one too many", shown())),
+                Ok(_) => files.notes.push(format!("{}: not checked, as it is no regular file", shown())),
+                Err(_) => files.notes.push(format!("{}: not checked, as it is gone", shown())),
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// A path with its links resolved, also of a file that is not there. None if it cannot be said where it would be.
+fn real(path: &Path) -> Option<PathBuf> {
+    let exists = |path: &&Path| path.symlink_metadata().is_ok();
+    let there = path.ancestors().find(exists)?;
+    // A link that leads nowhere may lead anywhere as soon as there is something.
+    let real = there.canonicalize().ok()?;
+    let missing = path.strip_prefix(there).ok()?;
+    let named = missing.components().all(|part| matches!(part, Component::Normal(_)));
+    named.then(|| if missing.as_os_str().is_empty() { real.clone() } else { real.join(missing) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_inside_the_root_are_checked() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let base = scratch.path().canonicalize().expect("real");
+        let root = base.join("root");
+        std::fs::create_dir_all(root.join("src")).expect("a folder");
+        std::fs::create_dir(base.join("root2")).expect("a folder");
+        for file in ["root/src/a.ts", "root/b\nc.ts", "root2/x.ts"] {
+            std::fs::write(base.join(file), "").expect("a file");
+        }
+        for (target, name) in
+            [("src/a.ts", "in"), ("../root2/x.ts", "out"), ("../none", "nowhere"), ("../root2", "dir")]
+        {
+            std::os::unix::fs::symlink(target, root.join(name)).expect("a link");
+        }
+        let absolute = root.join("src/a.ts");
+        let cases = [
+            ("src/a.ts", Some("src/a.ts")),
+            (absolute.to_str().expect("text"), Some("src/a.ts")),
+            ("src/../src/./a.ts", Some("src/a.ts")),
+            ("in", Some("src/a.ts")),
+            ("src/none.ts", Some("src/none.ts: not checked, as it is gone")),
+            ("none/deep/none.ts", Some("none/deep/none.ts: not checked, as it is gone")),
+            ("src", Some("src: not checked, as it is no regular file")),
+            ("b\nc.ts", Some("b\\nc.ts: not checked, as its name holds control characters")),
+            ("/etc/passwd", None),
+            ("../root2/x.ts", None),
+            ("none/../../root2/x.ts", None),
+            ("out", None),
+            ("nowhere", None),
+            ("dir/x.ts", None),
+            ("dir/none.ts", None),
+            (".", None),
+            ("", None),
+            ("src/a\0.ts", Some("src/a\\u{0}.ts: not checked, as it is gone")),
+        ];
+        for (name, expected) in cases {
+            let found = Files::new(&root, &[name]).ok().map(|files| {
+                let checked =
+                    files.checked.iter().map(|path| path.strip_prefix(&root).expect("inside").display().to_string());
+                checked.chain(files.notes).collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(found.as_deref(), expected, "{name:?}");
+        }
+        let files = Files::new(&root, &["in", "src/a.ts"]).expect("both are inside");
+        assert_eq!(files.checked.len(), 1, "each once");
+    }
+
+    #[test]
+    fn wishes_are_bounded() {
+        let wanted = |config: Value| Wanted::new(&json!({ "config": config }));
+        let usual = wanted(json!({}));
+        assert!(!usual.prettier && !usual.linters && !usual.lsp && !usual.tsc);
+        assert_eq!((usual.concurrency, usual.linter_limit.as_millis()), (4, 15_000));
+        let cases = [
+            (json!(0), 1, 1000),
+            (json!(-5), 1, 1000),
+            (json!(3000), 16, 3000),
+            (json!(1e300), 16, 120_000),
+            (json!("9"), 4, 15_000),
+            (json!(null), 4, 15_000),
+        ];
+        for (value, concurrency, limit) in cases {
+            let wanted =
+                wanted(json!({ "maxConcurrency": value, "linterTimeoutMs": value, "linters": 1, "lsp": true }));
+            assert_eq!((wanted.concurrency, wanted.linter_limit.as_millis()), (concurrency, limit), "{value}");
+            assert!(!wanted.linters && wanted.lsp);
+        }
+    }
+}

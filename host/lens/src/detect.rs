@@ -1,0 +1,192 @@
+//! Which tools a project uses for which of its files, by what is in its folders.
+//!
+//! Nothing is started to find out, and nothing is kept between two checks: looking is a few folder listings, and what is
+//! not kept cannot be out of date.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::project::Project;
+use crate::tools::{Job, NOT_TRUSTED, Tool, Untrusted};
+
+/// Largest file that is looked into, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Folders beside or above a file in which a project keeps its own programs.
+const LOCAL: &[&str] = &["node_modules/.bin", ".venv/bin", "venv/bin"];
+
+/// Something in a folder that says that a tool is used there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Marker {
+    /// A file of this name.
+    File(&'static str),
+    /// A file whose name starts like this, such as `.prettierrc.json`.
+    Start(&'static str),
+    /// A section of this name, or below it, in a file in the form of TOML or INI.
+    Section(&'static str, &'static str),
+    /// A line with this in it in a file.
+    Mention(&'static str, &'static str),
+    /// A key at the top of `package.json`.
+    PackageKey(&'static str),
+    /// A dependency in `package.json`.
+    Dependency(&'static str),
+}
+
+impl Marker {
+    fn is_dependency(self) -> bool {
+        matches!(self, Marker::Dependency(_))
+    }
+}
+
+/// The jobs for these files, and sentences about tools that are asked for but cannot run.
+pub(crate) fn jobs(project: &Project, tools: &[&'static Tool], files: &[PathBuf]) -> (Vec<Job>, Vec<String>) {
+    let mut survey = Survey::default();
+    let (mut jobs, mut notes) = (Vec::<Job>::new(), Vec::<String>::new());
+    for tool in tools {
+        for file in files.iter().filter(|file| tool.fits(file)) {
+            let job = match survey.place(project, tool, file) {
+                Place::Nowhere => continue,
+                Place::Missing(note) => {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                    continue;
+                }
+                Place::At(job) => job,
+            };
+            match jobs.iter_mut().find(|one| one.same(&job)) {
+                Some(one) => one.files.push(file.clone()),
+                None => jobs.push(Job { files: vec![file.clone()], ..job }),
+            }
+        }
+    }
+    (jobs, notes)
+}
+
+/// What was seen of the project, so that each folder is listed and each file read once.
+#[derive(Default)]
+struct Survey {
+    names: HashMap<PathBuf, HashSet<OsString>>,
+    texts: HashMap<PathBuf, String>,
+    packages: HashMap<PathBuf, Value>,
+}
+
+enum Place {
+    /// The tool is not used there.
+    Nowhere,
+    /// It is, but cannot run, for this reason.
+    Missing(String),
+    At(Job),
+}
+
+impl Survey {
+    fn place(&mut self, project: &Project, tool: &'static Tool, file: &Path) -> Place {
+        let folders = || file.ancestors().skip(1).take_while(|folder| folder.starts_with(&project.root));
+        let mut nearest = |markers: &[Marker]| {
+            folders().find(|folder| markers.iter().any(|marker| self.has(*marker, folder))).map(Path::to_path_buf)
+        };
+        let configured = nearest(tool.configured);
+        let wanted = configured.is_some();
+        let home = match configured {
+            None if tool.always() => Some(project.root.clone()),
+            None => nearest(tool.usual),
+            found => found,
+        };
+        let Some(home) = home else { return Place::Nowhere };
+        let settings: Vec<Marker> = tool.configured.iter().copied().filter(|marker| !marker.is_dependency()).collect();
+        let runs = project.trusted
+            || match tool.untrusted {
+                Untrusted::Runs => true,
+                Untrusted::Bare => nearest(&settings).is_none(),
+                Untrusted::Skipped => false,
+            };
+        if !runs {
+            return Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name));
+        }
+        let mut own = folders().flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local).join(tool.program)));
+        let own = own.find(|program| program.is_file());
+        let program = own.clone().filter(|_| project.trusted).or_else(|| project.on_path(tool.program));
+        match program {
+            Some(program) => Place::At(Job { project: project.clone(), tool, program, home, files: Vec::new() }),
+            None if own.is_some() => Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name)),
+            None if wanted => Place::Missing(format!("{}: the project uses it, but it is not installed", tool.name)),
+            None => Place::Nowhere,
+        }
+    }
+
+    fn has(&mut self, marker: Marker, folder: &Path) -> bool {
+        match marker {
+            Marker::File(name) => self.names(folder).contains(OsStr::new(name)),
+            Marker::Start(start) => {
+                self.names(folder).iter().any(|name| name.as_encoded_bytes().starts_with(start.as_bytes()))
+            }
+            Marker::Section(file, section) => self.text(folder, file).lines().any(|line| opens(line, section)),
+            Marker::Mention(file, words) => self.text(folder, file).contains(words),
+            Marker::PackageKey(key) => self.package(folder).get(key).is_some(),
+            Marker::Dependency(name) => ["dependencies", "devDependencies", "peerDependencies"]
+                .iter()
+                .any(|kind| self.package(folder).get(kind).and_then(|names| names.get(name)).is_some()),
+        }
+    }
+
+    fn names(&mut self, folder: &Path) -> &HashSet<OsString> {
+        self.names.entry(folder.to_path_buf()).or_insert_with(|| {
+            let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        })
+    }
+
+    fn text(&mut self, folder: &Path, name: &str) -> &str {
+        let there = self.names(folder).contains(OsStr::new(name));
+        self.texts.entry(folder.join(name)).or_insert_with_key(|path| if there { read(path) } else { String::new() })
+    }
+
+    fn package(&mut self, folder: &Path) -> &Value {
+        let text = match self.packages.contains_key(folder) {
+            true => String::new(),
+            false => self.text(folder, "package.json").to_owned(),
+        };
+        self.packages.entry(folder.to_path_buf()).or_insert_with(|| serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+}
+
+/// A file of the project's as text. Empty if it is not there, too large, or none that ends, such as a pipe.
+pub(crate) fn read(path: &Path) -> String {
+    match path.metadata() {
+        Ok(found) if found.is_file() && found.len() <= LARGEST => std::fs::read_to_string(path).unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// Whether a line opens this section or one below it: `[tool.ruff]`, `[tool.ruff.lint]`, `[mypy-tests]`.
+fn opens(line: &str, section: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches('[').trim_start().strip_prefix(section);
+    line.starts_with('[') && rest.is_some_and(|rest| rest.starts_with([']', '.', '-', ' ', ':']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_found_by_their_name() {
+        let cases = [
+            ("[tool.ruff]", "tool.ruff", true),
+            ("  [tool.ruff.lint]  # x", "tool.ruff", true),
+            ("[[tool.mypy.overrides]]", "tool.mypy", true),
+            ("[mypy-tests.*]", "mypy", true),
+            ("[flake8]", "flake8", true),
+            ("[flake8:local-plugins]", "flake8", true),
+            ("[tool.ruffle]", "tool.ruff", false),
+            ("tool.ruff", "tool.ruff", false),
+            ("# [flake8]", "flake8", false),
+        ];
+        for (line, section, expected) in cases {
+            assert_eq!(opens(line, section), expected, "{line}");
+        }
+    }
+}
