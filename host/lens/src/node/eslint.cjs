@@ -25,17 +25,17 @@ async function load(tool, folder) {
     for (const file of files) {
       const found = setting(file);
       if (!found) continue;
-      const key = `${found.flat} ${found.cwd}`;
+      const key = `${found.config} ${found.cwd}`;
       if (!groups.has(key)) groups.set(key, { ...found, files: [] });
       groups.get(key).files.push(file);
-      answer.configs.add(found.config);
     }
+    const configs = [...groups.values()].map(({ config }) => config);
+    answer.configs = () => configs;
     if (!groups.size) answer.notes.push('there is no configuration for these files');
     try {
       for (const group of groups.values()) await lint(eslint, group, answer);
     } finally {
       process.chdir(folder);
-      forgetTypes();
     }
   };
 }
@@ -61,7 +61,10 @@ async function lint(eslint, { flat, cwd, files }, answer) {
   const wanted = [];
   for (const file of files) if (await lintable(engine, flat, file)) wanted.push(file);
   if (!wanted.length) return;
-  const results = await engine.lintFiles(wanted);
+  const configs = flat ? await Promise.all(wanted.map((file) => engine.calculateConfigForFile(file))) : [];
+  const keep = flat && wanted.every((file, at) => served(file, configs[at]));
+  checkTypes(wanted, keep);
+  const results = await engine.lintFiles(wanted).finally(() => traceTypes(keep));
   answer.files += results.length;
   for (const { filePath, messages } of results) {
     for (const { fatal, ruleId, severity, line, column, message } of messages) {
@@ -76,14 +79,5 @@ async function lintable(engine, flat, file) {
   if (flat) return true;
   // The old engine lints whatever it is told to, Markdown too, and TypeScript without a parser for it.
   return JAVASCRIPT.test(file) || (COMPILED.test(file) && Boolean((await engine.calculateConfigForFile(file)).parser));
-}
-
-/** typescript-eslint keeps programs, and does not look whether their files have changed. */
-function forgetTypes() {
-  for (const [name, module] of Object.entries(requireHere.cache)) {
-    if (/[\\/]@typescript-eslint[\\/](parser|typescript-estree)[\\/]dist[\\/]index\.js$/.test(name)) {
-      module?.exports?.clearCaches?.();
-    }
-  }
 }
 

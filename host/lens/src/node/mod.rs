@@ -43,7 +43,7 @@ impl Tool {
 
     fn script(self) -> &'static str {
         match self {
-            Tool::Eslint => concat!(include_str!("eslint.cjs"), include_str!("worker.cjs")),
+            Tool::Eslint => concat!(include_str!("eslint.cjs"), include_str!("types.cjs"), include_str!("worker.cjs")),
             Tool::Prettier => concat!(include_str!("prettier.cjs"), include_str!("worker.cjs")),
             Tool::Typescript => concat!(include_str!("typescript.cjs"), include_str!("worker.cjs")),
         }
@@ -148,7 +148,9 @@ impl Worker {
         let slot = self.slot(tool, folder);
         let mut slot = slot.lock().await;
         let kept = match slot.take() {
-            Some(mut process) => process.ask(files).await.ok().filter(|answer| !answer.stale).map(|said| (process, said)),
+            Some(mut process) => {
+                process.ask(files).await.ok().filter(|answer| !answer.stale).map(|said| (process, said))
+            }
             None => None,
         };
         let (process, answer) = match kept {

@@ -17,20 +17,20 @@ async function load(tool) {
   }
 
   /** What prettier would format the file with; undefined if it would not. */
-  async function options(file, answer) {
+  async function options(file) {
     if (await ignored(file)) return undefined;
-    const config = (await prettier.resolveConfig(file, { editorconfig: true, useCache: false })) ?? {};
+    const config = (await prettier.resolveConfig(file, { editorconfig: true })) ?? {};
     const info = await prettier.getFileInfo(file, { plugins: config.plugins, resolveConfig: false });
     const parser = config.parser ?? info.inferredParser;
-    const found = await prettier.resolveConfigFile(file);
-    if (found) answer.configs.add(found);
     return info.ignored || !parser ? undefined : { ...config, parser, filepath: file };
   }
 
   return async (files, answer) => {
     await prettier.clearConfigCache();
+    const one = [...new Map(files.map((file) => [path.dirname(file), file])).values()];
+    answer.configs = () => Promise.all(one.map((file) => prettier.resolveConfigFile(file)));
     for (const file of files) {
-      const found = await options(file, answer);
+      const found = await options(file);
       if (found) await verify(prettier, file, found, answer);
     }
   };

@@ -132,7 +132,7 @@ let check;
 
 async function answer({ id, files }) {
   if (stale()) return { id, stale: true };
-  const said = { id, files: 0, problems: [], unformatted: [], notes: [], failed: false, cut: 0, configs: new Set() };
+  const said = { id, files: 0, problems: [], unformatted: [], notes: [], failed: false, cut: 0, configs: () => [] };
   try {
     check ??= await load(tool, folder, root);
     await check(files, said);
@@ -148,7 +148,7 @@ async function serve(line) {
   const { configs, ...said } = await answer(request);
   const sent = new Promise((resolve) => channel.write(`\n${JSON.stringify(said)}\n`, resolve));
   await sent;
-  if (configs && !said.failed) settle(request.files, [...configs]);
+  if (configs && !said.failed) settle(request.files, (await configs()).filter(Boolean));
 }
 
 process.chdir(folder);

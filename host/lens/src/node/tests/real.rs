@@ -9,7 +9,8 @@ use super::{LONG, Scratch, has_node};
 use crate::report::{Outcome, Severity, Status};
 
 const FORMATTED: &str = "export const x: number = 1;\n";
-const CONFIG: &str = r#"{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext" }, "include": ["src"] }"#;
+const CONFIG: &str =
+    r#"{ "compilerOptions": { "strict": true, "target": "es2022", "module": "nodenext" }, "include": ["src"] }"#;
 const TYPED: &str = r#"
 import ts from "typescript-eslint";
 import rules from "./rules.js";
@@ -112,8 +113,72 @@ async fn eslint_goes_by_what_types_are_now() {
 }
 
 #[tokio::test]
+async fn eslint_keeps_types_only_while_they_are_true() {
+    let files = [("eslint.config.js", TYPED), ("rules.js", RULES), ("tsconfig.json", CONFIG)];
+    let Some(scratch) = real(&files) else {
+        return;
+    };
+    let (now, later) = ("export const f = () => 1;\n", "export const f = async () => 1;\n");
+    let floating = "Issues 2:1 @typescript-eslint/no-floating-promises";
+    let user = |module: &str| format!("import {{ f }} from \"./{module}.js\";\nf();\n");
+    scratch.write("src/a.ts", now);
+    scratch.write("src/b.ts", &user("a"));
+    let b = || scratch.eslint("src/b.ts");
+    for _ in 0..4 {
+        says(&b().await, "Clean");
+    }
+    // Another file, linted or not.
+    scratch.write("src/a.ts", later);
+    says(&b().await, floating);
+    scratch.write("src/a.ts", now);
+    says(&scratch.eslint("src/a.ts").await, "Clean");
+    says(&b().await, "Clean");
+    scratch.write("src/a.ts", later);
+    says(&scratch.eslint("src/a.ts").await, "Clean");
+    says(&b().await, floating);
+    // The file itself, alone and together with what it imports, in both orders.
+    scratch.write("src/b.ts", &user("a").replace("f();", "void f();"));
+    says(&b().await, "Clean");
+    for names in [["src/a.ts", "src/b.ts"], ["src/b.ts", "src/a.ts"]] {
+        for (text, expected) in [(now, "Clean"), (later, floating)] {
+            scratch.write("src/a.ts", text);
+            scratch.write("src/b.ts", &user("a"));
+            says(&scratch.worker.eslint(&names.map(|name| scratch.path(name)), LONG).await, expected);
+        }
+    }
+    // Files that were not there, in the project and beside it, and one that is gone.
+    scratch.write("src/b.ts", &user("deep/new"));
+    says(&b().await, "Clean");
+    scratch.write("src/deep/new.ts", later);
+    says(&b().await, floating);
+    std::fs::remove_file(scratch.path("src/deep/new.ts")).unwrap();
+    says(&b().await, "Clean");
+    scratch.write("src/deep/new.d.ts", "export function f(): Promise<void>;\n");
+    says(&b().await, floating);
+    // The configuration, by way of a type that only one of two folders has.
+    scratch.write("src/b.ts", "import { f } from \"own\";\nf();\n");
+    scratch.write("one/own.ts", now);
+    scratch.write("two/own.ts", later);
+    for (folder, expected) in [("one", "Clean"), ("two", floating), ("one", "Clean")] {
+        let paths = format!(r#""strict": true, "paths": {{ "own": ["./{folder}/own.ts"] }}"#);
+        scratch.write("tsconfig.json", &CONFIG.replace(r#""strict": true"#, &paths));
+        says(&b().await, expected);
+        says(&b().await, expected);
+    }
+    // What is not linted with types in between.
+    scratch.write("src/b.ts", &user("a"));
+    scratch.write("src/a.ts", now);
+    says(&b().await, "Clean");
+    scratch.write("plain.js", "export default 1;\n");
+    says(&scratch.eslint("plain.js").await, "Clean");
+    scratch.write("src/a.ts", later);
+    says(&b().await, floating);
+}
+
+#[tokio::test]
 async fn eslint_goes_by_what_its_configuration_is_now() {
-    let files = [("eslint.config.js", TYPED), ("rules.js", RULES), ("tsconfig.json", CONFIG), ("src/a.ts", "let x = 1;\n")];
+    let files =
+        [("eslint.config.js", TYPED), ("rules.js", RULES), ("tsconfig.json", CONFIG), ("src/a.ts", "let x = 1;\n")];
     let Some(scratch) = real(&files) else {
         return;
     };
@@ -246,7 +311,10 @@ async fn typescript_sees_every_change() {
     says(&scratch.typescript("src/d.ts").await, "Clean");
     scratch.write("base.json", CONFIG);
     says(&scratch.typescript("src/d.ts").await, "Issues 1:19 TS7006");
-    scratch.write("tsconfig.json", r#"{ "extends": "./base.json", "include": ["src"], "compilerOptions": { "none": 1 } }"#);
+    scratch.write(
+        "tsconfig.json",
+        r#"{ "extends": "./base.json", "include": ["src"], "compilerOptions": { "none": 1 } }"#,
+    );
     says(&scratch.typescript("src/b.ts").await, "Issues 2:14 TS2322, 1:70 TS5023");
 }
 
