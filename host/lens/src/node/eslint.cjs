@@ -20,7 +20,15 @@ async function load(tool, folder) {
     return { flat: false, config: legacy, cwd };
   }
 
+  /** Loads the configuration that most files will have, and the plugins with it. */
+  async function warm() {
+    const file = path.join(folder, 'index.ts');
+    const found = setting(file);
+    if (found) await (await engineOf(eslint, found)).calculateConfigForFile(file);
+  }
+
   return async (files, answer) => {
+    if (!files.length) return warm();
     const groups = new Map();
     for (const file of files) {
       const found = setting(file);
@@ -51,13 +59,18 @@ function packageConfig(file) {
   });
 }
 
-async function lint(eslint, { flat, cwd, files }, answer) {
-  // Some plugins go by the current folder.
-  process.chdir(cwd);
+async function engineOf(eslint, { flat, cwd }) {
   const ESLint = eslint.loadESLint ? await eslint.loadESLint({ useFlatConfig: flat }) : eslint.ESLint;
   const only = flat ? { warnIgnored: false } : {};
   // A new instance reads configuration anew.
-  const engine = new ESLint({ cwd, errorOnUnmatchedPattern: false, overrideConfig: { settings: SETTINGS }, ...only });
+  return new ESLint({ cwd, errorOnUnmatchedPattern: false, overrideConfig: { settings: SETTINGS }, ...only });
+}
+
+async function lint(eslint, group, answer) {
+  const { flat, cwd, files } = group;
+  // Some plugins go by the current folder.
+  process.chdir(cwd);
+  const engine = await engineOf(eslint, group);
   const wanted = [];
   for (const file of files) if (await lintable(engine, flat, file)) wanted.push(file);
   if (!wanted.length) return;

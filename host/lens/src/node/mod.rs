@@ -96,6 +96,22 @@ impl Worker {
         Tool::Typescript.folder(&self.project, file).is_some_and(|folder| keeps_typescript(&folder))
     }
 
+    /// Starts what the root of the project has installed and loads it, so that the first check need not. What goes
+    /// wrong here will show there.
+    pub async fn warm(&self, limit: Duration) {
+        let one = |tool| tokio::time::timeout(limit, self.load(tool));
+        let _ = tokio::join!(one(Tool::Eslint), one(Tool::Prettier), one(Tool::Typescript));
+    }
+
+    async fn load(&self, tool: Tool) {
+        let folder = tool.folder(&self.project, &self.project.root.join("package.json"));
+        let folder = folder.filter(|folder| tool != Tool::Typescript || keeps_typescript(folder));
+        let node = self.project.on_path("node").filter(|_| self.project.trusted);
+        if let (Some(folder), Some(node)) = (folder, node) {
+            let _ = self.ask(tool, &node, &folder, &[]).await;
+        }
+    }
+
     /// Ends all processes. One that is at work ends with its request. The next check starts new ones.
     #[expect(clippy::unused_async, reason = "as for the other parts of the daemon, whose end may take a while")]
     pub async fn stop(&self) {

@@ -107,7 +107,9 @@ impl Process {
         let _ = tokio::time::timeout(END, &mut self.listener).await;
         let said = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said);
-        let complaint = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
+        // Without the stack.
+        let lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("at "));
+        let complaint = lines.collect::<Vec<_>>().join("; ");
         Failed::Ended { status, complaint: if complaint.is_empty() { complaint } else { format!(": {complaint}") } }
     }
 }

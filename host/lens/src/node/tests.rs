@@ -222,6 +222,28 @@ async fn settled(scratch: &Scratch) -> String {
 }
 
 #[tokio::test]
+async fn what_was_warmed_up_waits_for_the_first_check() {
+    if !has_node() {
+        return;
+    }
+    let mut scratch = Scratch::fake();
+    let waits = async |scratch: &Scratch| {
+        let slot = scratch.worker.slot(Tool::Eslint, &scratch.worker.project.root);
+        slot.lock().await.is_some()
+    };
+    scratch.worker.project.trusted = false;
+    scratch.worker.warm(LONG).await;
+    assert!(!waits(&scratch).await);
+    scratch.worker.project.trusted = true;
+    scratch.worker.warm(LONG).await;
+    assert!(waits(&scratch).await);
+    scratch.write("node_modules/eslint/index.js", "for (;;);");
+    scratch.worker.stop().await;
+    scratch.worker.warm(SHORT).await;
+    assert!(!waits(&scratch).await);
+}
+
+#[tokio::test]
 async fn one_that_grew_too_large_serves_no_more() {
     if !has_node() {
         return;

@@ -5,7 +5,7 @@ const TYPED = /\.[cm]?tsx?$/;
 /** Programs that are kept. Each holds the syntax trees of all its files. */
 const PROGRAMS = 4;
 
-async function load(tool) {
+async function load(tool, folder) {
   const ts = await tool('typescript');
   const kept = new Map();
 
@@ -47,7 +47,15 @@ async function load(tool) {
     return undefined;
   }
 
+  /** Reads the program that most files will be in. */
+  function warm(answer) {
+    const config = path.join(folder, 'tsconfig.json');
+    const found = fs.existsSync(config) && configured(config, answer);
+    if (found) program(ts, kept, new Map(), [config, found]);
+  }
+
   return async (files, answer) => {
+    if (!files.length) return warm(answer);
     const [parsed, programs] = [new Map(), new Map()];
     const used = new Set();
     for (const file of files.filter((file) => SOURCE.test(file))) {

@@ -1,7 +1,8 @@
 // The part that all workers share: requests come in as one JSON object a line, `{id, files}`, and go out as
 // `{id, files, problems, unformatted, notes, failed, cut, rss}` or, if this process is out of date, `{id, stale}`.
 // It all goes over file descriptor 0, a socket: whatever a plugin prints or reads elsewhere cannot get between.
-// The tool's own part comes before this one and defines `load(tool, folder, root)`, which gives a `check(files, answer)`.
+// The tool's own part comes before this one and defines `load(tool, folder, root)`, which gives a `check(files, answer)`;
+// with no files that only loads what will be needed.
 
 const fs = require('node:fs');
 const { Session } = require('node:inspector');
@@ -138,7 +139,7 @@ async function answer({ id, files }) {
     await check(files, said);
   } catch (error) {
     said.failed = true;
-    said.notes.push(text(error?.message ?? error));
+    said.notes.push(text(String(error?.message ?? error).replace(/\s+/g, ' ').trim()));
   }
   return { ...said, rss: process.memoryUsage.rss() };
 }
