@@ -16,6 +16,7 @@ pub mod process;
 pub mod project;
 mod protocol;
 pub mod report;
+mod residents;
 mod server;
 mod socket;
 mod text;
