@@ -6,6 +6,7 @@
 //! What a project owns (its `node_modules`, configuration that is code, build scripts, macros) runs only in a folder
 //! that the user trusted.
 
+pub mod lsp;
 pub mod process;
 pub mod project;
 pub mod report;
