@@ -10,6 +10,7 @@ mod cache;
 mod check;
 mod detect;
 mod life;
+pub mod lsp;
 pub mod node;
 mod plain;
 pub mod process;

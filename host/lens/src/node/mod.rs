@@ -112,6 +112,28 @@ impl Worker {
         }
     }
 
+    /// Processes that are loaded and wait for work, for people: tool and folder.
+    pub fn running(&self) -> Vec<String> {
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let waits = |slot: &Slot| slot.try_lock().is_ok_and(|process| process.is_some());
+        let running = slots.iter().filter(|(_, slot)| waits(slot));
+        let mut names: Vec<String> =
+            running.map(|((tool, folder), _)| format!("{} of {}", tool.name(), folder.display())).collect();
+        names.sort();
+        names
+    }
+
+    /// Ends processes that were not asked for this long.
+    pub async fn stop_idle(&self, idle: Duration) {
+        let slots: Vec<Slot> = self.slots.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        for slot in slots {
+            // One that is at work is not idle.
+            if let Ok(mut process) = slot.try_lock() {
+                process.take_if(|process| process.asked.elapsed() >= idle);
+            }
+        }
+    }
+
     /// Ends all processes. One that is at work ends with its request. The next check starts new ones.
     #[expect(clippy::unused_async, reason = "as for the other parts of the daemon, whose end may take a while")]
     pub async fn stop(&self) {
