@@ -3,7 +3,7 @@
 //!
 //! | Key | What |
 //! |---|---|
-//! | `files`, `links` | paths below `/p`, or absolute; links with their target; a folder ends in `/` |
+//! | `files`, `links` | paths below `/p`, or absolute; links with their target |
 //! | `lens`, `pi-lens`, `user` | the mapping `lens` of the project's file, `.pi-lens.json`, the mapping of the user's file |
 //! | `without` | `timers`, `clock`, `git`, `daemon`, `files`: what the host does not have |
 //! | `messages` | whether `piLensRenderer` is on |
