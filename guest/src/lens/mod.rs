@@ -234,7 +234,8 @@ impl Lens {
     /// The session ends.
     pub fn shutdown(&mut self, world: &mut dyn World) {
         self.subagents.close();
-        if !self.config.enabled {
+        // An instance of another role never started it.
+        if !self.config.enabled || self.root.is_empty() {
             return;
         }
         world.cancel(TIMER);
