@@ -1,18 +1,18 @@
-//! The lens in a world of the test's own, with a clock of its own. The cases are in `lens.jsonl`, one a line: what there is, `steps`
-//! one after the other, and what the lens `did` about them.
+//! The lens in a world of the test's own, with a clock of its own. The cases are in `lens.jsonl`, one a line: what
+//! there is, `steps` one after the other, and what the lens `did` about them.
 //!
 //! | Key | What |
 //! |---|---|
-//! | `files`, `links` | paths below `/p`, or absolute; links with their target; a folder ends in `/` |
+//! | `files`, `links` | paths below `/p`, or absolute; links with their target |
 //! | `lens`, `pi-lens`, `user` | the mapping `lens` of the project's file, `.pi-lens.json`, the mapping of the user's file |
 //! | `without` | `timers`, `clock`, `git`, `daemon`, `files`: what the host does not have |
 //! | `messages` | whether `piLensRenderer` is on |
 //! | `answers` | of the daemon, in their order, else `clean`: `issues`, `error`, `down`, `refused`, `garbage`, `slow`, or a result |
 //! | `texts` | whether `did` has the texts and not how many lines they have |
 //!
-//! Steps: `start` (with a reason), `instance` (the lens saves, and another takes over), `write PATH`, `shell TEXT`, `patch PATH`,
-//! `failed PATH`, `other PATH`, `touch PATH` (it changes now), `delete PATH`, `update TOOL`, `end NAME`, `turn`, `turn again`,
-//! `pass MS` (timers fire), `stop`.
+//! Steps: `start` (with a reason), `instance` (the lens saves, and another takes over), `write PATH`, `shell TEXT`,
+//! `patch PATH`, `failed PATH`, `other PATH`, `touch PATH` (it changes now), `delete PATH`, `update TOOL`, `end
+//! NAME`, `turn`, `turn again`, `pass MS` (timers fire), `stop`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

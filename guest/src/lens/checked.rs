@@ -71,8 +71,8 @@ impl Checked {
         files
     }
 
-    /// As [`Checked::join`] takes it: `since`, and `checked`, lists of path, time, size and whether the agent knows of it,
-    /// the newest first.
+    /// As [`Checked::join`] takes it: `since`, and `checked`, lists of path, time, size and whether the agent knows
+    /// of it, the newest first.
     pub(crate) fn save(&self) -> Value {
         let mut length = 100;
         let files = self.newest().into_iter().take(KEPT);

@@ -1,5 +1,5 @@
-//! The settings of the lens: defaults, then the user's rule files, then `.pi-lens.json`, then the project's rule files. A
-//! value that is wrong drops alone.
+//! The settings of the lens: defaults, then the user's rule files, then `.pi-lens.json`, then the project's rule
+//! files. A value that is wrong drops alone.
 //!
 //! ```yaml
 //! lens:                        # in toolgate.yaml; `.pi-lens.json` has the same keys at its top
@@ -18,7 +18,8 @@ use super::world::{ConfigFile, World};
 use crate::guard::yaml::{Node, line, parse};
 use crate::guard::{Layer, Problem};
 
-/// Longest time that a check may take, in milliseconds: the daemon's answer must come within its own limit of 60 s anyway.
+/// Longest time that a check may take, in milliseconds: the daemon's answer must come within its own limit of 60 s
+/// anyway.
 const LONGEST: u64 = 120_000;
 
 /// Most checks at once.

@@ -1,5 +1,5 @@
-//! Which files a tool wrote, and which of those are checked: regular files that are there, in the project when links are
-//! followed, wanted by the patterns, each once.
+//! Which files a tool wrote, and which of those are checked: regular files that are there, in the project when links
+//! are followed, wanted by the patterns, each once.
 
 use std::collections::HashSet;
 
@@ -71,17 +71,15 @@ pub(crate) fn written(result: &ResultFacts, home: Option<&str>, bash: bool, worl
 /// Those of these absolute paths that are checked.
 pub(crate) fn select(paths: Vec<String>, root: &str, filter: &Filter, world: &mut dyn World) -> Vec<Found> {
     let fits = |path: &String| path.starts_with('/') && path.len() <= LONGEST && !path.contains('\0');
-    let root = root.trim_end_matches('/');
     let mut seen = HashSet::new();
     let paths: Vec<String> = paths.into_iter().filter(fits).filter(|path| seen.insert(path.clone())).collect();
-    if paths.is_empty() {
+    if paths.is_empty() || !root.starts_with('/') {
         return Vec::new();
     }
-    let whole = if root.is_empty() { "/".to_owned() } else { root.to_owned() };
-    let Some(real_root) = world.resolve(&[whole]).and_then(|answers| answers.into_iter().next()?) else {
+    let Some(real_root) = world.resolve(&[root.to_owned()]).and_then(|answers| answers.into_iter().next()?) else {
         return Vec::new();
     };
-    let real_root = real_root.0.trim_end_matches('/').to_owned();
+    let (root, real_root) = (root.trim_end_matches('/'), real_root.0.trim_end_matches('/').to_owned());
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for some in paths.chunks(PATHS) {

@@ -1,5 +1,6 @@
-//! The lens: files that the agent changed are checked by a daemon, and the report goes back to the agent. It only observes:
-//! whatever goes wrong in it is a status or a line in the log, and nothing waits for it longer than for one check.
+//! The lens: files that the agent changed are checked by a daemon, and the report goes back to the agent. It only
+//! observes: whatever goes wrong in it is a status or a line in the log, and nothing waits for it longer than for one
+//! check.
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
@@ -14,8 +15,8 @@
 //!
 //! # Beside pi-lens 2.1.0
 //!
-//! Settings, texts, statuses, messages and the timing of sub-agents are those of pi-lens; `.pi-lens.json` and the setting
-//! `piLensRenderer` mean the same.
+//! Settings, texts, statuses, messages and the timing of sub-agents are those of pi-lens; `.pi-lens.json` and the
+//! setting `piLensRenderer` mean the same.
 //!
 //! | Question | pi-lens 2.1.0 | here |
 //! |---|---|---|
@@ -35,8 +36,8 @@
 //! | the daemon does not start | the session's start fails | a warning |
 //! | rendered line | one colour | each status has its own |
 //!
-//! At the end of a turn files that changed in the session, but were not checked or not reported in the state they are in, are checked
-//! once more; the agent hears of it only if something is to be done.
+//! At the end of a turn files that changed in the session, but were not checked or not reported in the state they are
+//! in, are checked once more; the agent hears of it only if something is to be done.
 
 mod checked;
 mod config;
@@ -120,15 +121,15 @@ pub struct Lens {
     status: Option<String>,
     checked: Checked,
     subagents: Subagents,
-    /// No check before this moment of the monotonic clock, in milliseconds.
+    /// No check before this moment, in milliseconds since 1970: it has to mean the same in the next instance.
     paused: Option<u64>,
     /// The last line of the log: a daemon that is not there is worth one.
     logged: String,
 }
 
 impl Lens {
-    /// Reads the settings, and says what is wrong with them. If the session really starts, the daemon is started too, and the
-    /// person hears that all is ready; a daemon that does not start is a problem and no more.
+    /// Reads the settings, and says what is wrong with them. If the session really starts, the daemon is started too,
+    /// and the person hears that all is ready; a daemon that does not start is a problem and no more.
     pub fn start(&mut self, session: &SessionFacts, world: &mut dyn World) -> Vec<Problem> {
         let root = if session.root.is_empty() { &session.cwd } else { &session.root };
         self.root.clone_from(root);
@@ -146,7 +147,10 @@ impl Lens {
         if session.reason.is_some() {
             let began = world.monotonic();
             match world.ensure() {
-                Ok(()) => world.notify("pi-lens: ready"),
+                Ok(()) => {
+                    self.paused = None;
+                    world.notify("pi-lens: ready");
+                }
                 Err(error) => {
                     self.failed(began, world);
                     problems.push(self.problem(format!("files are not checked: {error}")));
@@ -208,8 +212,8 @@ impl Lens {
         }
     }
 
-    /// The turn ends. A text is what the agent has to look at before; there is none if it was sent on already, which the host's
-    /// `context`, a JSON text, says with `"again": true`.
+    /// The turn ends. A text is what the agent has to look at before; there is none if it was sent on already, which
+    /// the host's `context`, a JSON text, says with `"again": true`.
     pub fn on_turn_end(&mut self, context: &str, world: &mut dyn World) -> Option<String> {
         let config = &self.config;
         if !config.enabled || !config.turn_end_sweep || self.subagents.is_closed() {
@@ -230,7 +234,8 @@ impl Lens {
     /// The session ends.
     pub fn shutdown(&mut self, world: &mut dyn World) {
         self.subagents.close();
-        if !self.config.enabled {
+        // An instance of another role never started it.
+        if !self.config.enabled || self.root.is_empty() {
             return;
         }
         world.cancel(TIMER);
@@ -244,6 +249,7 @@ impl Lens {
         let mut saved = self.checked.save();
         saved["schema"] = 1.into();
         saved["subagents"] = json!(self.subagents.save());
+        saved["paused"] = self.paused.into();
         saved.to_string().into_bytes()
     }
 
@@ -254,6 +260,7 @@ impl Lens {
             return;
         }
         self.checked.join(&saved);
+        self.paused = self.paused.max(saved.get("paused").and_then(Value::as_u64));
         if let Some(state) = saved.get("subagents").and_then(|state| serde_json::from_value(state.clone()).ok()) {
             self.subagents.join(state);
         }
@@ -300,8 +307,8 @@ impl Lens {
         found
     }
 
-    /// One `fullCheck`, with everything that is shown of it. `told` says that the agent gets the text. `None` if nothing was
-    /// checked.
+    /// One `fullCheck`, with everything that is shown of it. `told` says that the agent gets the text. `None` if
+    /// nothing was checked.
     fn check(&mut self, mut files: Vec<Found>, told: bool, world: &mut dyn World) -> Option<Report> {
         if files.is_empty() || self.is_paused(world) {
             return None;
@@ -350,14 +357,15 @@ impl Lens {
     }
 
     fn is_paused(&self, world: &mut dyn World) -> bool {
-        self.paused.is_some_and(|until| world.monotonic().is_some_and(|now| now < until))
+        let Some((until, now)) = self.paused.zip(world.now()) else { return false };
+        // A clock that jumped back must not make it longer.
+        (1..=PAUSE).contains(&until.saturating_sub(now))
     }
 
     /// After a failure that cost the agent's time there is none to lose for a while.
     fn failed(&mut self, began: Option<u64>, world: &mut dyn World) {
-        let now = world.monotonic();
-        let costly = now.zip(began).is_some_and(|(now, began)| now.saturating_sub(began) >= COSTLY);
-        self.paused = now.filter(|_| costly).map(|now| now + PAUSE);
+        let costly = world.monotonic().zip(began).is_some_and(|(now, began)| now.saturating_sub(began) >= COSTLY);
+        self.paused = if costly { world.now().map(|now| now + PAUSE) } else { None };
     }
 
     /// Sets the status line, unless it says that already.

@@ -26,8 +26,8 @@ fn span(text: impl Into<String>, style: &str) -> Span {
     Span { text: text.into(), style: style.to_owned() }
 }
 
-/// A message as lines: `kind`, `text` and `details` as it was sent, `expanded` for all of it, `width` of the terminal in columns,
-/// 0 if not known. A message of another kind is its text.
+/// A message as lines: `kind`, `text` and `details` as it was sent, `expanded` for all of it, `width` of the terminal
+/// in columns, 0 if not known. A message of another kind is its text.
 ///
 /// ```
 /// use toolgate_guest::lens::render;
@@ -114,6 +114,7 @@ fn columns(c: char) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::Report;
     use super::*;
     use proptest::prelude::*;
 
@@ -204,7 +205,12 @@ mod tests {
         ) {
             let kind = if ours { KIND } else { "x" };
             let with = serde_json::json!({ "statuses": {}, "sectionsText": sections }).to_string();
-            for details in [&details, &with] {
+            let content = serde_json::json!([{ "text": sections }]);
+            let all = serde_json::from_str::<Value>(&details).unwrap_or_default();
+            let answer = serde_json::json!({ "content": content, "details": all, "isError": false }).to_string();
+            let ours = Report::read(&answer, 1, None).or_else(|_| Report::read(&details, 1, None));
+            let reported = ours.map(|report| report.details()).unwrap_or_default();
+            for details in [&details, &with, &reported] {
                 for line in render(kind, &text, details, expanded, width) {
                     let columns: usize = line.iter().map(|span| span.text.width()).sum();
                     prop_assert!(width == 0 || columns <= width as usize, "{line:?}");

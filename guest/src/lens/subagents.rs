@@ -1,5 +1,5 @@
-//! When the work of sub-agents is checked: at once when they change something, at most every 5 s, and once more at their end.
-//! A machine without a clock or timers of its own: events go in, the next step comes out.
+//! When the work of sub-agents is checked: at once when they change something, at most every 5 s, and once more at
+//! their end. A machine without a clock or timers of its own: events go in, the next step comes out.
 
 use serde_json::Value;
 
@@ -140,8 +140,8 @@ impl Subagents {
 /// Tools that change files.
 const CHANGING: &[&str] = &["write", "edit", "bash"];
 
-/// Whether news of `delegate_to_subagents`, a JSON text, tell of a tool that may have changed a file: a line of kind `tool`
-/// whose content begins with the tool's name.
+/// Whether news of `delegate_to_subagents`, a JSON text, tell of a tool that may have changed a file: a line of kind
+/// `tool` whose content begins with the tool's name.
 pub(crate) fn has_activity(news: &str) -> bool {
     // Most news have none, and are long.
     if !news.contains("tool") {

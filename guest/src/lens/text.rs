@@ -1,7 +1,8 @@
 //! Texts from outside: without escape sequences and control characters, and not too long. What a daemon, a linter or a
 //! source file says is shown on a terminal and read by an agent.
 
-/// Without escape sequences, control characters and those that turn the direction of text, but with line breaks and tabs.
+/// Without escape sequences, control characters and those that turn the direction of text, but with line breaks and
+/// tabs.
 pub(crate) fn clean(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();

@@ -68,12 +68,12 @@ pub trait World {
     /// If none of them can be asked for.
     fn config(&mut self, name: &str) -> Result<Vec<ConfigFile>, String>;
 
-    /// What is at each of these absolute paths, in their order; the inner `None` for nothing. `None` if it cannot be told.
-    /// At most [`PATHS`] at once.
+    /// What is at each of these absolute paths, in their order; the inner `None` for nothing. `None` if it cannot be
+    /// told. At most [`PATHS`] at once.
     fn stat(&mut self, paths: &[String]) -> Option<Vec<Option<Stat>>>;
 
-    /// The path behind the links of each of these absolute paths and whether it exists, in their order; the inner `None` if
-    /// it cannot be resolved. `None` if it cannot be told. At most [`PATHS`] at once.
+    /// The path behind the links of each of these absolute paths and whether it exists, in their order; the inner
+    /// `None` if it cannot be resolved. `None` if it cannot be told. At most [`PATHS`] at once.
     fn resolve(&mut self, paths: &[String]) -> Option<Vec<Option<(String, bool)>>>;
 
     /// The files under this folder that differ from the last commit, also those that git does not know.
@@ -108,7 +108,8 @@ pub trait World {
     /// Milliseconds since some moment; never goes back.
     fn monotonic(&mut self) -> Option<u64>;
 
-    /// Calls [`Lens::on_timer`](super::Lens::on_timer) with this id after so many milliseconds. False if there are no timers.
+    /// Calls [`Lens::on_timer`](super::Lens::on_timer) with this id after so many milliseconds. False if there are no
+    /// timers.
     fn schedule(&mut self, id: &str, delay: u64) -> bool;
 
     /// Forgets a scheduled call.
