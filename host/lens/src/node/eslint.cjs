@@ -77,7 +77,7 @@ async function lint(eslint, group, answer) {
   const configs = flat ? await Promise.all(wanted.map((file) => engine.calculateConfigForFile(file))) : [];
   const keep = flat && wanted.every((file, at) => served(file, configs[at]));
   checkTypes(wanted, keep);
-  const results = await engine.lintFiles(wanted).finally(() => traceTypes(keep));
+  const results = await engine.lintFiles(wanted).finally(() => releaseTypes(keep));
   answer.files += results.length;
   for (const { filePath, messages } of results) {
     for (const { fatal, ruleId, severity, line, column, message } of messages) {

@@ -1,4 +1,4 @@
-//! Checks by the project's own ESLint, Prettier and TypeScript, which stay loaded in Node processes.
+//! Checks by the project's own `ESLint`, Prettier and TypeScript, which stay loaded in Node processes.
 //!
 //! There is one process for each tool and each folder that has the tool in its `node_modules`, so that the tools run
 //! side by side and one that hangs takes no other with it. A process starts with the first check that needs it and
@@ -72,7 +72,7 @@ impl Worker {
         Worker { project, slots: std::sync::Mutex::default() }
     }
 
-    /// Lints absolute files with ESLint 7 or newer; with its old kind of configuration only JavaScript, and what has
+    /// Lints absolute files with `ESLint` 7 or newer; with its old kind of configuration only JavaScript, and what has
     /// a parser of its own. Files that its configuration leaves out are not looked at.
     pub async fn eslint(&self, files: &[PathBuf], limit: Duration) -> Outcome {
         self.check(Tool::Eslint, files, limit).await

@@ -1,4 +1,4 @@
-//! The process as such: a made-up ESLint does what the checked file says, so that every file is an attack. The real
+//! The process as such: a made-up `ESLint` does what the checked file says, so that every file is an attack. The real
 //! tools are in `real.rs`.
 
 mod real;

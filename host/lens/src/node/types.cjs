@@ -57,22 +57,26 @@ function served(file, config) {
 
 /** Before files are linted: forgets programs that are not true any more. */
 function checkTypes(files, keep) {
+  const fresh = traceNew();
   const changed = [...facts].filter(([, { again, was }]) => again() !== was).map(([key]) => key);
   const alone = files.length === 1 && changed.every((key) => key === files[0]);
-  if (!keep || (changed.length && !alone)) forgetTypes();
+  if (fresh || !keep || (changed.length && !alone)) forgetTypes();
   if (keep) for (const file of files) facts.set(file, { again: () => content(file), was: content(file) });
 }
 
-/** After files were linted: forgets programs that were made when nothing was noted yet, and notes from now on. */
-function traceTypes(keep) {
-  let known = keep;
-  for (const [name, module] of Object.entries(requireHere.cache)) {
-    const sys = /[\\/]typescript[\\/]lib[\\/]typescript\.js$/.test(name) && module?.exports?.sys;
-    if (!sys || traced.has(sys)) continue;
-    trace(sys);
-    known = false;
-  }
-  if (!known) forgetTypes();
+/** After files were linted: forgets programs that rest on more than what was noted. */
+function releaseTypes(keep) {
+  if (traceNew() || !keep) forgetTypes();
+}
+
+/** Notes from now on what each TypeScript that was loaded asks. Tells whether there is one that was not noted yet. */
+function traceNew() {
+  const found = Object.entries(requireHere.cache).map(([name, module]) => {
+    return /[\\/]typescript[\\/]lib[\\/]typescript\.js$/.test(name) && module?.exports?.sys;
+  });
+  const fresh = found.filter((sys) => sys && !traced.has(sys));
+  fresh.forEach(trace);
+  return fresh.length > 0;
 }
 
 function forgetTypes() {

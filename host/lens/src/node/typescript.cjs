@@ -51,7 +51,11 @@ async function load(tool, folder) {
   function warm(answer) {
     const config = path.join(folder, 'tsconfig.json');
     const found = fs.existsSync(config) && configured(config, answer);
-    if (found) program(ts, kept, new Map(), [config, found]);
+    if (!found) return;
+    const { program: read } = program(ts, kept, new Map(), [config, found]);
+    const [first] = found.fileNames.map((file) => read.getSourceFile(file));
+    // The first file that is checked has the types of the libraries read.
+    if (first) read.getSemanticDiagnostics(first);
   }
 
   return async (files, answer) => {

@@ -1,6 +1,6 @@
-//! The real tools from npm: the folder that `TOOLGATE_LENS_NODE_MODULES` names has ESLint 9 or newer,
+//! The real tools from npm: the folder that `TOOLGATE_LENS_NODE_MODULES` names has `ESLint` 9 or newer,
 //! typescript-eslint, Prettier 3 and TypeScript 5 or 6 in its `node_modules`; the one that
-//! `TOOLGATE_LENS_OLD_NODE_MODULES` names has ESLint 8, `@typescript-eslint/parser` and `eslint-plugin` for it, and
+//! `TOOLGATE_LENS_OLD_NODE_MODULES` names has `ESLint` 8, `@typescript-eslint/parser` and `eslint-plugin` for it, and
 //! Prettier 2. Without them these tests are left out.
 
 use std::path::PathBuf;
