@@ -25,18 +25,21 @@ const LIMIT: Duration = Duration::from_secs(60);
 const QUESTIONS: &[(&str, &[&str])] = &[
     ("a clean file", &["src/clean.ts"]),
     ("a file with problems", &["src/problems.ts"]),
-    ("ten files", &[
-        "src/clean.ts",
-        "src/problems.ts",
-        "src/types.ts",
-        "src/ten/one.ts",
-        "src/ten/two.ts",
-        "src/ten/three.ts",
-        "src/ten/four.ts",
-        "src/ten/five.ts",
-        "src/ten/six.ts",
-        "src/ten/seven.ts",
-    ]),
+    (
+        "ten files",
+        &[
+            "src/clean.ts",
+            "src/problems.ts",
+            "src/types.ts",
+            "src/ten/one.ts",
+            "src/ten/two.ts",
+            "src/ten/three.ts",
+            "src/ten/four.ts",
+            "src/ten/five.ts",
+            "src/ten/six.ts",
+            "src/ten/seven.ts",
+        ],
+    ),
 ];
 
 /// One daemon's times for one question.
@@ -112,7 +115,8 @@ fn times(
 fn change(files: &[PathBuf], number: usize) -> io::Result<()> {
     for file in files {
         let text = fs::read_to_string(file)?;
-        let rest = text.strip_prefix("// Change ").and_then(|text| text.split_once('\n')).map_or(&*text, |(_, rest)| rest);
+        let rest =
+            text.strip_prefix("// Change ").and_then(|text| text.split_once('\n')).map_or(&*text, |(_, rest)| rest);
         fs::write(file, format!("// Change {number}\n{rest}"))?;
     }
     Ok(())

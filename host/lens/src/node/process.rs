@@ -12,6 +12,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::ChildStderr;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::answer::Answer;
 use crate::process::{Group, command};
@@ -58,6 +59,8 @@ pub(super) struct Process {
     complaint: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
     last: u64,
+    /// When it was asked last, or started.
+    pub(super) asked: Instant,
 }
 
 impl Process {
@@ -77,7 +80,15 @@ impl Process {
         let complaint = Arc::default();
         let listener = tokio::spawn(listen(group.child.stderr.take(), Arc::clone(&complaint)));
         let (answers, requests) = UnixStream::from_std(ours)?.into_split();
-        Ok(Process { group, requests, answers: BufReader::new(answers), complaint, listener, last: 0 })
+        Ok(Process {
+            group,
+            requests,
+            answers: BufReader::new(answers),
+            complaint,
+            listener,
+            last: 0,
+            asked: Instant::now(),
+        })
     }
 
     /// Has files looked at.
@@ -86,6 +97,7 @@ impl Process {
     /// If the process ends, cannot be talked to or says too much. Then it is of no more use.
     pub(super) async fn ask(&mut self, files: &[&str]) -> Result<Answer, Failed> {
         self.last += 1;
+        self.asked = Instant::now();
         let request = serde_json::json!({ "id": self.last, "files": files });
         // A process that has ended cannot be written to, and says why below.
         let _ = self.requests.write_all(format!("{request}\n").as_bytes()).await;

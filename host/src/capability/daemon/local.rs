@@ -45,6 +45,7 @@ pub struct LocalDaemon {
     place: Place,
     /// Whether this client started it.
     started: Arc<AtomicBool>,
+    limit: Duration,
 }
 
 /// What clients of code-lens write about it.
@@ -75,7 +76,13 @@ impl LocalDaemon {
     }
 
     fn at(place: Place) -> Self {
-        LocalDaemon { place, started: Arc::default() }
+        LocalDaemon { place, started: Arc::default(), limit: deadline::DAEMON }
+    }
+
+    /// The same with another limit for each request than the capability's.
+    #[must_use]
+    pub fn within(self, limit: Duration) -> Self {
+        LocalDaemon { limit, ..self }
     }
 
     /// Where it listens.
@@ -100,8 +107,8 @@ impl Daemon for LocalDaemon {
     async fn request(&self, method: String, params: String) -> Answer<String> {
         let params: Value = serde_json::from_str(&params)
             .map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
-        let place = self.place.clone();
-        let answer = apart(move || connect(&place.socket)?.ask(&method, &params, deadline::DAEMON)).await??;
+        let (place, limit) = (self.place.clone(), self.limit);
+        let answer = apart(move || connect(&place.socket)?.ask(&method, &params, limit)).await??;
         Ok(answer.to_string())
     }
 
@@ -245,14 +252,19 @@ fn read(metadata: &Path) -> Option<Metadata> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// Tells a process to end, and waits until it has, for a while.
+/// Tells a process to end, and ends it if it does not.
 fn terminate(pid: i32) {
     let Some(pid) = Pid::from_raw(pid) else { return };
-    let end = Instant::now() + END;
-    if kill_process(pid, Signal::TERM).is_err() {
-        return;
-    }
-    while Instant::now() < end && test_kill_process(pid).is_ok() {
-        std::thread::sleep(LOOK / 5);
+    for signal in [Signal::TERM, Signal::KILL] {
+        if kill_process(pid, signal).is_err() {
+            return;
+        }
+        let end = Instant::now() + END;
+        while Instant::now() < end {
+            if test_kill_process(pid).is_err() {
+                return;
+            }
+            std::thread::sleep(LOOK / 5);
+        }
     }
 }
