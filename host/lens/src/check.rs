@@ -4,7 +4,6 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -15,8 +14,9 @@ use crate::plain::plain;
 use crate::project::Project;
 use crate::protocol::Report;
 use crate::report::Outcome;
+use crate::residents::{Make, Resident, Residents};
 use crate::text::{Checks, NAME};
-use crate::tools::{ALL, Job, Kind, Tool};
+use crate::tools::{ALL, Job, Kind};
 use crate::trust::Trust;
 
 /// Most files of a check.
@@ -25,25 +25,15 @@ const FILES: usize = 200;
 /// Most tools at once, whoever asked for how many.
 const TOOLS: usize = 16;
 
-/// What keeps running between checks, and is asked instead of starting a tool.
-#[async_trait]
-pub(crate) trait Resident: Send + Sync {
-    /// Its part of these checks. None if it has none in this kind.
-    async fn check(&self, kind: Kind, files: &[PathBuf], limit: Duration) -> Option<Outcome>;
-
-    /// Whether it stands for this tool, so that the tool is not started.
-    fn stands_for(&self, tool: &Tool) -> bool;
-
-    /// Ends it and all that it started.
-    async fn stop(&self);
-}
+/// How long language servers may take, beside the time in which they have to be quiet.
+const LSP: Duration = Duration::from_secs(30);
 
 /// What checks, for one project.
 pub(crate) struct Checker {
     root: PathBuf,
     trust: Option<Trust>,
     slots: Arc<Semaphore>,
-    residents: Vec<Arc<dyn Resident>>,
+    residents: Residents,
 }
 
 /// What a client wants, each value within its bounds.
@@ -53,6 +43,7 @@ struct Wanted {
     linters: bool,
     lsp: bool,
     tsc: bool,
+    lsp_delay: Duration,
     concurrency: usize,
     prettier_limit: Duration,
     linter_limit: Duration,
@@ -66,12 +57,14 @@ impl Wanted {
         let number = |key: &str, usual: f64, least: f64, most: f64| {
             config.get(key).and_then(Value::as_f64).unwrap_or(usual).clamp(least, most)
         };
-        let limit = |key: &str, usual: f64| Duration::from_secs_f64(number(key, usual, 1000.0, 120_000.0) / 1000.0);
+        let time = |key, usual, least, most| Duration::from_secs_f64(number(key, usual, least, most) / 1000.0);
+        let limit = |key, usual| time(key, usual, 1000.0, 120_000.0);
         Wanted {
             prettier: on("prettier"),
             linters: on("linters"),
             lsp: on("lsp"),
             tsc: on("tsc"),
+            lsp_delay: time("lspDelayMs", 1000.0, 0.0, 30_000.0),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 16")]
             concurrency: number("maxConcurrency", 4.0, 1.0, 16.0) as usize,
             prettier_limit: limit("prettierTimeoutMs", 15_000.0),
@@ -90,27 +83,30 @@ impl Wanted {
 }
 
 impl Checker {
-    pub(crate) fn new(root: PathBuf, trust: Option<Trust>) -> Self {
-        Checker { root, trust, slots: Arc::new(Semaphore::new(TOOLS)), residents: Vec::new() }
+    pub(crate) fn new(root: PathBuf, trust: Option<Trust>, residents: Make) -> Self {
+        Checker { root, trust, slots: Arc::new(Semaphore::new(TOOLS)), residents: Residents::new(residents) }
     }
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Ends what keeps running.
-    pub(crate) async fn stop(&self) {
-        for resident in &self.residents {
-            resident.stop().await;
-        }
+    /// Ends what keeps running and was not asked for so long.
+    pub(crate) async fn stop_idle(&self, idle: Duration) {
+        self.residents.stop_idle(idle).await;
     }
 
-    /// Whether the project is trusted, and the tools that are known.
-    pub(crate) fn status(&self) -> Value {
+    /// Ends what keeps running.
+    pub(crate) async fn stop(&self) {
+        self.residents.stop().await;
+    }
+
+    /// Whether the project is trusted, what stays loaded, and the tools that are known.
+    pub(crate) async fn status(&self) -> Value {
         let mut tools: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
         tools.sort_unstable();
         tools.dedup();
-        json!({ "trusted": self.project().trusted, "servers": [], "tools": tools })
+        json!({ "trusted": self.project().trusted, "servers": self.residents.running().await, "tools": tools })
     }
 
     /// The project as it is now: trust may have been given or taken since the last check.
@@ -147,61 +143,66 @@ impl Checker {
     }
 
     async fn checks(&self, wanted: &Wanted, files: &[PathBuf]) -> Checks {
+        let mut checks = Checks::default();
+        if files.is_empty() {
+            return checks;
+        }
         let project = self.project();
-        let slots = Arc::new(Semaphore::new(wanted.concurrency));
+        let residents = self.residents.of(&project).await;
+        let slots = [Arc::new(Semaphore::new(wanted.concurrency)), Arc::clone(&self.slots)];
         let mut running = JoinSet::new();
-        let mut outcomes: Vec<(Kind, Outcome)> = Vec::new();
         for (kind, on, limit) in wanted.kinds() {
-            if !on || files.is_empty() {
+            if !on {
                 continue;
             }
-            let (jobs, notes) = self.jobs(&project, kind, files).await;
-            outcomes.push((kind, Outcome { notes, ..Outcome::default() }));
+            let (jobs, notes) = jobs(&project, kind, files).await;
+            checks.add(kind, Outcome { notes, ..Outcome::default() });
             for job in jobs {
-                let (slots, all) = (Arc::clone(&slots), Arc::clone(&self.slots));
-                running.spawn(async move {
-                    // Neither is ever closed.
-                    let _slot = slots.acquire().await;
-                    let _one = all.acquire().await;
-                    (kind, job.run(limit).await)
-                });
+                let (slots, residents) = (slots.clone(), residents.clone());
+                running.spawn(in_turn(slots, async move { (kind, run(&residents, &job, limit).await) }));
             }
-            for resident in self.residents.iter().map(Arc::clone) {
-                let (slots, files) = (Arc::clone(&slots), files.to_vec());
-                running.spawn(async move {
-                    let _slot = slots.acquire().await;
-                    (kind, resident.check(kind, &files, limit).await.unwrap_or_default())
-                });
-            }
+        }
+        for resident in residents.into_iter().filter(|_| wanted.lsp) {
+            let (slots, files, settle) = (slots.clone(), files.to_vec(), wanted.lsp_delay);
+            running.spawn(in_turn(slots, async move {
+                (Kind::Server, resident.diagnostics(&files, settle, LSP).await.unwrap_or_default())
+            }));
         }
         while let Some(ended) = running.join_next().await {
             match ended {
-                Ok(outcome) => outcomes.push(outcome),
+                Ok((kind, outcome)) => checks.add(kind, outcome),
                 // A panic is a mistake of ours. The other checks stand.
-                Err(error) => outcomes.push((Kind::Linter, Outcome::error(format!("a check broke off: {error}")))),
+                Err(error) => checks.add(Kind::Linter, Outcome::error(format!("a check broke off: {error}"))),
             }
         }
-        let all = |kind| {
-            let of_kind = outcomes.iter().filter(|(one, _)| *one == kind).map(|(_, outcome)| outcome.clone());
-            of_kind.fold(Outcome::default(), Outcome::and)
-        };
-        Checks {
-            prettier: all(Kind::Formatter),
-            linters: all(Kind::Linter),
-            lsp: Outcome::default(),
-            tsc: all(Kind::Types),
-            notes: Vec::new(),
+        checks
+    }
+}
+
+/// Does something when it is its turn, in the check and in the daemon.
+async fn in_turn<T>([own, all]: [Arc<Semaphore>; 2], doing: impl Future<Output = T>) -> T {
+    // Neither is ever closed.
+    let _own = own.acquire().await;
+    let _all = all.acquire().await;
+    doing.await
+}
+
+/// Does a job: by what stays loaded, else by starting the tool.
+async fn run(residents: &[Arc<dyn Resident>], job: &Job, limit: Duration) -> Outcome {
+    for resident in residents {
+        if let Some(outcome) = resident.run(job, limit).await {
+            return outcome;
         }
     }
+    job.run(limit).await
+}
 
-    /// Looks for tools, where looking keeps nobody waiting.
-    async fn jobs(&self, project: &Project, kind: Kind, files: &[PathBuf]) -> (Vec<Job>, Vec<String>) {
-        let stands = |tool: &&&'static Tool| self.residents.iter().any(|resident| resident.stands_for(tool));
-        let tools = ALL.iter().filter(|tool| tool.kind == kind).filter(|tool| !stands(tool)).copied();
-        let (project, tools, files) = (project.clone(), tools.collect::<Vec<_>>(), files.to_vec());
-        let looked = tokio::task::spawn_blocking(move || detect::jobs(&project, &tools, &files)).await;
-        looked.unwrap_or_else(|error| (Vec::new(), vec![format!("looking for tools broke off: {error}")]))
-    }
+/// Looks for tools, where looking keeps nobody waiting.
+async fn jobs(project: &Project, kind: Kind, files: &[PathBuf]) -> (Vec<Job>, Vec<String>) {
+    let tools: Vec<_> = ALL.iter().filter(|tool| tool.kind == kind).copied().collect();
+    let (project, files) = (project.clone(), files.to_vec());
+    let looked = tokio::task::spawn_blocking(move || detect::jobs(&project, &tools, &files)).await;
+    looked.unwrap_or_else(|error| (Vec::new(), vec![format!("looking for tools broke off: {error}")]))
 }
 
 /// The files of a check.

@@ -15,6 +15,7 @@ pub mod process;
 pub mod project;
 mod protocol;
 pub mod report;
+mod residents;
 mod server;
 mod socket;
 mod text;

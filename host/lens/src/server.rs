@@ -19,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::check::Checker;
 use crate::life::{Busy, Life};
 use crate::protocol::{self, Line, Request};
+use crate::residents::Make;
 use crate::socket::{self, Socket};
 use crate::trust::Trust;
 
@@ -76,7 +77,7 @@ fn run(socket: Option<OsString>, folder: Option<OsString>) -> Result<(), String>
     let runtime = runtime.map_err(|error| error.to_string())?;
     let served = runtime.block_on(async {
         let Some(socket) = socket::claim(&socket).await.map_err(|error| error.to_string())? else { return Ok(()) };
-        let daemon = Arc::new(Daemon::new(root, Trust::of_user()));
+        let daemon = Arc::new(Daemon::new(root, Trust::of_user(), |_| Vec::new()));
         let told = signals().map_err(|error| error.to_string())?;
         serve_on(&daemon, socket, told).await;
         Ok(())
@@ -104,7 +105,7 @@ struct Daemon {
 }
 
 async fn serve_on(daemon: &Arc<Daemon>, socket: Socket, told: impl Future<Output = ()>) {
-    let mut connections = JoinSet::new();
+    let mut connections: JoinSet<()> = JoinSet::new();
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(told);
@@ -114,7 +115,13 @@ async fn serve_on(daemon: &Arc<Daemon>, socket: Socket, told: impl Future<Output
         tokio::select! {
             () = &mut told => break,
             () = &mut over => break,
-            _ = look.tick() => if !socket.is_ours() { break },
+            _ = look.tick() => {
+                if !socket.is_ours() {
+                    break;
+                }
+                let daemon = Arc::clone(daemon);
+                connections.spawn(async move { daemon.checker.stop_idle(IDLE).await });
+            }
             Some(_) = connections.join_next() => {}
             accepted = socket.accept(), if connections.len() < CONNECTIONS => match accepted {
                 Ok(stream) => { connections.spawn(connection(Arc::clone(daemon), stream)); }
@@ -172,8 +179,8 @@ async fn writing(mut write: OwnedWriteHalf, mut queue: mpsc::Receiver<(Value, Bu
 }
 
 impl Daemon {
-    fn new(root: PathBuf, trust: Option<Trust>) -> Self {
-        Daemon { life: Life::new(), checker: Checker::new(root, trust), started: Instant::now() }
+    fn new(root: PathBuf, trust: Option<Trust>, residents: Make) -> Self {
+        Daemon { life: Life::new(), checker: Checker::new(root, trust, residents), started: Instant::now() }
     }
 
     async fn answer(&self, line: &Line) -> Value {
@@ -203,7 +210,7 @@ impl Daemon {
             }),
             "sessionStart" => json!({ "sessions": self.life.start(&session()) }),
             "sessionEnd" => json!({ "sessions": self.life.end(&session()) }),
-            "status" => self.status(),
+            "status" => self.status().await,
             "stop" => {
                 self.life.stop();
                 json!({})
@@ -212,13 +219,33 @@ impl Daemon {
         })
     }
 
-    fn status(&self) -> Value {
-        let mut status = self.checker.status();
+    async fn status(&self) -> Value {
+        let mut status = self.checker.status().await;
         if let Value::Object(members) = &mut status {
             let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
             members.insert("uptimeMs".to_owned(), uptime.into());
             members.insert("sessions".to_owned(), self.life.sessions().into());
         }
         status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn it_leaves_after_five_idle_minutes() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o700)).expect("its mode");
+        let path = scratch.path().join("s.sock");
+        let socket = socket::claim(&path).await.expect("no error").expect("free");
+        let daemon = Arc::new(Daemon::new(scratch.path().to_path_buf(), None, |_| Vec::new()));
+        let started = Instant::now();
+        serve_on(&daemon, socket, std::future::pending()).await;
+        assert_eq!(started.elapsed().as_secs(), IDLE.as_secs());
+        assert!(!path.exists());
     }
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::plain::plain;
 use crate::report::{Outcome, Problem, Severity, Status};
+use crate::tools::Kind;
 
 /// Most characters of a file's name.
 pub(crate) const NAME: usize = 400;
@@ -41,6 +42,17 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
+    /// Adds what was found of this kind.
+    pub(crate) fn add(&mut self, kind: Kind, outcome: Outcome) {
+        let part = match kind {
+            Kind::Formatter => &mut self.prettier,
+            Kind::Linter => &mut self.linters,
+            Kind::Server => &mut self.lsp,
+            Kind::Types => &mut self.tsc,
+        };
+        *part = std::mem::take(part).and(outcome);
+    }
+
     fn all(&self) -> [(&'static str, &Outcome); 4] {
         [("prettier", &self.prettier), ("linters", &self.linters), ("lsp", &self.lsp), ("tsc", &self.tsc)]
     }

@@ -150,9 +150,8 @@ fn stylelint(job: &Job, output: &Output) -> Result<Outcome, String> {
 fn biome_on(job: &Job, command: &mut Command, what: &str) -> Result<(), String> {
     let arguments = ["--reporter=json", "--colors=off", "--no-errors-on-unmatched", "--max-diagnostics=500"];
     command.arg(what).args(arguments);
-    if !job.project.trusted {
-        command.arg("--config-path").arg(&job.home);
-    }
+    // Its configuration has to be where it is started or above.
+    command.current_dir(&job.home);
     on_paths(job, command, &[]);
     Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! Of what a project owns, some tools run a part: a plugin, a configuration that is a program, a hook. In a folder that
 //! is not trusted that must not happen, nor may a program of the project's run. There tools come from the user's `PATH`,
-//! are started in `/` where they can be (so that no version manager looks for the project's choice), and this holds:
+//! are started in `/` where they can be (so that no version manager looks for the project's choice), get no folder of
+//! the project's on `PATH`, and this holds:
 //!
 //! | Tool | What of the project it would run | Untrusted |
 //! |---|---|---|
@@ -62,6 +63,8 @@ const SAID: usize = 300;
 pub(crate) enum Kind {
     Formatter,
     Linter,
+    /// Language servers, which are no tools of this table.
+    Server,
     Types,
 }
 
@@ -192,19 +195,23 @@ impl Job {
     pub(crate) fn found(&self, findings: Vec<Finding>) -> Outcome {
         let (mut problems, mut elsewhere) = (Vec::new(), 0_usize);
         for finding in findings {
-            match self.file(&finding.file) {
-                Some(file) => problems.push(Problem {
-                    file: file.clone(),
-                    line: finding.line,
-                    column: finding.column,
-                    severity: finding.severity,
-                    message: finding.message,
-                    rule: finding.rule,
-                    source: self.tool.name.to_owned(),
-                }),
-                None => elsewhere += 1,
-            }
+            let Some(file) = self.file(&finding.file) else {
+                elsewhere += 1;
+                continue;
+            };
+            problems.push(Problem {
+                file: file.clone(),
+                line: finding.line,
+                column: finding.column,
+                severity: finding.severity,
+                message: finding.message,
+                rule: finding.rule,
+                source: self.tool.name.to_owned(),
+            });
         }
+        // Some say it again for each way that leads to a file, such as a library and its tests.
+        problems.sort_by(|one, two| key(one).cmp(&key(two)));
+        problems.dedup();
         let mut outcome = Outcome::found(problems, self.files.len());
         if elsewhere > 0 {
             outcome.notes.push(format!("{}: {elsewhere} more in files that were not asked for", self.tool.name));
@@ -234,6 +241,11 @@ pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) message: String,
     pub(crate) rule: Option<String>,
+}
+
+/// What problems are ordered by: their place first.
+fn key(problem: &Problem) -> (&Path, u32, u32, &str, Option<&str>) {
+    (&problem.file, problem.line, problem.column, &problem.message, problem.rule.as_deref())
 }
 
 /// A path without `.` and `..`. Its links have to be resolved already.
@@ -273,7 +285,8 @@ pub(crate) fn ended(output: &Output, codes: &[i32]) -> Result<i32, String> {
 pub(crate) fn failure(output: &Output) -> String {
     let said = if output.stderr.trim_ascii().is_empty() { &output.stdout } else { &output.stderr };
     let said = String::from_utf8_lossy(said.get(..said.len().min(64 << 10)).unwrap_or_default());
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).take(4).collect();
+    let lines = said.lines().map(|line| line.trim_matches([' ', '\t', '━']));
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).take(4).collect();
     plain(&format!("ended with {}: {}", output.status, lines.join(" ")), SAID)
 }
 

@@ -146,7 +146,7 @@ fn clippy(job: &Job, output: &Output) -> Result<Outcome, String> {
         let line: CargoLine = json(line.as_bytes())?;
         let Some(message) = line.message.filter(|_| line.reason == "compiler-message") else { continue };
         let Some(span) = message.spans.into_iter().find(|span| span.is_primary) else { continue };
-        let finding = Finding {
+        findings.push(Finding {
             file: span.file_name,
             line: span.line_start,
             column: span.column_start,
@@ -157,15 +157,7 @@ fn clippy(job: &Job, output: &Output) -> Result<Outcome, String> {
             },
             message: message.message,
             rule: message.code.map(|code| code.code),
-        };
-        // What is compiled as a library and as its tests is reported for both.
-        let same = |one: &Finding| {
-            (one.line, one.column, &one.file, &one.message)
-                == (finding.line, finding.column, &finding.file, &finding.message)
-        };
-        if !findings.iter().any(same) {
-            findings.push(finding);
-        }
+        });
     }
     let failed = code != 0 && !findings.iter().any(|one| one.severity == Severity::Error);
     if failed { Err(failure(output)) } else { Ok(job.found(findings)) }

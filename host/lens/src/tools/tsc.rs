@@ -22,7 +22,8 @@ pub(super) static TSC: Tool = Tool {
 
 fn prepare(job: &Job, command: &mut Command) -> Result<(), String> {
     let config = job.home.join("tsconfig.json");
-    command.args(["--noEmit", "--pretty", "false", "--listFiles"]);
+    // A trace that tsconfig.json asks for would be written into the project.
+    command.args(["--noEmit", "--pretty", "false", "--listFiles", "--generateTrace", "null"]);
     if let Some(kept) = cache::place("tsc", &config) {
         command.args(["--incremental", "--tsBuildInfoFile"]).arg(kept);
     }
