@@ -1,12 +1,13 @@
 //! Real language servers on scratch projects with planted problems.
 //!
-//! A server that is not installed is left out, and said so; with `TOOLGATE_LENS_TOOLS` set it is a failure. Servers from
-//! npm are found on `PATH`, like the others.
+//! Servers are found on `PATH`. One that is not installed is left out, and said so; with `TOOLGATE_LENS_TOOLS` set that
+//! is a failure.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::print_stderr, reason = "says what is left out and how long it took")]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use toolgate_lens::lsp::Servers;
@@ -23,13 +24,18 @@ struct Scratch {
     servers: Servers,
 }
 
+/// Rustup puts a program in the place of each component, installed or not.
+fn answers(program: &Path) -> bool {
+    std::process::Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
 impl Scratch {
     /// Nothing if this program is not on `PATH`.
     fn new(program: &str, files: &[(&str, &str)]) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let project = Project { root: root.clone(), trusted: true };
-        if project.on_path(program).is_none() {
+        if !project.on_path(program).is_some_and(|path| program != "rust-analyzer" || answers(&path)) {
             assert!(std::env::var_os("TOOLGATE_LENS_TOOLS").is_none(), "{program} is not installed");
             eprintln!("left out: {program} is not installed");
             return None;
@@ -83,7 +89,7 @@ async fn typescript(scratch: &Scratch, source: &str) {
     scratch.expect(&["src/a.ts", "src/b.ts"], &[]).await;
     // Characters outside the basic plane, and a file that is new.
     scratch.write("src/c.ts", "/* 😀é */ const x: number = \"\";\nexport { x };\n");
-    scratch.expect(&["src/c.ts"], &[&format!("src/c.ts:1:17 TS2322 {source}")]).await;
+    scratch.expect(&["src/c.ts"], &[&format!("src/c.ts:1:16 TS2322 {source}")]).await;
     scratch.servers.stop().await;
 }
 
@@ -148,6 +154,10 @@ async fn rust_analyzer() {
         outcome.problems.iter().any(|problem| problem.line == 3 && problem.rule.as_deref() == Some("E0308")),
         "{outcome:?}"
     );
+    scratch.write("src/alone.rs", "fn f() {}\n");
+    let outcome = scratch.servers.check(&[scratch.root.join("src/alone.rs")], SETTLE, LIMIT).await;
+    assert_eq!(outcome.notes, ["rust-analyzer does not know it as part of a crate (src/alone.rs)"]);
+    assert_eq!(outcome.status, Status::Error);
     scratch.servers.stop().await;
 }
 
@@ -189,9 +199,9 @@ async fn clangd() {
 #[tokio::test]
 async fn json_css_yaml() {
     for (program, file, bad, problem) in [
-        ("vscode-json-language-server", "a.json", "{ \"a\": 1,, }", "a.json:1:10 516 json"),
+        ("vscode-json-language-server", "a.json", "{ \"a\": 1,, }", "a.json:1:10 513 json"),
         ("vscode-css-language-server", "a.css", "a { colr: red; }", "a.css:1:5 unknownProperties css"),
-        ("yaml-language-server", "a.yaml", "a: [1\n", "a.yaml:2:1 0 YAML"),
+        ("yaml-language-server", "a.yaml", "a: [1\n", "a.yaml:2:1 - YAML"),
     ] {
         let Some(scratch) = Scratch::new(program, &[(file, bad)]) else { continue };
         scratch.expect(&[file], &[problem]).await;
@@ -199,5 +209,52 @@ async fn json_css_yaml() {
         scratch.expect(&[file], &[]).await;
         scratch.expect(&[file], &[]).await;
         scratch.servers.stop().await;
+    }
+}
+
+/// Programs of a project that is not trusted, in places where servers that run there look.
+#[tokio::test]
+async fn not_trusted() {
+    use std::os::unix::fs::PermissionsExt;
+    let python = "open(__file__ + '.ran', 'w')\n";
+    let database = r#"[{ "directory": "/", "file": "a.c", "command": "./evil a.c" }]"#;
+    let files = [
+        ("json.py", python),
+        ("os.py", python),
+        ("sitecustomize.py", python),
+        ("usercustomize.py", python),
+        ("evil", "#!/usr/bin/env python3\nopen(__file__ + '.ran', 'w')\n"),
+        ("pyrightconfig.json", r#"{ "venvPath": ".", "venv": ".venv" }"#),
+        ("a.py", "x: int = 1\n"),
+        ("compile_commands.json", database),
+        ("a.c", "int main(void) { return 0; }\n"),
+        ("go.mod", "module example.com/a\n\ngo 1.19\n"),
+        ("a.go", "package main\n\n// #cgo CFLAGS: -fplugin=./evil\nimport \"C\"\n\nfunc main() {}\n"),
+    ];
+    let Some(scratch) = Scratch::new("pyright-langserver", &files) else { return };
+    let evil = scratch.root.join("evil");
+    fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
+    for place in [".venv/bin", "bin", "node_modules/.bin"] {
+        fs::create_dir_all(scratch.root.join(place)).unwrap();
+        for name in
+            ["python", "python3", "go", "gcc", "cc", "clang", "git", "pyright-langserver", "basedpyright-langserver"]
+        {
+            fs::copy(&evil, scratch.root.join(place).join(name)).unwrap();
+        }
+    }
+    let servers = Servers::new(Project { root: scratch.root.clone(), trusted: false });
+    let files = ["a.py", "a.c", "a.go"].map(|file| scratch.root.join(file));
+    let outcome = servers.check(&files, SETTLE, LIMIT).await;
+    eprintln!("{outcome:?}");
+    assert!(!outcome.problems.iter().any(|problem| problem.file.ends_with("a.py")), "{outcome:?}");
+    servers.stop().await;
+    let mut folders = vec![scratch.root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            assert!(!entry.path().to_string_lossy().ends_with(".ran"), "{}", entry.path().display());
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            }
+        }
     }
 }

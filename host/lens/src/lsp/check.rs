@@ -66,12 +66,12 @@ pub(super) async fn check(
             Answer::Complete(found) if client.row.complete == Complete::Rust => (found.clone(), published),
             Answer::Complete(found) => (found.clone(), None),
             Answer::Refused(reason) => {
-                notes.push(format!("{name} {reason} ({})", file.display()));
+                notes.push(format!("{name} {reason} ({})", client.shown(file)));
                 continue;
             }
             // What it has said so far is worth having, but it is not all.
             _ => {
-                notes.push(format!("{name} did not finish {} in time", file.display()));
+                notes.push(format!("{name} did not finish {} in time", client.shown(file)));
                 (Vec::new(), published)
             }
         };
@@ -108,7 +108,7 @@ async fn tell(client: &mut Client, files: &[PathBuf]) -> Result<(Vec<PathBuf>, V
             }
             Err(error) => {
                 if files.contains(&file) && error.kind() != io::ErrorKind::NotFound {
-                    notes.push(format!("{}: {} cannot be read: {error}", client.row.name, file.display()));
+                    notes.push(format!("{} was not given {}: {error}", client.row.name, client.shown(&file)));
                 }
                 texts.push((file, None));
             }
@@ -197,13 +197,20 @@ fn collect(client: &mut Client, asked: &mut Asked) {
             false
         }
     });
-    if let (None, true) = (&next, numbers.is_empty()) {
+    if found.iter().any(unlinked) {
+        next = Some(Answer::Refused("does not know it as part of a crate".into()));
+    } else if let (None, true) = (&next, numbers.is_empty()) {
         next = Some(Answer::Complete(std::mem::take(found)));
     }
     if let Some(next) = next {
         asked.again += u32::from(matches!(next, Answer::None));
         asked.answer = next;
     }
+}
+
+/// rust-analyzer's hint that it finds nothing in a file because nothing includes it.
+fn unlinked(diagnostic: &lsp::Diagnostic) -> bool {
+    diagnostic.code == Some(lsp::Code::String("unlinked-file".into()))
 }
 
 fn understood(answer: Value) -> Option<Vec<lsp::Diagnostic>> {
@@ -223,5 +230,5 @@ fn understood(answer: Value) -> Option<Vec<lsp::Diagnostic>> {
 fn again(error: &Error) -> bool {
     const CONTENT_MODIFIED: i32 = -32801;
     const SERVER_CANCELLED: i32 = -32802;
-    [CONTENT_MODIFIED, SERVER_CANCELLED].contains(&i32::from(error.code.clone()))
+    [CONTENT_MODIFIED, SERVER_CANCELLED].contains(&i32::from(error.code))
 }

@@ -353,6 +353,11 @@ impl Client {
         self.documents.get(file)
     }
 
+    /// A file's name for people.
+    pub(super) fn shown<'a>(&self, file: &'a Path) -> std::path::Display<'a> {
+        file.strip_prefix(&self.project.root).unwrap_or(file).display()
+    }
+
     /// The documents that are open.
     pub(super) fn open(&self) -> Vec<PathBuf> {
         self.documents.keys().cloned().collect()

@@ -65,6 +65,7 @@ fn message(message: &Message) -> String {
 /// TypeScript's codes are known with their letters.
 fn rule(code: &Code, source: &str) -> Option<String> {
     match code {
+        Code::Int(0) => None,
         Code::Int(code) if ["typescript", "ts", "javascript", "js"].contains(&source) => Some(format!("TS{code}")),
         Code::Int(code) => Some(code.to_string()),
         Code::String(code) if code.is_empty() => None,

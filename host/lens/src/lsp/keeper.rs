@@ -51,6 +51,22 @@ enum Job {
     StopIdle { idle: Duration, reply: oneshot::Sender<()> },
 }
 
+/// Counts somebody who waits, for as long as they do.
+struct Waits(Arc<Shared>);
+
+impl Waits {
+    fn new(shared: &Arc<Shared>) -> Self {
+        shared.checks.fetch_add(1, Ordering::Relaxed);
+        Waits(Arc::clone(shared))
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.checks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A way to ask a keeper that does not hold it.
 #[derive(Clone, Debug)]
 pub(super) struct Handle {
@@ -107,7 +123,7 @@ impl Handle {
             let note = format!("{} did not finish {count} file(s) in {} ms", self.name, limit.as_millis());
             Outcome { files: count, ..Outcome::error(note) }
         };
-        self.shared.checks.fetch_add(1, Ordering::Relaxed);
+        let _waits = Waits::new(&self.shared);
         let (reply, answer) = oneshot::channel();
         let job = Job::Check { files: files.clone(), settle, deadline, reply };
         let asked = async {
@@ -115,13 +131,11 @@ impl Handle {
             answer.await.ok()
         };
         // The keeper answers with what it has at the deadline; this is for when it does not come to it.
-        let outcome = match timeout_at(deadline + settle.min(Duration::from_millis(200)), asked).await {
+        match timeout_at(deadline + settle.min(Duration::from_millis(200)), asked).await {
             Ok(Some(outcome)) => outcome,
             Ok(None) => Outcome::error(format!("{} was stopped", self.name)),
             Err(_) => late(),
-        };
-        self.shared.checks.fetch_sub(1, Ordering::Relaxed);
-        outcome
+        }
     }
 
     /// Ends the server if nobody has used it for this long.

@@ -6,31 +6,33 @@
 //! files as they are; one that does not answer in time is an `Error`.
 //!
 //! # When diagnostics are complete
-//! Found by running them:
-//!
-//! | Server | Sign |
-//! |---|---|
-//! | typescript-language-server 5 | Publishes without versions, and nothing for a file that stays clean. The answers of the TypeScript server behind it to `syntacticDiagnosticsSync` and `semanticDiagnosticsSync`, which it passes on, are exact. |
-//! | TypeScript 7 (`tsc --lsp`) | Is asked (`textDocument/diagnostic`). |
-//! | pyright | Registers for being asked once it is initialized, and answers when it has read its configuration. |
-//! | rust-analyzer | Is asked, once it says that it is at rest (`experimental/serverStatus`): before that it finds nothing. What `cargo check` finds is published, and its progress ends shortly before that; asking after the end puts both in order. |
-//! | gopls | Is asked, if it can be (0.17 and later). Else it publishes more than once for a version, at last after a silence. |
-//! | clangd | Publishes once for each version, but nothing for one with the same text, unless it is told to build anew. |
-//! | JSON, CSS | Are asked. |
-//! | YAML | Publishes without versions. |
+//! Found by running them.
+//! - typescript-language-server 5 publishes without versions, and nothing for a file that stays clean. It passes
+//!   requests on to the TypeScript server behind it, whose answers to `syntacticDiagnosticsSync` and
+//!   `semanticDiagnosticsSync` are exact.
+//! - TypeScript 7 (`tsc --lsp`), the JSON and the CSS server are asked (`textDocument/diagnostic`).
+//! - pyright registers for being asked once it is initialized, and answers when it has read its configuration.
+//! - rust-analyzer is asked too, but finds nothing before it says that it is at rest (`experimental/serverStatus`).
+//!   What `cargo check` finds is published, and its progress ends a little before that; a question after the end is
+//!   answered after both.
+//! - gopls is asked, if it can be (0.17 and later). Otherwise it publishes more than once for a version, and is done
+//!   after a silence.
+//! - clangd publishes once for each version, but nothing for one with the same text, unless it is told to build anew.
+//! - The YAML server publishes without versions, and is done after a silence.
 //!
 //! # What runs in a folder that is not trusted
-//!
-//! | Server | What of the project's it would run | Untrusted |
-//! |---|---|---|
-//! | typescript-language-server, `tsc --lsp` | TypeScript of `node_modules`, and plugins that `tsconfig.json` names | skipped |
-//! | pyright | itself from `node_modules`; the interpreter of `.venv` | only the user's pyright and interpreter, asked in isolated mode |
-//! | basedpyright | as pyright, and it looks for `.venv` by itself | skipped for pyright |
-//! | rust-analyzer | build scripts, procedural macros, wrappers in `.cargo/config.toml`, other toolchains | skipped |
-//! | gopls | C compilers with flags in the source, toolchains that `go.mod` names, git for version stamps | all of it is off by variables of `go`, downloads too |
-//! | clangd | nothing: compilers that `compile_commands.json` names are only asked with `--query-driver`, plugins are never loaded; `.clangd` changes flags | runs with `--enable-config=false` |
-//! | JSON, CSS | themselves from `node_modules` | only the user's |
-//! | YAML | itself; schemas from any address that a comment names | skipped |
+//! - TypeScript, both servers: skipped. They are TypeScript of the project's `node_modules`, and load plugins that
+//!   `tsconfig.json` names.
+//! - pyright: the user's, with the user's interpreter, which it runs in isolated mode. The interpreter of `.venv` is
+//!   not named to it, and basedpyright, which looks for that by itself, is not taken.
+//! - rust-analyzer: skipped. It runs build scripts, procedural macros, and wrappers and toolchains that the project
+//!   names.
+//! - gopls: runs. C compilers with flags from the source, toolchains that `go.mod` names, git for version stamps and
+//!   downloads are switched off by variables of `go`. Files with cgo are no part of the build then.
+//! - clangd: runs without the project's `.clangd`. It runs compilers that `compile_commands.json` names only with
+//!   `--query-driver`, and never loads plugins.
+//! - JSON and CSS: the user's servers run; nothing of the project's is code to them.
+//! - YAML: skipped. A comment in a file names the address of a schema, which it loads.
 
 mod check;
 mod client;

@@ -135,7 +135,7 @@ const ROWS: &[Row] = &[
         name: "rust-analyzer",
         languages: &[("rs", "rust")],
         root: cargo,
-        command: |project, _| installed(project, "rust-analyzer", &[]),
+        command: |project, _| installed(project, "rust-analyzer", &[]).filter(|_| !absent_proxy(project)),
         untrusted: Untrusted::Skipped,
         // It watches files by itself: only some of the changes pass the daemon.
         options: || json!({ "files": { "watcher": "server" }, "cachePriming": { "enable": false } }),
@@ -271,6 +271,23 @@ fn argv(program: impl Into<OsString>, arguments: &[&str]) -> Vec<OsString> {
 /// A program of the user's.
 fn installed(project: &Project, program: &str, arguments: &[&str]) -> Option<Vec<OsString>> {
     Some(argv(project.on_path(program)?, arguments))
+}
+
+/// Whether `rust-analyzer` on `PATH` is only rustup's stand-in for it, and no toolchain has the component.
+fn absent_proxy(project: &Project) -> bool {
+    let real = project.on_path("rust-analyzer").and_then(|path| path.canonicalize().ok());
+    let proxy = real.is_some_and(|real| real.file_name() == Some("rustup".as_ref()) || same(&real, "rustup"));
+    let home = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".rustup")));
+    let toolchains = home.and_then(|home| std::fs::read_dir(home.join("toolchains")).ok());
+    proxy && !toolchains.into_iter().flatten().flatten().any(|found| found.path().join("bin/rust-analyzer").exists())
+}
+
+/// Whether a program is the same file as its neighbour of this name.
+fn same(program: &Path, neighbour: &str) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let file = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    file(program).is_some_and(|found| file(&program.with_file_name(neighbour)) == Some(found))
 }
 
 /// A program of the project's `node_modules`, or of the user's.
