@@ -228,7 +228,8 @@ impl Lens {
         let mut found = self.changed(world);
         found.retain(|file| !self.checked.told(file));
         let report = self.check(found, true, world)?;
-        report.matters().then(|| report.text(false))
+        // A check that failed is no reason to send the agent on.
+        report.has_issues.then(|| report.text(false))
     }
 
     /// The session ends.
