@@ -28,6 +28,9 @@ const TOOLS: usize = 16;
 /// How long language servers may take, beside the time in which they have to be quiet.
 const LSP: Duration = Duration::from_secs(10);
 
+/// How long loading may take before the first check.
+const WARM: Duration = Duration::from_secs(60);
+
 /// What checks, for one project.
 pub(crate) struct Checker {
     root: PathBuf,
@@ -89,6 +92,14 @@ impl Checker {
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Loads what the first check will need.
+    pub(crate) async fn warm(&self) {
+        let project = self.project();
+        for resident in self.residents.of(&project).await {
+            resident.warm(WARM).await;
+        }
     }
 
     /// Ends what keeps running and was not asked for so long.

@@ -22,6 +22,9 @@ pub(crate) trait Resident: Send + Sync {
     /// Diagnostics of a language server, once it was quiet for so long. None if there is none.
     async fn diagnostics(&self, files: &[PathBuf], settle: Duration, limit: Duration) -> Option<Outcome>;
 
+    /// Loads what the first check will need, within this time.
+    async fn warm(&self, limit: Duration);
+
     /// What of it runs, for a person.
     fn running(&self) -> Vec<String>;
 
@@ -49,6 +52,10 @@ impl Resident for Worker {
         None
     }
 
+    async fn warm(&self, limit: Duration) {
+        Worker::warm(self, limit).await;
+    }
+
     fn running(&self) -> Vec<String> {
         Worker::running(self)
     }
@@ -71,6 +78,9 @@ impl Resident for Servers {
     async fn diagnostics(&self, files: &[PathBuf], settle: Duration, limit: Duration) -> Option<Outcome> {
         Some(self.check(files, settle, limit).await)
     }
+
+    /// A server is started with the first file of its language.
+    async fn warm(&self, _limit: Duration) {}
 
     fn running(&self) -> Vec<String> {
         Servers::running(self)
@@ -166,6 +176,8 @@ mod tests {
         async fn diagnostics(&self, _files: &[PathBuf], _settle: Duration, _limit: Duration) -> Option<Outcome> {
             None
         }
+
+        async fn warm(&self, _limit: Duration) {}
 
         fn running(&self) -> Vec<String> {
             vec![format!("trusted: {}", self.0)]

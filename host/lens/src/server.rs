@@ -183,7 +183,7 @@ impl Daemon {
         Daemon { life: Life::new(), checker: Checker::new(root, trust, residents), started: Instant::now() }
     }
 
-    async fn answer(&self, line: &Line) -> Value {
+    async fn answer(self: &Arc<Self>, line: &Line) -> Value {
         let Line::Whole(line) = line else { return protocol::too_long() };
         let request = match protocol::request(line) {
             Ok(request) => request,
@@ -195,7 +195,7 @@ impl Daemon {
         }
     }
 
-    async fn result(&self, request: &Request) -> Option<Value> {
+    async fn result(self: &Arc<Self>, request: &Request) -> Option<Value> {
         let session = || {
             let name = request.params.get("session").and_then(Value::as_str).unwrap_or_default();
             name.chars().take(SESSION).collect::<String>()
@@ -208,7 +208,11 @@ impl Daemon {
                 "cwd": self.checker.root().to_string_lossy(),
                 "pid": std::process::id(),
             }),
-            "sessionStart" => json!({ "sessions": self.life.start(&session()) }),
+            "sessionStart" => {
+                let daemon = Arc::clone(self);
+                tokio::spawn(async move { daemon.checker.warm().await });
+                json!({ "sessions": self.life.start(&session()) })
+            }
             "sessionEnd" => json!({ "sessions": self.life.end(&session()) }),
             "status" => self.status().await,
             "stop" => {

@@ -19,6 +19,10 @@ const BAD_RULE: &str = "zeroAccessPaths";
 /// A file that the built-in rules let nobody write. No agent here minds it by itself.
 const PROTECTED: &str = "project/.cursor/hooks.json";
 
+/// A script with a mistake, and what `shellcheck` calls it.
+const MISTAKE: &str = "#!/bin/sh\necho $1\n";
+const FOUND: &str = "SC2086";
+
 /// What goes wrong with Toolgate during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -203,6 +207,22 @@ pub const ALL: &[Scenario] = &[
         made: &[State::There("project/new.txt")],
         told: "CHECKED ",
         plugin: true,
+        ..PLAIN
+    },
+    Scenario {
+        name: "lens",
+        about: "a mistake in a file that the agent writes is told to the model",
+        steps: |client| Some(vec![vec![client.write(&format!("{WORK}/new.sh"), MISTAKE)]]),
+        made: &[State::There("project/new.sh")],
+        told: FOUND,
+        ..PLAIN
+    },
+    Scenario {
+        name: "lens-shell",
+        about: "so is one in a file that a shell command writes",
+        steps: |client| Some(vec![vec![client.shell("printf '#!/bin/sh\\necho $1\\n' > new.sh")]]),
+        made: &[State::There("project/new.sh")],
+        told: FOUND,
         ..PLAIN
     },
     Scenario {
