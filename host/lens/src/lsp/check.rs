@@ -175,7 +175,13 @@ fn published(client: &Client, asked: &mut Asked, settle: Duration) -> Option<Ins
     let first = published.versioned && client.row.complete == Complete::First;
     let silent = published.at.max(client.quiet_since()?) + settle;
     if first || Instant::now() >= silent {
-        asked.answer = Answer::Complete(published.diagnostics.clone());
+        // What cannot be asked publishes errors of syntax first, and those of types some time later.
+        let early = client.row.complete == Complete::Tsserver && published.diagnostics.is_empty();
+        asked.answer = if early {
+            Answer::Refused("is too old to say that a file is clean".into())
+        } else {
+            Answer::Complete(published.diagnostics.clone())
+        };
         return None;
     }
     Some(silent)
