@@ -146,8 +146,8 @@ async fn wait(client: &mut Client, asked: &mut [Asked], settle: Duration, checks
 
 /// Takes one file as far as it goes now. Returns when to look again, if there is no message before.
 fn advance(client: &mut Client, asked: &mut Asked, settle: Duration, checks: u64) -> Result<Option<Instant>, Lost> {
-    if let (Some(trouble), Answer::None) = (&client.trouble, &asked.answer) {
-        asked.answer = Answer::Refused(format!("is in trouble: {trouble}"));
+    if let (Some(trouble), true, Answer::None) = (&client.trouble, client.resting, &asked.answer) {
+        asked.answer = Answer::Refused(format!("is in trouble: {}", trouble.lines().next().unwrap_or_default()));
     }
     if matches!(asked.answer, Answer::None) && ready(client, checks) {
         let numbers = match client.means() {
