@@ -1,8 +1,8 @@
 //! A language server for tests that does what the file `fake.json` in its folder says.
 //!
 //! `fake.json` holds `capabilities`, and for each event (`start`, `initialized`, `open`, `change`, `save`, `pull`,
-//! `answer`, `shutdown`) a list of steps. What it is told goes to `fake.log`, a method a line, with the rest of the
-//! message where a test needs it.
+//! `command`, `answer`, `shutdown`) a list of steps. What it is told goes to `fake.log`, a method a line, with the rest
+//! of the message where a test needs it.
 #![allow(clippy::unwrap_used, reason = "a program for tests")]
 
 use std::fs::OpenOptions;
@@ -108,6 +108,7 @@ impl Fake {
             "textDocument/didChange" => self.steps("change"),
             "textDocument/didSave" => self.steps("save"),
             "textDocument/diagnostic" => self.steps("pull"),
+            "workspace/executeCommand" => self.steps("command"),
             "shutdown" if self.script.get("shutdown").is_none() => {
                 send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": null }));
             }

@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// For what is not.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// A project whose own pyright is the fake.
+/// A project whose own servers for Python and TypeScript are the fake.
 struct Scratch {
     _folder: tempfile::TempDir,
     root: PathBuf,
@@ -39,6 +39,7 @@ impl Scratch {
         let bin = root.join("node_modules/.bin");
         std::fs::create_dir_all(&bin).unwrap();
         symlink(fake(), bin.join("basedpyright-langserver")).unwrap();
+        symlink(fake(), bin.join("typescript-language-server")).unwrap();
         let servers = Servers::new(Project { root: root.clone(), trusted: true });
         let scratch = Scratch { _folder: folder, root, servers };
         scratch.write("fake.json", &script.to_string());
@@ -112,6 +113,39 @@ async fn one_file_once() {
 }
 
 #[tokio::test]
+async fn typescript() {
+    let command =
+        json!({ "textDocumentSync": 1, "executeCommandProvider": { "commands": ["typescript.tsserverRequest"] } });
+    let body = json!([{ "start": { "line": 1, "offset": 1 }, "text": "bad", "code": 1, "category": "error" }]);
+    let answers = |result: Value| json!([{ "result": result }]);
+    let name = "typescript-language-server";
+    let cases = [
+        (&command, "command", answers(json!({ "success": true, "body": [] })), "Clean".into()),
+        (&command, "command", answers(json!({ "success": true, "body": body })), "Issues bad".into()),
+        (
+            &command,
+            "command",
+            answers(json!({ "success": false })),
+            format!("Error {name} gave an answer that makes no sense (a.ts)"),
+        ),
+        (&command, "command", json!([{ "refuse": 1 }]), format!("Error {name} says: no (a.ts)")),
+        (&publishes(), "open", json!([{ "publish": "bad" }]), "Issues bad".into()),
+        (
+            &publishes(),
+            "open",
+            json!([{ "publish": null }]),
+            format!("Error {name} is too old to say that a file is clean (a.ts)"),
+        ),
+    ];
+    for (capabilities, event, steps, expected) in cases {
+        let scratch = Scratch::new(&json!({ "capabilities": capabilities, event: steps }));
+        scratch.write("a.ts", "x\n");
+        let outcome = scratch.servers.check(&[scratch.root.join("a.ts")], SETTLE, LIMIT).await;
+        assert_eq!(said(&scratch, &outcome), expected);
+    }
+}
+
+#[tokio::test]
 async fn a_server_is_reused_and_told_what_changed() {
     let publish = json!([{ "publish": null, "version": 0 }]);
     let scratch = Scratch::new(&json!({ "capabilities": publishes(), "open": publish, "change": publish }));
@@ -148,9 +182,13 @@ async fn a_server_is_reused_and_told_what_changed() {
     assert_eq!(log, expected);
 }
 
+/// A step that asks the client something.
+fn ask(id: u32, method: &str, params: Value) -> Value {
+    json!({ "send": { "jsonrpc": "2.0", "id": id, "method": method, "params": params } })
+}
+
 #[tokio::test]
 async fn what_a_server_asks_is_answered() {
-    let ask = |id: u32, method: &str, params: Value| json!({ "send": { "jsonrpc": "2.0", "id": id, "method": method, "params": params } });
     let asks = json!([
         ask(1, "workspace/configuration", json!({ "items": [{ "section": "python" }, {}] })),
         ask(2, "client/registerCapability", json!({ "registrations": [] })),

@@ -162,6 +162,15 @@ async fn rust_analyzer() {
 }
 
 #[tokio::test]
+async fn rust_without_cargo() {
+    let Some(scratch) = Scratch::new("rust-analyzer", &[("a.rs", "fn main() {}\n")]) else { return };
+    let outcome = scratch.servers.check(&[scratch.root.join("a.rs")], SETTLE, Duration::from_secs(20)).await;
+    assert_eq!(outcome.notes, ["rust-analyzer is in trouble: Failed to discover workspace. (a.rs)"]);
+    assert_eq!(outcome.status, Status::Error);
+    scratch.servers.stop().await;
+}
+
+#[tokio::test]
 async fn gopls() {
     let files = [
         ("go.mod", "module example.com/a\n\ngo 1.19\n"),

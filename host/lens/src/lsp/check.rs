@@ -146,8 +146,8 @@ async fn wait(client: &mut Client, asked: &mut [Asked], settle: Duration, checks
 
 /// Takes one file as far as it goes now. Returns when to look again, if there is no message before.
 fn advance(client: &mut Client, asked: &mut Asked, settle: Duration, checks: u64) -> Result<Option<Instant>, Lost> {
-    if let (Some(trouble), Answer::None) = (&client.trouble, &asked.answer) {
-        asked.answer = Answer::Refused(format!("is in trouble: {trouble}"));
+    if let (Some(trouble), true, Answer::None) = (&client.trouble, client.resting, &asked.answer) {
+        asked.answer = Answer::Refused(format!("is in trouble: {}", trouble.lines().next().unwrap_or_default()));
     }
     if matches!(asked.answer, Answer::None) && ready(client, checks) {
         let numbers = match client.means() {
@@ -175,7 +175,13 @@ fn published(client: &Client, asked: &mut Asked, settle: Duration) -> Option<Ins
     let first = published.versioned && client.row.complete == Complete::First;
     let silent = published.at.max(client.quiet_since()?) + settle;
     if first || Instant::now() >= silent {
-        asked.answer = Answer::Complete(published.diagnostics.clone());
+        // What cannot be asked publishes errors of syntax first, and those of types some time later.
+        let early = client.row.complete == Complete::Tsserver && published.diagnostics.is_empty();
+        asked.answer = if early {
+            Answer::Refused("is too old to say that a file is clean".into())
+        } else {
+            Answer::Complete(published.diagnostics.clone())
+        };
         return None;
     }
     Some(silent)
