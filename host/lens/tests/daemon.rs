@@ -224,6 +224,30 @@ fn it_ends_when_told_and_leaves_nothing() {
 }
 
 #[test]
+fn trust_and_new_configuration_count_from_the_next_check_on() {
+    let scratch = Scratch::new();
+    scratch.write("project/a.js", "x\n");
+    let found =
+        r#"[{"filePath":"$PWD/a.js","messages":[{"ruleId":"r","severity":2,"message":"m","line":3,"column":4}]}]"#;
+    scratch.program("project/node_modules/.bin/eslint", &format!("#!/bin/sh\ncat <<end\n{found}\nend\nexit 1\n"));
+    let daemon = scratch.start();
+    let status = || daemon.connect().ask("fullCheck", &lint(&["a.js"]))["details"]["statuses"]["linters"].take();
+    assert_eq!(status(), "skipped", "nothing says that there is a linter");
+    let list = scratch.trust();
+    assert_eq!(status(), "skipped");
+    let config = scratch.write("project/eslint.config.js", "");
+    assert_eq!(status(), "issues");
+    assert_eq!(daemon.connect().ask("status", &json!({}))["trusted"], true);
+    std::fs::remove_file(list).expect("removed");
+    assert_eq!(status(), "skipped", "no longer trusted");
+    assert_eq!(daemon.connect().ask("status", &json!({}))["trusted"], false);
+    scratch.trust();
+    assert_eq!(status(), "issues");
+    std::fs::remove_file(config).expect("removed");
+    assert_eq!(status(), "skipped");
+}
+
+#[test]
 fn a_socket_that_is_anothers_stays() {
     let scratch = project();
     let mut first = scratch.start();

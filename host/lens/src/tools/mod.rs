@@ -219,6 +219,26 @@ impl Job {
         outcome
     }
 
+    /// The same for a tool that stops at errors of some kind, in whichever file: what it did not come to is not clean.
+    ///
+    /// # Errors
+    /// If it stopped elsewhere, so that nothing is known of the asked files.
+    pub(crate) fn found_unless(
+        &self,
+        findings: Vec<Finding>,
+        stops: impl Fn(&Finding) -> bool,
+    ) -> Result<Outcome, String> {
+        let stop =
+            findings.iter().find(|one| stops(one)).map(|one| format!("{}:{}: {}", one.file, one.line, one.message));
+        let outcome = self.found(findings);
+        match stop {
+            Some(why) if outcome.problems.is_empty() => {
+                Err(plain(&format!("stopped at an error elsewhere: {why}"), SAID))
+            }
+            _ => Ok(outcome),
+        }
+    }
+
     /// The outcome of a formatter that would change these files, and finds these errors in them.
     pub(crate) fn formatted<'a>(&self, names: impl Iterator<Item = &'a str>, errors: Vec<Finding>) -> Outcome {
         let mut outcome = self.found(errors);

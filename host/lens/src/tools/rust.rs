@@ -8,7 +8,7 @@ use tokio::process::Command;
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text, unless_set};
 use crate::detect::{self, Marker::File};
 use crate::process::Output;
-use crate::report::{Outcome, Severity};
+use crate::report::{Outcome, Severity, Status};
 
 pub(super) static RUSTFMT: Tool = Tool {
     name: "rustfmt",
@@ -94,7 +94,12 @@ fn rustfmt(job: &Job, output: &Output) -> Result<Outcome, String> {
     if code != 0 && none {
         return Err(failure(output));
     }
-    Ok(job.formatted(names.into_iter(), errors))
+    let stopped = errors.first().map(|one| format!("stopped at an error elsewhere: {}:{}", one.file, one.line));
+    let outcome = job.formatted(names.into_iter(), errors);
+    match stopped {
+        Some(why) if outcome.status == Status::Clean => Err(why),
+        _ => Ok(outcome),
+    }
 }
 
 /// `error: expected one of ...` and below it ` --> /p/a.rs:1:2`.
@@ -160,5 +165,8 @@ fn clippy(job: &Job, output: &Output) -> Result<Outcome, String> {
         });
     }
     let failed = code != 0 && !findings.iter().any(|one| one.severity == Severity::Error);
-    if failed { Err(failure(output)) } else { Ok(job.found(findings)) }
+    if failed {
+        return Err(failure(output));
+    }
+    job.found_unless(findings, |one| one.severity == Severity::Error)
 }

@@ -47,12 +47,13 @@ impl Scratch {
         set_mode(&self.write(name, content), 0o755);
     }
 
-    /// Makes the user trust the project.
-    pub(crate) fn trust(&self) {
+    /// Makes the user trust the project. The list that says so.
+    pub(crate) fn trust(&self) -> PathBuf {
         let list = json!({ "schema": 1, "folders": [{ "path": self.at("project"), "since": 1 }] });
         let path = self.write("state/toolgate/trusted-folders.json", &list.to_string());
         set_mode(path.parent().expect("a folder"), 0o700);
         set_mode(&path, 0o600);
+        path
     }
 
     pub(crate) fn socket(&self) -> PathBuf {
