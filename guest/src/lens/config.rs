@@ -85,6 +85,9 @@ impl Default for Config {
     }
 }
 
+/// The key that the host reads: what starts another daemon.
+const HOSTS_OWN: &str = "code-lens";
+
 /// A setting: where its value goes, and which values there are.
 enum Slot<'a> {
     Flag(&'a mut bool),
@@ -212,6 +215,12 @@ fn read(config: &mut Config, file: &ConfigFile, problems: &mut Vec<Problem>) {
         Node::Map(entries) => {
             for (key, value) in entries {
                 let at = line(&value);
+                if key == HOSTS_OWN {
+                    if file.layer == Layer::Project {
+                        problem(at, format!("{key} names a program; only your own file can do that"), false);
+                    }
+                    continue;
+                }
                 if let Err(message) = config.set(&key, &json(value)) {
                     problem(at, message, false);
                 }
@@ -321,6 +330,7 @@ mod tests {
             (YAML, "lens:", |_| (), &[]),
             (YAML, "lens: on", |_| (), &["1: lens must be a mapping, not a text"]),
             (YAML, "lens: {enabled: false}", |c| c.enabled = false, &[]),
+            (YAML, "lens: {code-lens: [x]}", |_| (), &["1: code-lens names a program; only your own file can do that"]),
             (YAML, "lens: {turn-end-sweep: false}", |c| c.turn_end_sweep = false, &[]),
             (YAML, "lens: {turnEndSweep: false}", |c| c.turn_end_sweep = false, &[]),
             (YAML, "lens: {lsp-delay-ms: 0}", |c| c.lsp_delay_ms = 0, &[]),
@@ -391,8 +401,9 @@ mod tests {
     fn the_schema_has_the_settings_and_their_defaults() {
         let schema: Value = serde_json::from_str(include_str!("../../../schema/rules.schema.json")).expect("JSON");
         let properties = schema["$defs"]["lens"]["properties"].as_object().expect("properties");
-        assert_eq!(properties.len(), 25, "fifteen settings, ten of them in two spellings");
-        for (key, schema) in properties {
+        assert!(properties.contains_key(HOSTS_OWN));
+        assert_eq!(properties.len(), 26, "fifteen settings, ten of them in two spellings, and the host's own");
+        for (key, schema) in properties.iter().filter(|(key, _)| *key != HOSTS_OWN) {
             let mut config = Config::default();
             assert!(config.slot(&camel(key)).is_some(), "{key}");
             if let Some(default) = schema.get("default") {
