@@ -22,6 +22,9 @@ use crate::trust::Trust;
 /// Most files of a check.
 const FILES: usize = 200;
 
+/// Most names in a request. Beyond [`FILES`] they are only looked at.
+const NAMES: usize = 2000;
+
 /// Most tools at once, whoever asked for how many.
 const TOOLS: usize = 16;
 
@@ -133,15 +136,21 @@ impl Checker {
     pub(crate) async fn full_check(&self, params: &Value) -> Report {
         let started = Instant::now();
         let given = params.get("files").unwrap_or(&Value::Null);
-        let names: Option<Vec<&str>> = given.as_array().and_then(|names| names.iter().map(Value::as_str).collect());
+        let name = |name: &Value| name.as_str().map(str::to_owned);
+        let names: Option<Vec<String>> = given.as_array().and_then(|names| names.iter().map(name).collect());
         let Some(names) = names.filter(|names| !names.is_empty()) else {
             return Report::refused("Missing or empty 'files' parameter.", given);
         };
-        let files = match Files::new(&self.root, &names) {
-            Ok(files) => files,
-            Err(name) => {
+        if names.len() > NAMES {
+            return Report::refused(format!("Too many files: {}, at most {NAMES}.", names.len()), &Value::Null);
+        }
+        let root = self.root.clone();
+        let files = match tokio::task::spawn_blocking(move || Files::new(&root, &names)).await {
+            Ok(Ok(files)) => files,
+            Ok(Err(name)) => {
                 return Report::refused(format!("Path traversal rejected: \"{}\"", plain(&name, NAME)), given);
             }
+            Err(error) => return Report::refused(format!("The check broke off: {error}"), given),
         };
         let wanted = Wanted::new(params);
         let mut checks = self.checks(&wanted, &files.checked).await;
@@ -230,11 +239,11 @@ impl Files {
     ///
     /// # Errors
     /// The first name that leads out of the root.
-    fn new(root: &Path, names: &[&str]) -> Result<Self, String> {
+    fn new(root: &Path, names: &[String]) -> Result<Self, String> {
         let mut files = Files::default();
         for name in names {
             let path = real(&root.join(name)).filter(|path| path.starts_with(root) && path != root);
-            let path = path.ok_or_else(|| (*name).to_owned())?;
+            let path = path.ok_or_else(|| name.clone())?;
             let shown = || plain(&path.strip_prefix(root).unwrap_or(&path).to_string_lossy(), NAME);
             if files.checked.contains(&path) {
                 continue;
@@ -306,14 +315,14 @@ mod tests {
             ("src/a\0.ts", Some("src/a\\u{0}.ts: not checked, as it is gone")),
         ];
         for (name, expected) in cases {
-            let found = Files::new(&root, &[name]).ok().map(|files| {
+            let found = Files::new(&root, &[name.to_owned()]).ok().map(|files| {
                 let checked =
                     files.checked.iter().map(|path| path.strip_prefix(&root).expect("inside").display().to_string());
                 checked.chain(files.notes).collect::<Vec<_>>().join(" ")
             });
             assert_eq!(found.as_deref(), expected, "{name:?}");
         }
-        let files = Files::new(&root, &["in", "src/a.ts"]).expect("both are inside");
+        let files = Files::new(&root, &["in".to_owned(), "src/a.ts".to_owned()]).expect("both are inside");
         assert_eq!(files.checked.len(), 1, "each once");
     }
 

@@ -72,6 +72,7 @@ struct Survey {
     names: HashMap<PathBuf, HashSet<OsString>>,
     texts: HashMap<PathBuf, String>,
     packages: HashMap<PathBuf, Value>,
+    programs: HashMap<&'static str, Option<PathBuf>>,
 }
 
 enum Place {
@@ -84,37 +85,44 @@ enum Place {
 
 impl Survey {
     fn place(&mut self, project: &Project, tool: &'static Tool, file: &Path) -> Place {
-        let folders = || file.ancestors().skip(1).take_while(|folder| folder.starts_with(&project.root));
-        let mut nearest = |markers: &[Marker]| {
-            folders().find(|folder| markers.iter().any(|marker| self.has(*marker, folder))).map(Path::to_path_buf)
-        };
-        let configured = nearest(tool.configured);
+        let configured = self.nearest(project, tool.configured, file);
         let wanted = configured.is_some();
         let home = match configured {
             None if tool.always() => Some(project.root.clone()),
-            None => nearest(tool.usual),
+            None => self.nearest(project, tool.usual, file),
             found => found,
         };
         let Some(home) = home else { return Place::Nowhere };
-        let settings: Vec<Marker> = tool.configured.iter().copied().filter(|marker| !marker.is_dependency()).collect();
-        let runs = project.trusted
-            || match tool.untrusted {
-                Untrusted::Runs => true,
-                Untrusted::Bare => nearest(&settings).is_none(),
-                Untrusted::Skipped => false,
-            };
-        if !runs {
+        if !project.trusted && !self.runs_untrusted(project, tool, file) {
             return Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name));
         }
-        let mut own = folders().flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local).join(tool.program)));
-        let own = own.find(|program| program.is_file());
-        let program = own.clone().filter(|_| project.trusted).or_else(|| project.on_path(tool.program));
+        let own = own(project, tool, file);
+        let program = own.clone().filter(|_| project.trusted).or_else(|| self.on_path(project, tool.program));
         match program {
             Some(program) => Place::At(Job { project: project.clone(), tool, program, home, files: Vec::new() }),
             None if own.is_some() => Place::Missing(format!("{}: {NOT_TRUSTED}", tool.name)),
             None if wanted => Place::Missing(format!("{}: the project uses it, but it is not installed", tool.name)),
             None => Place::Nowhere,
         }
+    }
+
+    /// The nearest folder, beside the file or above, that has one of these.
+    fn nearest(&mut self, project: &Project, markers: &[Marker], file: &Path) -> Option<PathBuf> {
+        let has = |folder: &&Path| markers.iter().any(|marker| self.has(*marker, folder));
+        folders(project, file).find(has).map(Path::to_path_buf)
+    }
+
+    fn runs_untrusted(&mut self, project: &Project, tool: &Tool, file: &Path) -> bool {
+        let settings = || tool.configured.iter().copied().filter(|marker| !marker.is_dependency()).collect::<Vec<_>>();
+        match tool.untrusted {
+            Untrusted::Runs => true,
+            Untrusted::Bare => self.nearest(project, &settings(), file).is_none(),
+            Untrusted::Skipped => false,
+        }
+    }
+
+    fn on_path(&mut self, project: &Project, program: &'static str) -> Option<PathBuf> {
+        self.programs.entry(program).or_insert_with(|| project.on_path(program)).clone()
     }
 
     fn has(&mut self, marker: Marker, folder: &Path) -> bool {
@@ -151,6 +159,17 @@ impl Survey {
         };
         self.packages.entry(folder.to_path_buf()).or_insert_with(|| serde_json::from_str(&text).unwrap_or(Value::Null))
     }
+}
+
+/// The folders that a file is in, up to the project's root.
+fn folders<'a>(project: &Project, file: &'a Path) -> impl Iterator<Item = &'a Path> {
+    file.ancestors().skip(1).take_while(|folder| folder.starts_with(&project.root))
+}
+
+/// The project's own program for this file.
+fn own(project: &Project, tool: &Tool, file: &Path) -> Option<PathBuf> {
+    let places = folders(project, file).flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local)));
+    places.map(|place| place.join(tool.program)).find(|program| program.is_file())
 }
 
 /// A file of the project's as text. Empty if it is not there, too large, or none that ends, such as a pipe.

@@ -70,7 +70,8 @@ fn marks_rust(scratch: &Scratch, name: &str) -> String {
     format!("fn main() {{ std::fs::write({:?}, \"\").unwrap(); }}\n", scratch.at("marks").join(name))
 }
 
-fn plant(scratch: &Scratch) {
+/// Everything, or all but programs and a toolchain of the project's own, so that the user's run.
+fn plant(scratch: &Scratch, own: bool) {
     let write = |name: &str, content: &str| drop(scratch.write(&format!("project/{name}"), content));
     for (name, content) in [
         ("a.ts", "export const a = 1;\n"),
@@ -89,7 +90,10 @@ fn plant(scratch: &Scratch) {
     ] {
         write(name, content);
     }
-    own_programs(scratch);
+    if own {
+        own_programs(scratch);
+        toolchain(scratch);
+    }
     node(scratch, &write);
     python(scratch, &write);
     rust(scratch, &write);
@@ -147,19 +151,23 @@ fn rust(scratch: &Scratch, write: &dyn Fn(&str, &str)) {
     );
     write("build.rs", &marks_rust(scratch, "build-script"));
     let wrapper = scratch.at("project/toolchain/wrapper");
-    write(".cargo/config.toml", &format!("[build]\nrustc-wrapper = {wrapper:?}\n[alias]\nclippy = \"run\"\n"));
+    write(".cargo/config.toml", &format!("[build]\nrustc-wrapper = {wrapper:?}\n"));
     scratch.program("project/toolchain/wrapper", &format!("{}exec \"$@\"\n", marks(scratch, "rustc-wrapper")));
+}
+
+fn toolchain(scratch: &Scratch) {
     for program in ["cargo", "rustfmt", "rustc", "cargo-fmt", "cargo-clippy", "clippy-driver"] {
         scratch.program(&format!("project/toolchain/bin/{program}"), &marks(scratch, &format!("toolchain-{program}")));
     }
     std::fs::create_dir_all(scratch.at("project/toolchain/lib")).expect("a folder");
-    write("rust-toolchain.toml", &format!("[toolchain]\npath = {:?}\n", scratch.at("project/toolchain")));
+    let path = scratch.at("project/toolchain");
+    scratch.write("project/rust-toolchain.toml", &format!("[toolchain]\npath = {path:?}\n"));
 }
 
 /// The marks after a check, with the project's own `tools` on `PATH` twice, and what the check said.
-fn run(trusted: bool) -> (BTreeSet<String>, serde_json::Value) {
+fn run(trusted: bool, own: bool) -> (BTreeSet<String>, serde_json::Value) {
     let scratch = Scratch::new();
-    plant(&scratch);
+    plant(&scratch, own);
     if trusted {
         scratch.trust();
     }
@@ -176,7 +184,7 @@ fn run(trusted: bool) -> (BTreeSet<String>, serde_json::Value) {
 #[test]
 fn nothing_of_an_untrusted_project_runs() {
     installed();
-    let (marks, result) = run(false);
+    let (marks, result) = run(false, true);
     assert!(marks.is_empty(), "{marks:?}\n{result:#}");
     let notes = result["details"]["notes"].to_string();
     for tool in ["eslint", "stylelint", "flake8", "pylint", "mypy", "clippy", "prettier", "rubocop"] {
@@ -188,7 +196,7 @@ fn nothing_of_an_untrusted_project_runs() {
 #[test]
 fn the_same_places_are_real_in_a_trusted_project() {
     let there = installed();
-    let (marks, result) = run(true);
+    let (marks, result) = run(true, true);
     let mut expected = vec![
         "npm-eslint",
         "npm-prettier",
@@ -213,5 +221,24 @@ fn the_same_places_are_real_in_a_trusted_project() {
         expected.extend(["toolchain-cargo", "toolchain-rustfmt"]);
     }
     let missing: Vec<_> = expected.iter().filter(|name| !marks.contains(**name)).collect();
+    assert!(missing.is_empty(), "{missing:?} of {marks:?}\n{result:#}");
+}
+
+#[test]
+fn so_is_configuration_that_is_code() {
+    let there = installed();
+    let (marks, result) = run(true, false);
+    let expected = [
+        ("eslint", "eslint.config.cjs"),
+        ("prettier", "prettier.config.cjs"),
+        ("stylelint", "stylelint.config.cjs"),
+        ("pylint", "init-hook"),
+        ("mypy", "module-plugin"),
+        ("flake8", "module-plugin"),
+        ("cargo", "build-script"),
+        ("cargo", "rustc-wrapper"),
+    ];
+    let missing = expected.iter().filter(|(tool, mark)| there.contains(tool) && !marks.contains(*mark));
+    let missing: Vec<_> = missing.collect();
     assert!(missing.is_empty(), "{missing:?} of {marks:?}\n{result:#}");
 }
