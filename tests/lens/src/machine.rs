@@ -63,7 +63,12 @@ impl Machine {
         let list = self.root.join("state/toolgate");
         DirBuilder::new().mode(0o700).create(&list)?;
         let text = serde_json::json!({"schema": 1, "folders": [{"path": folder, "since": 0}]}).to_string();
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(list.join("trusted-folders.json"))?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(list.join("trusted-folders.json"))?;
         file.write_all(text.as_bytes())
     }
 
