@@ -45,7 +45,7 @@ guest: setup
     {{bake}} {{guest}} target/component
     {{bake}} {{plugin}} target/test-plugin
 
-# The command, in target/release/toolgate
+# The command and the check daemon, in target/release
 build: guest
     cargo build {{all}} --bin toolgate --bin toolgate-lens
 

@@ -1,4 +1,4 @@
-//! The component: the contract's types on one side, the guard and the analysis on the other.
+//! The component: the contract's types on one side, the guard, the lens and the analysis on the other.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,6 +7,7 @@ use toolgate_shell::Look;
 
 use crate::facts::{Answers, Found, Remembered};
 use crate::guard::{Guard, Layer, World};
+use crate::lens::{self, Lens, ResultFacts, SessionFacts};
 use crate::notice::{StatusLine, active};
 use crate::{analysis as text, call};
 
@@ -19,7 +20,9 @@ mod bindings {
             package toolgate:guest;
             world guest {
                 include toolgate:plugin/gate@0.1.0;
+                include toolgate:plugin/observer@0.1.0;
                 export toolgate:plugin/session-memory@0.1.0;
+                export toolgate:plugin/handover@0.1.0;
                 export toolgate:plugin/analysis@0.1.0;
             }
         ",
@@ -30,11 +33,14 @@ mod bindings {
     export!(Component);
 }
 
-use bindings::exports::toolgate::plugin::{analysis, lifecycle, session_memory, tool_gate};
+use bindings::exports::toolgate::plugin::{
+    analysis, execution_observer, handover, lifecycle, renderer, session_memory, timer, tool_gate, tool_observer,
+    turn_observer,
+};
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
 };
-use bindings::toolgate::plugin::{clock, extensions, files, git, log, ui};
+use bindings::toolgate::plugin::{clock, daemon, extensions, files, git, log, message, ui};
 
 /// The key of the status line.
 const STATUS: &str = "damage-control";
@@ -47,6 +53,8 @@ thread_local! {
     static SHOWN: RefCell<StatusLine> = RefCell::default();
     // Of the call that was judged last.
     static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
+    // Only an observer has one.
+    static LENS: RefCell<Lens> = RefCell::default();
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -79,6 +87,9 @@ impl lifecycle::Guest for Component {
     fn start(session: lifecycle::Session) -> Result<lifecycle::Started, String> {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
+        if session.role == "observer" {
+            return Ok(observe(session));
+        }
         let mut diagnostics = Vec::new();
         let found = files::read_config("rules");
         // Rules that are merely slow are in force: no verdict without them.
@@ -140,20 +151,186 @@ impl lifecycle::Guest for Component {
         Ok(lifecycle::Started { status: format!("{rules} rules"), diagnostics })
     }
 
-    fn shutdown(_reason: String) {}
+    fn shutdown(_reason: String) {
+        LENS.with_borrow_mut(|lens| lens.shutdown(&mut LensHost));
+    }
+}
+
+/// Starts the lens, which needs no rules.
+fn observe(session: lifecycle::Session) -> lifecycle::Started {
+    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let facts = SessionFacts {
+        cwd: session.cwd,
+        home: session.home,
+        root: session.workspace_root,
+        reason: context.get("reason").and_then(serde_json::Value::as_str).map(str::to_owned),
+    };
+    let problems = LENS.with_borrow_mut(|lens| lens.start(&facts, &mut LensHost));
+    let diagnostics = problems.into_iter().map(|problem| Diagnostic {
+        level: Level::Warning,
+        file: Some(problem.file),
+        line: problem.line,
+        message: problem.message,
+    });
+    lifecycle::Started { status: String::new(), diagnostics: diagnostics.collect() }
+}
+
+impl tool_observer::Guest for Component {
+    fn observe(outcome: tool_observer::ToolResult) -> Option<tool_observer::Addition> {
+        let call = outcome.call;
+        let result = ResultFacts {
+            tool: call.tool,
+            kind: kind(call.kind),
+            command: call.command.map(|field| field.value),
+            paths: call.paths.into_iter().map(|field| field.value).collect(),
+            cwd: call.cwd,
+            is_error: outcome.is_error,
+        };
+        let added = LENS.with_borrow_mut(|lens| lens.on_result(&result, &mut LensHost))?;
+        Some(tool_observer::Addition { text: added.text, details: added.details })
+    }
+}
+
+impl execution_observer::Guest for Component {
+    fn on_update(update: execution_observer::Update) {
+        LENS.with_borrow_mut(|lens| lens.on_update(&update.tool, &update.partial, &mut LensHost));
+    }
+
+    fn on_end(end: execution_observer::End) {
+        LENS.with_borrow_mut(|lens| lens.on_end(&end.tool, &end.outcome, &mut LensHost));
+    }
+}
+
+impl turn_observer::Guest for Component {
+    fn on_turn_end(turn: turn_observer::Turn) -> Option<String> {
+        LENS.with_borrow_mut(|lens| lens.on_turn_end(&turn.context, &mut LensHost))
+    }
+}
+
+impl timer::Guest for Component {
+    fn on_timer(id: String) {
+        LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensHost));
+    }
+}
+
+impl renderer::Guest for Component {
+    fn render(kind: String, text: String, details: String, expanded: bool, width: u32) -> Vec<Vec<renderer::Span>> {
+        let span = |span: lens::Span| renderer::Span { text: span.text, style: span.style.to_owned() };
+        let lines = lens::render(&kind, &text, &details, expanded, width);
+        lines.into_iter().map(|line| line.into_iter().map(span).collect()).collect()
+    }
+}
+
+impl handover::Guest for Component {
+    fn save() -> Vec<u8> {
+        LENS.with_borrow(Lens::save)
+    }
+
+    fn restore(state: Vec<u8>) -> Result<(), String> {
+        LENS.with_borrow_mut(|lens| lens.restore(&state));
+        Ok(())
+    }
+}
+
+/// What the host does for the lens.
+struct LensHost;
+
+impl lens::World for LensHost {
+    fn config(&mut self, name: &str) -> Result<Vec<lens::ConfigFile>, String> {
+        let found = files::read_config(name).map_err(|error| describe(&error))?;
+        let read = found.into_iter().map(|file| lens::ConfigFile {
+            path: file.path,
+            layer: if file.layer == "user" { Layer::User } else { Layer::Project },
+            content: file.content.map_err(|error| describe(&error)),
+        });
+        Ok(read.collect())
+    }
+
+    fn stat(&mut self, paths: &[String]) -> Option<Vec<Option<lens::Stat>>> {
+        let stat = |found: files::FileStat| lens::Stat {
+            is_file: found.kind == files::FileKind::File,
+            size: found.size,
+            modified: found.modified,
+        };
+        Some(files::stat(paths).ok()?.into_iter().map(|found| found.map(stat)).collect())
+    }
+
+    fn resolve(&mut self, paths: &[String]) -> Option<Vec<Option<(String, bool)>>> {
+        let found = files::resolve(paths).ok()?.into_iter();
+        Some(found.map(|found| found.map(|real| (real.path, real.exists))).collect())
+    }
+
+    fn changed_files(&mut self, folder: &str) -> Result<Vec<lens::Changed>, String> {
+        let found = git::changed_files(folder).map_err(|error| describe(&error))?.into_iter();
+        Ok(found.map(|file| lens::Changed { deleted: file.change == git::Change::Deleted, path: file.path }).collect())
+    }
+
+    fn look(&mut self) -> Option<Rc<dyn Look>> {
+        facts()
+    }
+
+    fn ensure(&mut self) -> Result<(), String> {
+        daemon::ensure().map_err(|error| describe(&error))
+    }
+
+    fn request(&mut self, method: &str, params: &str) -> Result<String, lens::Failure> {
+        daemon::request(method, params).map_err(|error| match error {
+            Error::Unavailable(why) => lens::Failure::Unavailable(why),
+            error => lens::Failure::Other(describe(&error)),
+        })
+    }
+
+    fn stop(&mut self) {
+        // One that cannot be stopped ends by itself when nobody asks it any more.
+        let _ = daemon::stop();
+    }
+
+    fn now(&mut self) -> Option<u64> {
+        clock::now().ok()
+    }
+
+    fn monotonic(&mut self) -> Option<u64> {
+        clock::monotonic().ok()
+    }
+
+    fn schedule(&mut self, id: &str, delay: u64) -> bool {
+        clock::schedule(id, delay).is_ok()
+    }
+
+    fn cancel(&mut self, id: &str) {
+        // Without timers there is nothing to forget.
+        let _ = clock::cancel(id);
+    }
+
+    fn set_status(&mut self, key: &str, text: Option<&str>) {
+        // Whether anyone sees it is not ours to decide.
+        let _ = ui::set_status(key, text);
+    }
+
+    fn notify(&mut self, message: &str) {
+        let _ = ui::notify(message, Level::Info);
+    }
+
+    fn send(&mut self, outgoing: lens::Outgoing) -> bool {
+        let outgoing = message::Outgoing {
+            kind: outgoing.kind.to_owned(),
+            text: outgoing.text,
+            details: outgoing.details,
+            visible: outgoing.visible,
+            delivery: message::Delivery::Steer,
+            trigger_turn: false,
+        };
+        message::send(&outgoing).is_ok()
+    }
+
+    fn log(&mut self, warning: &str) {
+        log::write(Level::Warning, warning);
+    }
 }
 
 impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
-        let kind = match call.kind {
-            ToolKind::Shell => call::Kind::Shell,
-            ToolKind::Read => call::Kind::Read,
-            ToolKind::Write | ToolKind::Edit => call::Kind::Write,
-            ToolKind::Search => call::Kind::Search,
-            ToolKind::List => call::Kind::List,
-            ToolKind::Fetch => call::Kind::Fetch,
-            ToolKind::Other => call::Kind::Other,
-        };
+        let kind = kind(call.kind);
         // Most calls have nothing there that matters here.
         let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key));
         let context =
@@ -299,6 +476,18 @@ impl World for HostWorld {
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         self.look.get_or_insert_with(|| Rc::new(Remembered::new(HostAnswers))).clone().into()
+    }
+}
+
+fn kind(kind: ToolKind) -> call::Kind {
+    match kind {
+        ToolKind::Shell => call::Kind::Shell,
+        ToolKind::Read => call::Kind::Read,
+        ToolKind::Write | ToolKind::Edit => call::Kind::Write,
+        ToolKind::Search => call::Kind::Search,
+        ToolKind::List => call::Kind::List,
+        ToolKind::Fetch => call::Kind::Fetch,
+        ToolKind::Other => call::Kind::Other,
     }
 }
 

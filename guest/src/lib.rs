@@ -7,6 +7,7 @@
 //! - [`guard`]: damage control: rules and paths to a verdict
 //! - [`analysis`]: what a shell text does, as JSON
 //! - [`facts`]: what is known of paths, from what the host answers
+//! - [`lens`]: what the agent changed is checked, and what came of it goes back
 //! - [`notice`]: what a person sees of it without asking
 //! - `component`: the only file that knows the contract's generated types; not in native builds
 
@@ -14,6 +15,7 @@ pub mod analysis;
 pub mod call;
 pub mod facts;
 pub mod guard;
+pub mod lens;
 pub mod notice;
 
 #[cfg(target_family = "wasm")]

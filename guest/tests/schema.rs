@@ -191,6 +191,8 @@ fn the_schema_and_the_reader_agree() {
         ("rules: [{effects: [{kinds: [delete], paths: ['@outside', '~/x/']}]}]", true),
         ("rules: [{pattern: x, when: {cwd: {pattern: y, on-unknown: allow}, not: {env: {A: b}}}}]", true),
         ("exemptions: [{rule: a, program: b, reason: c}]", true),
+        ("lens: {tsc: false, turn-end-sweep: true, excludePatterns: [a], lspDelayMs: 500}", true),
+        ("lens:", true),
         ("rule: []", false),
         ("schema: 2", false),
         ("rules: [{reason: x}]", false),

@@ -1,14 +1,16 @@
 //! From a call to a verdict, from a result to an addition, and from a text to what it does, with recovery.
 
+use std::sync::PoisonError;
+
 use tokio::sync::Mutex;
 
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
 use crate::failure;
-use crate::instance::{Instance, Question, Role, Session};
+use crate::instance::{Instance, Lines, Question, Role, Session};
 use crate::limits::Limits;
 use crate::plugin::Plugin;
-use crate::{Addition, Started, ToolCall, ToolResult, Verdict};
+use crate::{Addition, End, Started, ToolCall, ToolResult, Turn, Update, Verdict};
 
 /// A component in one role, with at most one instance of it.
 ///
@@ -21,6 +23,8 @@ struct Keeper {
     capabilities: Capabilities,
     limits: Limits,
     instance: Mutex<Option<(Instance, Started)>>,
+    /// What an earlier instance of the session knew, for each new one.
+    state: std::sync::Mutex<Vec<u8>>,
 }
 
 impl Keeper {
@@ -30,7 +34,28 @@ impl Keeper {
             Role::Observer => Limits::OBSERVER,
             Role::Analysis => Limits::ANALYSIS,
         };
-        Keeper { plugin, role, session, capabilities, limits, instance: Mutex::new(None) }
+        Keeper {
+            plugin,
+            role,
+            session,
+            capabilities,
+            limits,
+            instance: Mutex::new(None),
+            state: std::sync::Mutex::default(),
+        }
+    }
+
+    async fn fresh(&self) -> Result<(Instance, Started), CallError> {
+        let capabilities = self.capabilities.clone();
+        let (mut instance, started) =
+            Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?;
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if !state.is_empty() {
+            if let Err(why) = instance.restore(&state).await? {
+                tracing::warn!(plugin = self.plugin.name, why, "started without its state");
+            }
+        }
+        Ok((instance, started))
     }
 
     /// Does something with the instance, which is made if there is none, within the time for one call.
@@ -42,10 +67,7 @@ impl Keeper {
             let mut slot = self.instance.lock().await;
             let (mut instance, started) = match slot.take() {
                 Some(running) => running,
-                None => {
-                    let capabilities = self.capabilities.clone();
-                    Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?
-                }
+                None => self.fresh().await?,
             };
             let answer = work(&mut instance, &started).await?;
             *slot = Some((instance, started));
@@ -57,6 +79,17 @@ impl Keeper {
             tracing::warn!(plugin = self.plugin.name, role = self.role.name(), %error, "instance dropped");
         }
         answer
+    }
+
+    /// Ends the session of the instance, if there is one.
+    async fn shutdown(&self, reason: &str) {
+        let running = self.instance.lock().await.take();
+        if let Some((mut instance, _)) = running {
+            let ended = tokio::time::timeout(self.limits.call, instance.shutdown(reason)).await;
+            if !matches!(ended, Ok(Ok(()))) {
+                tracing::warn!(plugin = self.plugin.name, "shutdown failed");
+            }
+        }
     }
 }
 
@@ -118,13 +151,7 @@ impl Gate {
 
     /// Ends the session. A component that fails at this is only logged.
     pub async fn shutdown(&self, reason: &str) {
-        let running = self.0.instance.lock().await.take();
-        if let Some((mut instance, _)) = running {
-            let ended = tokio::time::timeout(self.0.limits.call, instance.shutdown(reason)).await;
-            if !matches!(ended, Ok(Ok(()))) {
-                tracing::warn!(plugin = self.0.plugin.name, "shutdown failed");
-            }
-        }
+        self.0.shutdown(reason).await;
     }
 
     fn oversized(&self, call: &ToolCall) -> Option<CallError> {
@@ -135,7 +162,9 @@ impl Gate {
     }
 }
 
-/// Looks at results. A component without that hook sees nothing and costs nothing.
+/// Looks at what happens in a session. A component without the hook for something sees nothing of it and costs nothing.
+///
+/// Whatever goes wrong is logged and changes nothing.
 pub struct Observer(Keeper);
 
 impl std::fmt::Debug for Observer {
@@ -145,7 +174,7 @@ impl std::fmt::Debug for Observer {
 }
 
 impl Observer {
-    /// An observer of this plugin. Nothing runs before the first result.
+    /// An observer of this plugin. Nothing runs before [`Observer::start`] or the first event.
     pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
         Observer(Keeper::new(plugin, Role::Observer, session, capabilities))
     }
@@ -157,10 +186,94 @@ impl Observer {
         self
     }
 
-    /// Shows a result to the component. Whatever goes wrong is logged and changes nothing.
+    /// The same with what an earlier observer of the session saved; none is as well as an empty one.
+    #[must_use]
+    pub fn with_state(self, state: Vec<u8>) -> Self {
+        *self.0.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+        self
+    }
+
+    /// Starts the component, as it does at the start of a session, so that its complaints about its configuration are
+    /// known.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub async fn start(&self) -> Result<Started, CallError> {
+        self.0.with(async |_, started| Ok(started.clone())).await
+    }
+
+    /// A tool has run.
     pub async fn observe(&self, result: &ToolResult) -> Option<Addition> {
         self.0.plugin.hooks.tool_observer.as_ref()?;
-        self.0.with(async |instance, _| instance.observe(result).await).await.unwrap_or_default()
+        self.event(async |instance| instance.observe(result).await).await
+    }
+
+    /// News of a tool that is still running.
+    pub async fn updated(&self, update: &Update) {
+        if self.0.plugin.hooks.execution_observer.is_some() {
+            self.event(async |instance| instance.on_update(update).await).await;
+        }
+    }
+
+    /// A tool's run has ended.
+    pub async fn ended(&self, end: &End) {
+        if self.0.plugin.hooks.execution_observer.is_some() {
+            self.event(async |instance| instance.on_end(end).await).await;
+        }
+    }
+
+    /// The agent has finished a turn. A text is for the agent, which is to go on.
+    pub async fn turn_ended(&self, turn: &Turn) -> Option<String> {
+        self.0.plugin.hooks.turn_observer.as_ref()?;
+        self.event(async |instance| instance.on_turn_end(turn).await).await
+    }
+
+    /// A time has come that the component wanted to be woken up at.
+    pub async fn timer(&self, id: &str) {
+        if self.0.plugin.hooks.timer.is_some() {
+            self.event(async |instance| instance.on_timer(id).await).await;
+        }
+    }
+
+    /// Draws a message of the component's. Empty if it cannot.
+    pub async fn render(&self, message: &Outgoing, expanded: bool, width: u32) -> Lines {
+        if self.0.plugin.hooks.renderer.is_none() {
+            return Lines::new();
+        }
+        self.event(async |instance| instance.render(message, expanded, width).await).await
+    }
+
+    /// What the next observer of the session is to be given, see [`Observer::with_state`]. An instance that takes the
+    /// place of a failed one gets what was saved last.
+    pub async fn save(&self) -> Vec<u8> {
+        if self.0.plugin.hooks.handover.is_none() {
+            return Vec::new();
+        }
+        let state = self.event(async |instance| instance.save().await).await;
+        state.clone_into(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        state
+    }
+
+    /// What was saved last.
+    pub fn state(&self) -> Vec<u8> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tells the component what another observer of the session saved meanwhile.
+    pub async fn join(&self, state: &[u8]) {
+        let joined = self.0.with(async |instance, _| instance.restore(state).await).await;
+        if let Ok(Err(why)) = joined {
+            tracing::warn!(plugin = self.0.plugin.name, why, "not joined");
+        }
+    }
+
+    /// Ends the session.
+    pub async fn shutdown(&self, reason: &str) {
+        self.0.shutdown(reason).await;
+    }
+
+    async fn event<T: Default>(&self, work: impl AsyncFnOnce(&mut Instance) -> Result<T, CallError>) -> T {
+        self.0.with(async |instance, _| work(instance).await).await.unwrap_or_default()
     }
 }
 

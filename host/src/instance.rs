@@ -6,11 +6,12 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::capability::Capabilities;
+use crate::capability::Outgoing;
 use crate::error::CallError;
 use crate::limits::Limits;
-use crate::plugin::Plugin;
+use crate::plugin::{Hooks, Plugin};
 use crate::state::{HostState, TooManyHostCalls};
-use crate::{Started, ToolCall, ToolResult, Verdict};
+use crate::{Addition, End, Span, Started, ToolCall, ToolResult, Turn, Update, Verdict};
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
 /// check.
@@ -64,11 +65,47 @@ impl Session {
 /// A component that was started.
 pub(crate) struct Instance {
     store: Store<HostState>,
+    hooks: Loaded,
+}
+
+/// The hooks of an instance.
+struct Loaded {
     lifecycle: hooks::lifecycle::Guest,
     tool_gate: Option<hooks::tool_gate::Guest>,
     session_memory: Option<hooks::session_memory::Guest>,
     tool_observer: Option<hooks::tool_observer::Guest>,
+    execution_observer: Option<hooks::execution_observer::Guest>,
+    turn_observer: Option<hooks::turn_observer::Guest>,
+    timer: Option<hooks::timer::Guest>,
+    renderer: Option<hooks::renderer::Guest>,
+    handover: Option<hooks::handover::Guest>,
     analysis: Option<hooks::analysis::Guest>,
+}
+
+impl Loaded {
+    fn of(
+        store: &mut Store<HostState>,
+        instance: &wasmtime::component::Instance,
+        hooks: &Hooks,
+    ) -> wasmtime::Result<Self> {
+        macro_rules! hook {
+            ($name:ident) => {
+                hooks.$name.as_ref().map(|hook| hook.load(&mut *store, instance)).transpose()?
+            };
+        }
+        Ok(Loaded {
+            lifecycle: hooks.lifecycle.load(&mut *store, instance)?,
+            tool_gate: hook!(tool_gate),
+            session_memory: hook!(session_memory),
+            tool_observer: hook!(tool_observer),
+            execution_observer: hook!(execution_observer),
+            turn_observer: hook!(turn_observer),
+            timer: hook!(timer),
+            renderer: hook!(renderer),
+            handover: hook!(handover),
+            analysis: hook!(analysis),
+        })
+    }
 }
 
 /// A question that the `analysis` hook answers.
@@ -79,6 +116,19 @@ pub(crate) enum Question {
     Hints,
     Explain,
     Rules,
+}
+
+/// A line that a component draws.
+pub type Lines = Vec<Vec<Span>>;
+
+/// Calls a hook that a component need not have; then there is no answer.
+macro_rules! optional {
+    ($instance:ident, $hook:ident, $call:ident($($argument:expr),*)) => {{
+        let Some(hook) = $instance.hooks.$hook.as_ref() else { return Ok(Default::default()) };
+        arm(&mut $instance.store);
+        let answer = hook.$call(&mut $instance.store, $($argument),*).await;
+        answer.map_err(|error| explain(&$instance.store, &error))
+    }};
 }
 
 impl Instance {
@@ -101,20 +151,10 @@ impl Instance {
         arm(&mut store);
         let made = async {
             let instance = plugin.pre.instantiate_async(&mut store).await?;
-            let hooks = &plugin.hooks;
-            let lifecycle = hooks.lifecycle.load(&mut store, &instance)?;
-            let tool_gate = hooks.tool_gate.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            let session_memory =
-                hooks.session_memory.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            let tool_observer =
-                hooks.tool_observer.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            let analysis = hooks.analysis.as_ref().map(|hook| hook.load(&mut store, &instance)).transpose()?;
-            wasmtime::Result::Ok((lifecycle, tool_gate, session_memory, tool_observer, analysis))
+            Loaded::of(&mut store, &instance, &plugin.hooks)
         };
-        let made = made.await;
-        let (lifecycle, tool_gate, session_memory, tool_observer, analysis) =
-            made.map_err(|error| explain(&store, &error))?;
-        let mut instance = Instance { store, lifecycle, tool_gate, session_memory, tool_observer, analysis };
+        let hooks = made.await.map_err(|error| explain(&store, &error))?;
+        let mut instance = Instance { store, hooks };
         let session = hooks::lifecycle::Session {
             role: role.name().to_owned(),
             cwd: session.cwd.clone(),
@@ -123,13 +163,13 @@ impl Instance {
             context: session.context.clone(),
         };
         arm(&mut instance.store);
-        let started = instance.lifecycle.call_start(&mut instance.store, &session).await;
+        let started = instance.hooks.lifecycle.call_start(&mut instance.store, &session).await;
         let started = started.map_err(|error| explain(&instance.store, &error))?.map_err(CallError::Start)?;
         Ok((instance, started))
     }
 
     pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, CallError> {
-        let hook = self.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
+        let hook = self.hooks.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
         arm(&mut self.store);
         let answer = hook.call_judge(&mut self.store, call).await;
         answer.map_err(|error| explain(&self.store, &error))
@@ -137,16 +177,44 @@ impl Instance {
 
     /// What later calls of the session are to be told, after the call that was judged last.
     pub(crate) async fn memory(&mut self) -> Result<Option<String>, CallError> {
-        let Some(hook) = self.session_memory.as_ref() else { return Ok(None) };
-        arm(&mut self.store);
-        let answer = hook.call_after(&mut self.store).await;
-        answer.map_err(|error| explain(&self.store, &error))
+        optional!(self, session_memory, call_after())
     }
 
-    pub(crate) async fn observe(&mut self, result: &ToolResult) -> Result<Option<crate::Addition>, CallError> {
-        let Some(hook) = self.tool_observer.as_ref() else { return Ok(None) };
+    pub(crate) async fn observe(&mut self, result: &ToolResult) -> Result<Option<Addition>, CallError> {
+        optional!(self, tool_observer, call_observe(result))
+    }
+
+    pub(crate) async fn on_update(&mut self, update: &Update) -> Result<(), CallError> {
+        optional!(self, execution_observer, call_on_update(update))
+    }
+
+    pub(crate) async fn on_end(&mut self, end: &End) -> Result<(), CallError> {
+        optional!(self, execution_observer, call_on_end(end))
+    }
+
+    pub(crate) async fn on_turn_end(&mut self, turn: &Turn) -> Result<Option<String>, CallError> {
+        optional!(self, turn_observer, call_on_turn_end(turn))
+    }
+
+    pub(crate) async fn on_timer(&mut self, id: &str) -> Result<(), CallError> {
+        optional!(self, timer, call_on_timer(id))
+    }
+
+    pub(crate) async fn render(&mut self, message: &Outgoing, expanded: bool, width: u32) -> Result<Lines, CallError> {
+        let Outgoing { kind, text, details, .. } = message;
+        optional!(self, renderer, call_render(kind, text, details, expanded, width))
+    }
+
+    /// What the next instance is to know.
+    pub(crate) async fn save(&mut self) -> Result<Vec<u8>, CallError> {
+        optional!(self, handover, call_save())
+    }
+
+    /// The error is the component's own.
+    pub(crate) async fn restore(&mut self, state: &[u8]) -> Result<Result<(), String>, CallError> {
+        let Some(hook) = self.hooks.handover.as_ref() else { return Ok(Ok(())) };
         arm(&mut self.store);
-        let answer = hook.call_observe(&mut self.store, result).await;
+        let answer = hook.call_restore(&mut self.store, state).await;
         answer.map_err(|error| explain(&self.store, &error))
     }
 
@@ -156,7 +224,7 @@ impl Instance {
         question: Question,
         request: &str,
     ) -> Result<Result<String, String>, CallError> {
-        let hook = self.analysis.as_ref().ok_or(CallError::NoHook("analysis"))?;
+        let hook = self.hooks.analysis.as_ref().ok_or(CallError::NoHook("analysis"))?;
         arm(&mut self.store);
         let store = &mut self.store;
         let answer = match question {
@@ -171,7 +239,7 @@ impl Instance {
 
     pub(crate) async fn shutdown(&mut self, reason: &str) -> Result<(), CallError> {
         arm(&mut self.store);
-        let answer = self.lifecycle.call_shutdown(&mut self.store, reason).await;
+        let answer = self.hooks.lifecycle.call_shutdown(&mut self.store, reason).await;
         answer.map_err(|error| explain(&self.store, &error))
     }
 }

@@ -57,8 +57,11 @@ pub mod redact;
 mod state;
 mod text;
 
+pub use bindings::exports::toolgate::plugin::execution_observer::{End, Update};
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
+pub use bindings::exports::toolgate::plugin::renderer::Span;
 pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
+pub use bindings::exports::toolgate::plugin::turn_observer::Turn;
 pub use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth,
     Verdict,
@@ -68,7 +71,7 @@ pub use decide::{Decided, Person, Policy, Question};
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
 pub use gate::{Analysis, Gate, Observer};
-pub use instance::{Role, Session};
+pub use instance::{Lines, Role, Session};
 pub use measure::Measure;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;

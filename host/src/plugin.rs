@@ -36,7 +36,39 @@ pub(crate) struct Hooks {
     pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
     pub(crate) session_memory: Option<hooks::session_memory::GuestIndices>,
     pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
+    pub(crate) execution_observer: Option<hooks::execution_observer::GuestIndices>,
+    pub(crate) turn_observer: Option<hooks::turn_observer::GuestIndices>,
+    pub(crate) timer: Option<hooks::timer::GuestIndices>,
+    pub(crate) renderer: Option<hooks::renderer::GuestIndices>,
+    pub(crate) handover: Option<hooks::handover::GuestIndices>,
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
+}
+
+impl Hooks {
+    /// A hook that is missing is no error; one that is there in the wrong shape is.
+    fn of(pre: &InstancePre<HostState>, description: &Description) -> wasmtime::Result<Self> {
+        let has = |hook: &str| {
+            let start = format!("{OFFERED}{hook}@");
+            description.exports.iter().any(|name| name.starts_with(&start))
+        };
+        macro_rules! hook {
+            ($interface:literal, $module:ident) => {
+                has($interface).then(|| hooks::$module::GuestIndices::new(pre)).transpose()?
+            };
+        }
+        Ok(Hooks {
+            lifecycle: hooks::lifecycle::GuestIndices::new(pre)?,
+            tool_gate: hook!("tool-gate", tool_gate),
+            session_memory: hook!("session-memory", session_memory),
+            tool_observer: hook!("tool-observer", tool_observer),
+            execution_observer: hook!("execution-observer", execution_observer),
+            turn_observer: hook!("turn-observer", turn_observer),
+            timer: hook!("timer", timer),
+            renderer: hook!("renderer", renderer),
+            handover: hook!("handover", handover),
+            analysis: hook!("analysis", analysis),
+        })
+    }
 }
 
 /// What a component is and asks for, known before any of it runs.
@@ -100,17 +132,7 @@ impl Plugin {
             Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
         let contract = |error| LoadError::Contract { plugin: name.to_owned(), error };
         let pre = linker(engine).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
-        let hooks = Hooks {
-            lifecycle: hooks::lifecycle::GuestIndices::new(&pre).map_err(contract)?,
-            tool_gate: optional(&description, "tool-gate", || hooks::tool_gate::GuestIndices::new(&pre))
-                .map_err(contract)?,
-            session_memory: optional(&description, "session-memory", || hooks::session_memory::GuestIndices::new(&pre))
-                .map_err(contract)?,
-            tool_observer: optional(&description, "tool-observer", || hooks::tool_observer::GuestIndices::new(&pre))
-                .map_err(contract)?,
-            analysis: optional(&description, "analysis", || hooks::analysis::GuestIndices::new(&pre))
-                .map_err(contract)?,
-        };
+        let hooks = Hooks::of(&pre, &description).map_err(contract)?;
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
     }
 
@@ -128,16 +150,6 @@ impl Plugin {
     pub fn description(&self) -> &Description {
         &self.description
     }
-}
-
-/// A hook that is missing is no error; one that is there in the wrong shape is.
-fn optional<T>(
-    description: &Description,
-    hook: &str,
-    find: impl FnOnce() -> wasmtime::Result<T>,
-) -> wasmtime::Result<Option<T>> {
-    let start = format!("{OFFERED}{hook}@");
-    if description.exports.iter().any(|name| name.starts_with(&start)) { find().map(Some) } else { Ok(None) }
 }
 
 /// Every capability of the contract. Which of them do anything is decided for each instance.

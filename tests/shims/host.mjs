@@ -97,6 +97,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 		answer(results, frame);
 	} else if (frame.event === "session_start") {
 		result(frame.id, { context: "this project has rules" });
+	} else if (frame.event === "agent_end" && frame.payload.session === "found at the end" && !frame.payload.event.again) {
+		result(frame.id, { append: "mend a.ts" });
 	} else {
 		result(frame.id, {});
 	}

@@ -16,7 +16,7 @@ const onUnix = process.platform !== "win32";
 process.env.TOOLGATE_PROGRAM = "/bin/true"; // what runs is not for the environment to say
 
 /** Limits of the shims, for tests that wait until they are over. Others keep the real ones. */
-const SHORT = { HELLO_MS: 300, ANSWER_MS: 1_500, RESULT_MS: 300 };
+const SHORT = { HELLO_MS: 300, ANSWER_MS: 1_500, RESULT_MS: 300, CHECK_MS: 300 };
 
 before(() => {
 	writeFileSync(join(folder, "package.json"), '{"type":"module"}');
@@ -60,6 +60,8 @@ async function until(condition) {
 
 class Pi {
 	handlers = {};
+	renderers = new Map(); // by the kind of message
+	session = "session-1";
 	shown = [];
 	hasUI = true;
 	answers = []; // of the user, to one dialog after the other; none is no answer
@@ -70,7 +72,7 @@ class Pi {
 		return this;
 	}
 	on(event, handler) { this.handlers[event] = handler; }
-	registerMessageRenderer(kind, renderer) { this.renderer = { kind, renderer }; }
+	registerMessageRenderer(kind, renderer) { this.renderers.set(kind, renderer); }
 	appendEntry(...entry) { this.shown.push(["entry", ...entry]); }
 	sendMessage(...message) { this.shown.push(["message", ...message]); }
 
@@ -80,7 +82,7 @@ class Pi {
 			mode: "rpc",
 			hasUI: this.hasUI,
 			signal,
-			sessionManager: { getSessionId: () => "session-1" },
+			sessionManager: { getSessionId: () => this.session },
 			ui: {
 				notify: (...rest) => this.shown.push(["notify", ...rest]),
 				setStatus: (...rest) => this.shown.push(["status", ...rest]),
@@ -395,7 +397,7 @@ for (const [command, appended] of RESULTS) {
 		assert.deepEqual(result?.content, appended && [{ type: "text", text: "output" }, { type: "text", text: appended }]);
 		assert.deepEqual(result?.details, appended && { toolgate: { issues: 1 } });
 		assert.equal(result?.isError, undefined);
-	}, appended ? {} : { RESULT_MS: 300 });
+	}, appended ? {} : { RESULT_MS: 300, CHECK_MS: 300 });
 }
 
 pi("a report that is too late for the result is a message", async (agent) => {
@@ -403,14 +405,14 @@ pi("a report that is too late for the result is a message", async (agent) => {
 	await until(() => agent.shown.length > 0);
 	const message = { customType: "toolgate-diagnostics", content: "late report", display: true, details: undefined };
 	assert.deepEqual(agent.shown, [["message", message, { deliverAs: "steer" }]]);
-}, { RESULT_MS: 300 });
+}, { RESULT_MS: 300, CHECK_MS: 300 });
 
 pi("a host that says nothing holds up one result, not each", async (agent) => {
 	await agent.result("stuck result");
 	const from = performance.now();
 	for (let call = 0; call < 20; call++) await agent.result("stuck result");
 	assert.ok(performance.now() - from < 5_000, "twenty waits would take ten seconds");
-}, { RESULT_MS: 500 });
+}, { RESULT_MS: 500, CHECK_MS: 500 });
 
 pi("what the host shows", async (agent) => {
 	await agent.call("show");
@@ -432,7 +434,7 @@ pi("a user interface that throws changes no verdict", async (agent) => {
 	await agent.result("checked late");
 	await until(() => thrown === 3);
 	matches(await agent.call("echo hi"), runs("echo hi"));
-}, { RESULT_MS: 300 });
+}, { RESULT_MS: 300, CHECK_MS: 300 });
 
 pi("the start of a session brings context", async (agent) => {
 	await agent.emit("session_start", { reason: "startup" });
@@ -459,9 +461,9 @@ pi("payloads are small and say where they come from", async (agent, host) => {
 	});
 	assert.equal(sent("tool_call")[1].payload.event.input.command, "echo \ufffd");
 	assert.deepEqual(sent("tool_execution_update").map((frame) => frame.payload.event.toolCallId), ["a", "b"]);
-	assert.equal(sent("tool_execution_update")[0].payload.event.partial.length, 4_000);
+	assert.equal(sent("tool_execution_update")[0].payload.event.partial.text.length, 4_000);
 	assert.deepEqual(sent("tool_execution_end")[0].payload.event.result.content, [{ type: "image", mimeType: "image/png", data: "" }]);
-	assert.deepEqual(sent("agent_end")[0].payload.event, { type: "agent_end" });
+	assert.deepEqual(sent("agent_end")[0].payload.event, { type: "agent_end", again: false });
 	assert.ok(frames.every((frame) => frame.size < 5_000), "no frame is large");
 }, { UPDATE_MS: 60_000 });
 
@@ -479,12 +481,40 @@ const REPORTS = [
 	[undefined, 20, false, [" "]],
 ];
 pi("reports are drawn within the width", (agent) => {
-	const { kind, renderer } = agent.renderer;
-	assert.equal(kind, "toolgate-diagnostics");
+	assert.deepEqual([...agent.renderers.keys()], ["toolgate-diagnostics", "pi-lens-diagnostics"]);
+	const renderer = agent.renderers.get("toolgate-diagnostics");
 	const theme = { fg: (_, text) => text };
 	for (const [content, width, expanded, lines] of REPORTS) {
 		assert.deepEqual(renderer({ content }, { expanded, outputPad: 1 }, theme).render(width), lines);
 	}
+});
+
+// Each: the lines that came with a message, the width, whether it is unfolded, and what is shown with the colours.
+const DRAWN = [
+	[{ folded: [[{ text: "ok", style: "success" }, { text: " all", style: "" }]] }, 20, false, [" <success>ok<customMessageText> all"]],
+	[{ folded: [[{ text: "one", style: "dim" }]], unfolded: [[{ text: "one two", style: "dim" }]] }, 5, true, [" <dim>one ", " <dim>two"]],
+	[{ folded: [[{ text: "\u001b[2Jx\ny\u202e", style: "no such key" }]] }, 20, false, [" <customMessageText>x y"]],
+	[{ folded: [] }, 20, false, [" <customMessageText>plain"]],
+	[{ folded: [null, [null, { text: 5 }]] }, 20, false, [" ", " <customMessageText><customMessageText>5"]],
+];
+pi("a message that comes with its lines is drawn by them", (agent) => {
+	const fg = (key, text) => {
+		if (key === "no such key") throw new Error("unknown");
+		return `<${key}>${text}`;
+	};
+	for (const [details, width, expanded, lines] of DRAWN) {
+		const shown = agent.renderers.get("pi-lens-diagnostics")({ content: "plain", details }, { expanded, outputPad: 1 }, { fg });
+		assert.deepEqual(shown.render(width), lines);
+	}
+});
+
+pi("what is found at the end of a run sends the agent on, once", async (agent) => {
+	agent.session = "found at the end";
+	await agent.emit("agent_end", {});
+	const message = { customType: "toolgate-diagnostics", content: "mend a.ts", display: true };
+	assert.deepEqual(agent.shown, [["message", message, { deliverAs: "followUp", triggerTurn: true }]]);
+	await agent.emit("agent_end", {});
+	assert.equal(agent.shown.length, 1);
 });
 
 test("pi: an older one without renderers gets its gates", { skip: noTypes }, async () => {
@@ -510,7 +540,7 @@ test("opencode: reports on results", { skip: !onUnix, timeout: 20_000 }, async (
 });
 
 test("opencode: a late report goes with the next result", { skip: !onUnix, timeout: 20_000 }, async () => {
-	const agent = await new OpenCode().load(program(), { RESULT_MS: 300 });
+	const agent = await new OpenCode().load(program(), { RESULT_MS: 300, CHECK_MS: 300 });
 	assert.equal((await agent.result("checked late")).output, "output");
 	let next;
 	await until(() => next?.output !== "output" || void agent.result("echo hi").then((output) => { next = output; }));

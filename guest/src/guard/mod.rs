@@ -34,7 +34,7 @@ mod read;
 mod rule;
 mod rules;
 mod view;
-mod yaml;
+pub(crate) mod yaml;
 
 pub use check::{Failed, Tested};
 pub use judge::{Considered, Explanation};

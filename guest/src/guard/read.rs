@@ -48,6 +48,7 @@ pub const FILE_KEYS: &[&str] = &[
     "exemptions",
     "overrides",
     "programs",
+    "lens",
 ];
 
 /// The keys of a rule.
@@ -250,6 +251,8 @@ impl Reader<'_> {
                 reader.rules.rules.push(rule);
                 Ok(())
             }),
+            // For the lens, which reads it itself and says what is wrong with it.
+            "lens" => Ok(()),
             "zeroAccessPaths" => self.paths(Policy::ZeroAccess, value, key),
             "readOnlyPaths" => self.paths(Policy::ReadOnly, value, key),
             "noDeletePaths" => self.paths(Policy::NoDelete, value, key),

@@ -2,7 +2,7 @@
 //!
 //! Only from a terminal that is theirs, see `ancestry`, and only after they have typed a word that was just shown.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -14,17 +14,12 @@ use toolgate_host::grants::{self, Grant, Grants};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{self, pi::Pi};
+use crate::person::{self, REFUSED};
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, ancestry, check, exit, place, span, terminal};
+use crate::{Failure, check, exit, place, span};
 
 /// The exit code when nothing is given because nothing has to be.
 const PASSES: u8 = 1;
-
-/// The exit code when nothing is given because it must not be, or the person did not want it.
-const REFUSED: u8 = 2;
-
-/// How long the word may take to be typed.
-const TYPING: Duration = Duration::from_secs(60);
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -87,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         };
     }
     // First, so that an agent learns nothing here but that.
-    mine()?;
+    person::present("no permission is given here")?;
     let cwd = place::folder(arguments.cwd.as_deref())?;
     let call = call(arguments.command.as_deref().unwrap_or_default(), &arguments.tool, &cwd)?;
     let verdict = check::judge(&call)?;
@@ -105,42 +100,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = SystemTime::now();
     let grant = Grant::new(&call, rules, now, arguments.good_for);
     let grant = grant.map_err(|error| Failure::new(exit::USAGE, error.to_string()))?;
-    let word = word().map_err(|error| Failure::new(exit::IO, format!("/dev/urandom: {error}")))?;
     let question = format!(
         "       {DIM}in{DIM:#} {}\n\
-         Type {BOLD}{word}{BOLD:#} {DIM}({} s){DIM:#} to let exactly this through once in the next {}:",
+         Type {{word}} to let exactly this through once in the next {}:",
         show::whole(&grant.cwd, show::LINE),
-        TYPING.as_secs(),
         whole_units(arguments.good_for),
     );
-    let answer = terminal::ask(question.as_bytes(), TYPING);
-    let answer = answer.map_err(|error| Failure::new(REFUSED, format!("the terminal cannot be used: {error}")))?;
-    let why = match answer {
-        None => Some("there was no answer"),
-        Some(answer) => (answer.trim() != word).then_some("that was not the word"),
-    };
-    if let Some(why) = why {
-        return Err(Failure::new(REFUSED, format!("no permission is given: {why}")));
-    }
+    person::agrees(&question, "no permission is given")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
     writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back")
         .map_err(check::output_lost)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Whether this is a person's own terminal.
-fn mine() -> Result<(), Failure> {
-    let refused = |why: String| Failure::new(REFUSED, format!("no permission is given here: {why}"));
-    let stdin = rustix::stdio::stdin();
-    // Only of the terminal that this session runs in does the system say who is in front.
-    let controlling = rustix::termios::tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp());
-    if !std::io::stdin().is_terminal() || !controlling {
-        return Err(refused(ancestry::Refusal::NoTerminal.to_string()));
-    }
-    let home = place::home().map(PathBuf::from);
-    let noted = ancestry::noted(home.as_deref()).map_err(refused)?;
-    ancestry::judge(&ancestry::chain(), &noted, ancestry::alive).map_err(|why| refused(why.to_string()))
 }
 
 /// The call as an agent would make it.
@@ -173,16 +144,6 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
         return Err(format!("{} speaks against it as well, and is not named with --rule", plain(missing)));
     }
     Ok(Some(against))
-}
-
-/// A word that nobody can have typed in advance.
-fn word() -> std::io::Result<String> {
-    const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
-    const VOWELS: &[u8; 4] = b"aiou";
-    let mut bytes = [0; 4];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let pair = |byte: &u8| [CONSONANTS[usize::from(byte & 15)], VOWELS[usize::from(byte >> 4 & 3)]];
-    Ok(bytes.iter().flat_map(pair).map(char::from).collect())
 }
 
 fn list(grants: &Grants) -> Result<ExitCode, Failure> {
@@ -251,10 +212,5 @@ mod tests {
             assert_eq!(answer, expected.map(|rules| Some(own(rules))).map_err(str::to_owned), "{found:?} {named:?}");
         }
         assert_eq!(rules(&Verdict::pass(), &[]), Ok(None));
-    }
-
-    #[test]
-    fn a_word_is_eight_letters() {
-        assert!(word().is_ok_and(|word| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_lowercase())));
     }
 }

@@ -224,7 +224,7 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
     let call = match event.about {
         About::Call { call, .. } => *call,
         About::Result(result) => result.call,
-        About::Session => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
+        _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
     };
     let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let plugin = place::default_plugin().map_err(|error| software(&error))?;

@@ -7,10 +7,11 @@ use toolgate_host::audit::NoAudit;
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
-use crate::judge::{Judge, Judged, Question, observed};
+use crate::judge::{Judge, Judged, Question};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::watch::{Happening, Watch};
 use crate::{ancestry, fired, path_hints, place, session, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
@@ -22,6 +23,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) packs: &'a Packs,
     pub(crate) plugins: &'a Plugins,
     pub(crate) judge: &'a Judge,
+    pub(crate) watch: &'a Watch,
     /// Through what the agent's user is asked and told, if the agent listens while it waits.
     pub(crate) frames: Option<Frames>,
 }
@@ -40,15 +42,21 @@ impl Desk<'_> {
             Err(why) => return self.refused(&unreadable, &refusal("payload", &why), None).await,
         };
         let Event { moment, scene, about } = event;
+        let happening = match &about {
+            About::Call { .. } | About::Nothing => None,
+            About::Start(reason) => Some(Happening::Start(reason)),
+            About::Over(reason) => Some(Happening::Over(reason)),
+            About::Result(result) => Some(Happening::Result { result, last: !self.agent.tells_ends() }),
+            About::Update(update) => Some(Happening::Update(update)),
+            About::End(end) => Some(Happening::End(end)),
+            About::Turn { again } => Some(Happening::Turn(*again)),
+        };
+        if let Some(happening) = happening {
+            return self.watched(&moment, scene, &happening).await;
+        }
         match about {
             About::Call { call, asks } if moment.when == When::Before => self.call(&moment, scene, *call, asks).await,
-            About::Session if moment.when == When::SessionStart => self.session(&moment, scene).await,
-            About::Result(result) if moment.when == When::After && !self.plugins.is_empty() => {
-                let added = observed(&result, &scene, self.plugins).await;
-                let answer = if added.is_empty() { Answer::Nothing } else { Answer::Add(added.join("\n")) };
-                self.agent.encode(&moment, &answer, None)
-            }
-            About::Call { .. } | About::Result(_) | About::Session => {
+            _ => {
                 if moment.when == When::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
                     fired::unknown(self.agent.name(), &moment.name);
@@ -56,6 +64,21 @@ impl Desk<'_> {
                 self.agent.encode(&moment, &Answer::Nothing, None)
             }
         }
+    }
+
+    /// What is looked at and not judged.
+    async fn watched(&self, moment: &Moment, mut scene: Scene, happening: &Happening<'_>) -> String {
+        if let Happening::Start(_) = happening {
+            let said = self.session(moment, &scene).await;
+            self.watch.saw(self.agent, &scene, self.plugins, happening).await;
+            return said;
+        }
+        if let (true, Some(root)) = (scene.guessed, session::load(self.agent.name(), &scene).root) {
+            scene.root = root;
+        }
+        let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await;
+        let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
+        self.agent.encode(moment, &answer, None)
     }
 
     fn read(&self, event: Option<&str>, payload: &[u8]) -> Result<Event, String> {
@@ -119,12 +142,12 @@ impl Desk<'_> {
     }
 
     /// A session that starts.
-    async fn session(&self, moment: &Moment, scene: Scene) -> String {
+    async fn session(&self, moment: &Moment, scene: &Scene) -> String {
         ancestry::note(place::home().map(PathBuf::from).as_deref());
         session::tidy();
         // Later events may come from other folders.
-        session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
-        let message = match self.judge.judge(&self.question(scene, None)).await {
+        session::keep(self.agent.name(), scene, |kept| kept.root = Some(scene.root.clone()));
+        let message = match self.judge.judge(&self.question(scene.clone(), None)).await {
             Ok(judged) => complaints(judged.diagnostics.iter()),
             Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
         };

@@ -16,9 +16,11 @@ use crate::agent::{self, Dialect, HOOKS, Moment, When};
 use crate::desk::{Desk, denial, refusal};
 use crate::fired;
 use crate::judge::Judge;
+use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
+use crate::watch::Watch;
 
 /// The exit code that every agent takes for "no".
 pub(crate) const BLOCKED: u8 = 2;
@@ -28,6 +30,9 @@ const FAILED: u8 = 1;
 
 /// When an answer is given at the latest. Agents wait ten seconds when they are set up as `toolgate install` does.
 const DEADLINE: Duration = Duration::from_secs(8);
+
+/// The same where an agent waits for advice, for which it gives half a minute.
+const ADVICE: Duration = Duration::from_secs(25);
 
 /// Largest payload that is read, in bytes. A whole file that an agent writes is in it.
 pub(crate) const PAYLOAD: u64 = 16 << 20;
@@ -49,6 +54,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     plugins: Plugins,
+
+    #[command(flatten)]
+    lens: Switch,
 }
 
 /// Makes sure that there is one answer.
@@ -103,8 +111,9 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     let watch = answer.clone();
     let late = unreadable.clone();
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
-        std::thread::sleep(DEADLINE);
-        let verdict = refusal("deadline", &format!("no verdict within {} s", DEADLINE.as_secs()));
+        let deadline = if late.when.gates() || late.when == When::SessionStart { DEADLINE } else { ADVICE };
+        std::thread::sleep(deadline);
+        let verdict = refusal("deadline", &format!("no verdict within {} s", deadline.as_secs()));
         // What held the verdict may hold the log as well; the answer does not wait for it long.
         let (done, logged) = std::sync::mpsc::channel();
         let (entry, moment) = (verdict.clone(), late.clone());
@@ -139,15 +148,16 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, argu
         let limit = format!("the payload is larger than {} MiB", PAYLOAD >> 20);
         return refused(agent, &moment, &refusal("payload", &limit));
     }
-    let desk =
-        Desk { agent, packs: &arguments.packs, plugins: &arguments.plugins, judge: &Judge::ForOne, frames: None };
+    let Arguments { packs, plugins, lens, .. } = arguments;
+    let watch = if lens.is_on() { Watch::Once } else { Watch::Plugins };
+    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &watch, frames: None };
     block_on(desk.answer(event, &payload)).unwrap_or_else(|error| denial(agent, &moment, &refusal("start", &error)))
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
 fn refused(agent: &'static dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
     let (packs, plugins) = (&Packs::default(), &Plugins::default());
-    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, frames: None };
+    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &Watch::Plugins, frames: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))
 }
 

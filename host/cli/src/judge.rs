@@ -8,17 +8,13 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::decide::strictest;
-use toolgate_host::limits::Limits;
-use toolgate_host::{Decision, Diagnostic, Gate, Observer, Plugin, Session, ToolCall, ToolResult, Verdict};
+use toolgate_host::{Decision, Diagnostic, Gate, Plugin, ToolCall, Verdict};
 
 use crate::agent::{OTHER_CWD, Scene};
 use crate::packs::Packs;
 use crate::place::{self, Opened, Standing};
 use crate::plugins::Plugins;
 use crate::serve::{Frames, resident};
-
-/// How long an observer may take while an agent waits, which gives its hook ten seconds.
-const OBSERVING: Duration = Duration::from_secs(5);
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -164,20 +160,4 @@ fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, 
     let cwd = scene.cwd.clone();
     let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };
     crate::agent::read(agent, &call.tool, &input, bare)
-}
-
-/// What observers add to a result. One that fails adds nothing.
-pub(crate) async fn observed(result: &ToolResult, scene: &Scene, plugins: &Plugins) -> Vec<String> {
-    let loaded = plugins.load().unwrap_or_else(|error| {
-        tracing::warn!(error, "the result is not looked at");
-        Vec::new()
-    });
-    let mut added = Vec::new();
-    for plugin in loaded.into_iter().filter(Plugin::has_observer) {
-        let session = Session { workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-        let limits = Limits { call: OBSERVING, ..Limits::OBSERVER };
-        let observer = Observer::new(plugin, session, Plugins::granted()).with_limits(limits);
-        added.extend(observer.observe(result).await.map(|addition| addition.text).filter(|text| !text.is_empty()));
-    }
-    added
 }

@@ -16,10 +16,12 @@
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
 //! | `judge` | verdicts, in this process or by the resident host |
+//! | `lens` | the check daemon: where it is, and what it is trusted with |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
+//! | `person` | a person at a terminal of their own |
 //! | `place` | where things are: rule files, the log, permissions |
 //! | `plugins` | components beside the guard |
 //! | `rules` | rule files and the rules in force |
@@ -32,6 +34,7 @@
 //! | `span` | times as people write them |
 //! | `survey` | judging a history |
 //! | `terminal` | questions on the terminal |
+//! | `watch` | looking at what happens in a session |
 
 mod agent;
 mod allow;
@@ -47,10 +50,12 @@ mod hook;
 mod inspect;
 mod install;
 mod judge;
+mod lens;
 mod lines;
 mod log;
 mod packs;
 mod path_hints;
+mod person;
 mod place;
 mod plugins;
 mod rules;
@@ -63,6 +68,7 @@ mod source;
 mod span;
 mod survey;
 mod terminal;
+mod watch;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -120,6 +126,8 @@ enum Command {
     Doctor(install::Doctor),
     /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
     Serve(serve::Arguments),
+    /// Have the files checked that changed, and say whose folders' own tools may run for that
+    Lens(lens::Arguments),
     /// Let one exact call through, once
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
@@ -168,6 +176,7 @@ fn main() -> ExitCode {
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Doctor(arguments) => install::doctor(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Lens(arguments) => lens::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),

@@ -48,6 +48,8 @@ pub(crate) struct Kept {
     pub(crate) root: Option<String>,
     /// What its calls left behind, as the component says it.
     pub(crate) memory: Option<Value>,
+    /// What those who look at results know of it.
+    pub(crate) observer: Option<Value>,
 }
 
 /// The folder of all sessions.
@@ -95,6 +97,11 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) {
 }
 
 impl Kept {
+    /// Takes over what those who look at results know now.
+    pub(crate) fn observe(&mut self, state: Option<Value>) {
+        self.observer = state.filter(|state| state.to_string().len() <= MEMORY);
+    }
+
     /// Takes over what a call leaves behind, which was told `before`. What calls beside it have left meanwhile stays: lists
     /// of both are joined. What cannot be kept is said to be forgotten.
     pub(crate) fn remember(&mut self, text: &str, before: Option<&Value>) {

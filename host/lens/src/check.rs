@@ -26,7 +26,7 @@ const FILES: usize = 200;
 const TOOLS: usize = 16;
 
 /// How long language servers may take, beside the time in which they have to be quiet.
-const LSP: Duration = Duration::from_secs(30);
+const LSP: Duration = Duration::from_secs(10);
 
 /// What checks, for one project.
 pub(crate) struct Checker {

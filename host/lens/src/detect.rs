@@ -189,4 +189,95 @@ mod tests {
             assert_eq!(opens(line, section), expected, "{line}");
         }
     }
+
+    /// Writes files; those with a program's name in a folder `bin` or `.bin` can be run.
+    fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+        use std::os::unix::fs::PermissionsExt;
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("real");
+        for (name, content) in files {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            std::fs::write(&path, content).expect("a file");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+        }
+        (scratch, root)
+    }
+
+    /// `tool@home:program` for each job on a file, as seen from the root, and the notes.
+    fn found(root: &Path, trusted: bool, file: &str) -> String {
+        let project = Project { root: root.to_path_buf(), trusted };
+        let (jobs, notes) = jobs(&project, crate::tools::ALL, &[root.join(file)]);
+        let seen = |path: &Path| path.strip_prefix(root).map(|path| path.display().to_string()).unwrap_or_default();
+        // Programs of the machine that this runs on are no part of the test.
+        let own = jobs.iter().filter(|job| job.program.starts_with(root));
+        let own = own.map(|job| format!("{}@{}:{}", job.tool.name, seen(&job.home), seen(&job.program)));
+        own.chain(notes).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_tool_is_found_by_the_nearest_sign_and_its_program() {
+        let (_scratch, root) = project(&[
+            ("package.json", r#"{ "devDependencies": { "prettier": "3" }, "eslintConfig": {} }"#),
+            ("node_modules/.bin/prettier", ""),
+            ("node_modules/.bin/eslint", ""),
+            ("a.ts", ""),
+            ("none.xyz", ""),
+            ("pkg/.prettierrc.json", ""),
+            ("pkg/node_modules/.bin/prettier", ""),
+            ("pkg/deep/a.TS", ""),
+            ("py/pyproject.toml", "[tool.ruff.lint]\n"),
+            ("py/.venv/bin/ruff", ""),
+            ("py/a.py", ""),
+            ("fmt/ruff.toml", "[format]\n"),
+            ("fmt/venv/bin/ruff", ""),
+            ("fmt/a.py", ""),
+            ("css/.stylelintrc.yml", ""),
+            ("css/node_modules/.bin/stylelint", ""),
+            ("css/a.scss", ""),
+        ]);
+        let untrusted =
+            |tools: &[&str]| tools.iter().map(|tool| format!("{tool}: {NOT_TRUSTED}")).collect::<Vec<_>>().join(" ");
+        let cases = [
+            ("a.ts", "prettier@:node_modules/.bin/prettier eslint@:node_modules/.bin/eslint", untrusted(&["eslint"])),
+            ("none.xyz", "", String::new()),
+            (
+                "pkg/deep/a.TS",
+                "prettier@pkg:pkg/node_modules/.bin/prettier eslint@:node_modules/.bin/eslint",
+                untrusted(&["prettier", "eslint"]),
+            ),
+            ("py/a.py", "ruff@py:py/.venv/bin/ruff", String::new()),
+            ("fmt/a.py", "ruff@fmt:fmt/venv/bin/ruff ruff@fmt:fmt/venv/bin/ruff", String::new()),
+            (
+                "css/a.scss",
+                "prettier@:node_modules/.bin/prettier stylelint@css:css/node_modules/.bin/stylelint",
+                untrusted(&["stylelint"]),
+            ),
+        ];
+        for (file, trusted, not) in cases {
+            assert_eq!(found(&root, true, file), trusted, "{file}");
+            // ruff and prettier may be on the machine's own PATH.
+            let said = found(&root, false, file);
+            let missing = |tool: &str| said.replace(&format!("{tool}: {NOT_TRUSTED}"), "").trim().to_owned();
+            let same = said == not || [missing("ruff"), missing("prettier")].contains(&not);
+            assert!(same, "{file}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_asked_for_and_missing_is_named() {
+        let (_scratch, root) = project(&[("css/.stylelintrc", ""), ("css/a.css", ""), ("a.css", "")]);
+        let project = Project { root: root.clone(), trusted: true };
+        let missing = project.on_path("stylelint").is_none();
+        let note = if missing { "stylelint: the project uses it, but it is not installed" } else { "" };
+        assert_eq!(found(&root, true, "css/a.css"), note);
+        assert_eq!(found(&root, true, "a.css"), "");
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_sign() {
+        let (_scratch, root) = project(&[("package.json", "{"), ("pyproject.toml/x", ""), ("a.py", ""), ("a.js", "")]);
+        std::fs::write(root.join("setup.cfg"), b"\xff[flake8]\n").expect("a file");
+        assert_eq!((found(&root, true, "a.py"), found(&root, true, "a.js")), (String::new(), String::new()));
+    }
 }

@@ -7,8 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::Mutex;
 
+use crate::lsp::Servers;
+use crate::node::Worker;
 use crate::project::Project;
-use crate::report::Outcome;
+use crate::report::{Outcome, Status};
 use crate::tools::Job;
 
 /// Something that stays loaded.
@@ -28,6 +30,64 @@ pub(crate) trait Resident: Send + Sync {
 
     /// Ends it and all that it started.
     async fn stop(&self);
+}
+
+#[async_trait]
+impl Resident for Worker {
+    async fn run(&self, job: &Job, limit: Duration) -> Option<Outcome> {
+        let outcome = match job.tool.name {
+            "eslint" => self.eslint(&job.files, limit).await,
+            "prettier" => self.prettier(&job.files, limit).await,
+            "tsc" => self.typescript(&job.files, limit).await,
+            _ => return None,
+        };
+        // What it does not keep, the program may still do.
+        Some(outcome).filter(|outcome| outcome.status != Status::Skipped)
+    }
+
+    async fn diagnostics(&self, _files: &[PathBuf], _settle: Duration, _limit: Duration) -> Option<Outcome> {
+        None
+    }
+
+    fn running(&self) -> Vec<String> {
+        Worker::running(self)
+    }
+
+    async fn stop_idle(&self, idle: Duration) {
+        Worker::stop_idle(self, idle).await;
+    }
+
+    async fn stop(&self) {
+        Worker::stop(self).await;
+    }
+}
+
+#[async_trait]
+impl Resident for Servers {
+    async fn run(&self, _job: &Job, _limit: Duration) -> Option<Outcome> {
+        None
+    }
+
+    async fn diagnostics(&self, files: &[PathBuf], settle: Duration, limit: Duration) -> Option<Outcome> {
+        Some(self.check(files, settle, limit).await)
+    }
+
+    fn running(&self) -> Vec<String> {
+        Servers::running(self)
+    }
+
+    async fn stop_idle(&self, idle: Duration) {
+        Servers::stop_idle(self, idle).await;
+    }
+
+    async fn stop(&self) {
+        Servers::stop(self).await;
+    }
+}
+
+/// All that can stay loaded.
+pub(crate) fn all(project: &Project) -> Vec<Arc<dyn Resident>> {
+    vec![Arc::new(Worker::new(project.clone())), Arc::new(Servers::new(project.clone()))]
 }
 
 /// Makes what stays loaded for a project. Nothing is started before it is asked.

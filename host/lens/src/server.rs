@@ -19,7 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::check::Checker;
 use crate::life::{Busy, Life};
 use crate::protocol::{self, Line, Request};
-use crate::residents::Make;
+use crate::residents::{self, Make};
 use crate::socket::{self, Socket};
 use crate::trust::Trust;
 
@@ -77,7 +77,7 @@ fn run(socket: Option<OsString>, folder: Option<OsString>) -> Result<(), String>
     let runtime = runtime.map_err(|error| error.to_string())?;
     let served = runtime.block_on(async {
         let Some(socket) = socket::claim(&socket).await.map_err(|error| error.to_string())? else { return Ok(()) };
-        let daemon = Arc::new(Daemon::new(root, Trust::of_user(), |_| Vec::new()));
+        let daemon = Arc::new(Daemon::new(root, Trust::of_user(), residents::all));
         let told = signals().map_err(|error| error.to_string())?;
         serve_on(&daemon, socket, told).await;
         Ok(())

@@ -62,19 +62,17 @@ pub(crate) struct Socket {
 /// If the folder is not the user's alone, or something that is no socket has the name.
 pub(crate) async fn claim(path: &Path) -> Result<Option<Socket>, SocketError> {
     let shown = || path.display().to_string();
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+    let (Some(parent), Some(_), true) = (path.parent(), path.file_name(), path.is_absolute()) else {
         return Err(SocketError::Path(shown()));
     };
-    if !path.is_absolute() {
-        return Err(SocketError::Path(shown()));
-    }
     let folder = Folder::create(parent)?;
     let mode = rustix::fs::fstat(folder.fd()).map_err(|error| SocketError::System(shown(), error.into()))?.st_mode;
     if mode & 0o077 != 0 {
         return Err(SocketError::Open(parent.display().to_string()));
     }
     lock(&folder, path).await?;
-    let claimed = take(path, &folder.path(&format!(".{name}.{}", std::process::id()))).await;
+    // Short, as the system allows a socket's path about a hundred bytes.
+    let claimed = take(path, &folder.path(&format!(".{}", std::process::id()))).await;
     unlock(&folder);
     Ok(claimed?.map(|(listener, identity)| Socket { listener, path: path.to_path_buf(), folder, identity }))
 }

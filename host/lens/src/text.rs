@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::plain::plain;
 use crate::report::{Outcome, Problem, Severity, Status};
-use crate::tools::Kind;
+use crate::tools::{Kind, NOT_TRUSTED};
 
 /// Most characters of a file's name.
 pub(crate) const NAME: usize = 400;
@@ -107,7 +107,7 @@ impl Checks {
 }
 
 fn section(name: &str, outcome: &Outcome, root: &Path) -> Option<String> {
-    let notes = || outcome.notes.iter().map(|note| plain(note, MESSAGE)).collect::<Vec<_>>();
+    let notes = || grouped(&outcome.notes);
     let mut text = match outcome.status {
         Status::Skipped if outcome.notes.is_empty() => return None,
         Status::Skipped => return Some(format!("  ⊘ {name}: skipped ({})", notes().join("; "))),
@@ -122,6 +122,21 @@ fn section(name: &str, outcome: &Outcome, root: &Path) -> Option<String> {
         let _ = write!(text, "\n    {note}");
     }
     Some(text)
+}
+
+/// The notes, those that tools are not trusted as one.
+fn grouped(notes: &[String]) -> Vec<String> {
+    let (mut tools, mut others) = (Vec::new(), Vec::new());
+    for note in notes {
+        match note.strip_suffix(NOT_TRUSTED).and_then(|note| note.strip_suffix(": ")) {
+            Some(tool) => tools.push(tool),
+            None => others.push(plain(note, MESSAGE)),
+        }
+    }
+    if !tools.is_empty() {
+        others.push(format!("{}: {NOT_TRUSTED}", tools.join(", ")));
+    }
+    others
 }
 
 fn clean(name: &str, files: usize) -> String {
@@ -216,5 +231,109 @@ fn cut(text: String) -> String {
             format!("{whole}{CUT}")
         }
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(file: &str, severity: Severity, message: &str, rule: Option<&str>, source: &str) -> Problem {
+        Problem {
+            file: Path::new("/p").join(file),
+            line: 2,
+            column: 5,
+            severity,
+            message: message.to_owned(),
+            rule: rule.map(str::to_owned),
+            source: source.to_owned(),
+        }
+    }
+
+    fn text(checks: &Checks) -> String {
+        checks.text(Path::new("/p"))
+    }
+
+    /// The texts of code-lens 0.3.0, as far as it has them, and tsc and reasons beside them.
+    #[test]
+    fn the_text_is_as_readers_know_it() {
+        let clean = || Outcome::found(Vec::new(), 1);
+        let types = || Outcome::found(vec![problem("a.ts", Severity::Error, "m\nmore", Some("TS2322"), "tsc")], 1);
+        let lint = vec![
+            problem("b.ts", Severity::Warning, "w", Some("r"), "eslint"),
+            problem("a.ts", Severity::Error, "e", None, "eslint"),
+        ];
+        let unformatted = Outcome { unformatted: vec!["/p/b.ts".into(), "/p/a.ts".into()], ..types() };
+        let skipped =
+            |notes: &[&str]| Outcome { notes: notes.iter().map(|note| (*note).to_owned()).collect(), ..clean() };
+        let skipped = |notes: &[&str]| Outcome { status: Status::Skipped, ..skipped(notes) };
+        let untrusted = [format!("eslint: {NOT_TRUSTED}"), "x: gone".to_owned(), format!("mypy: {NOT_TRUSTED}")];
+        let untrusted = skipped(&untrusted.each_ref().map(String::as_str));
+        let cases = [
+            (Checks::default(), "No checks for these files."),
+            (Checks { prettier: clean(), ..Checks::default() }, "  ✅ prettier: 1 file(s) formatted correctly"),
+            (
+                Checks { linters: clean(), lsp: clean(), tsc: clean(), ..Checks::default() },
+                "  ✅ linters: 0 issues\n  ✅ lsp: 0 diagnostics\n  ✅ tsc: 0 errors",
+            ),
+            (
+                Checks { linters: Outcome::found(lint, 2), ..Checks::default() },
+                "  ⚠ Lint Results: 1 error(s), 1 warning(s), in 2 file(s)\n \
+                 ✗ a.ts:2:5: e [eslint]\n \
+                 ⚠ b.ts:2:5: w (r) [eslint]",
+            ),
+            (
+                Checks { prettier: unformatted, ..Checks::default() },
+                "  ⚠ prettier: 2 file(s) need formatting\n    a.ts\n    b.ts\n  ⚠ prettier: 1 file(s) had errors\n    \
+                 ✗ a.ts:2:5: m (TS2322) [tsc]",
+            ),
+            (
+                Checks { lsp: types(), tsc: types(), ..Checks::default() },
+                "  ⚠ lsp: 1 diagnostic(s) (1 error(s), 0 warning(s))\n    ✗ a.ts:2:5: m (TS2322) [tsc]\n  \
+                 ⚠ tsc: 1 error(s)\n    ✗ a.ts:2:5: m (TS2322)",
+            ),
+            (
+                Checks { tsc: Outcome::error("tsc: broke"), ..Checks::default() },
+                "  ⚠ tsc: check failed\n    tsc: broke",
+            ),
+            (
+                Checks { linters: untrusted, notes: vec!["a\u{202e}: gone".to_owned()], ..Checks::default() },
+                "  ⊘ linters: skipped (x: gone; eslint, mypy: not trusted: run \"toolgate lens trust\")\n  \
+                 ⊘ a\\u{202e}: gone",
+            ),
+        ];
+        for (checks, expected) in cases {
+            assert_eq!(text(&checks), expected);
+        }
+    }
+
+    #[test]
+    fn a_cut_text_has_whole_lines() {
+        let lines = cut("x\n".repeat(3000));
+        assert_eq!(lines.strip_suffix(CUT).map(|text| text.lines().count()), Some(LINES));
+        let bytes = cut(format!("{}\n", "ä".repeat(999)).repeat(100));
+        assert!(bytes.strip_suffix(CUT).is_some_and(|text| text.ends_with('ä') && text.len() % 1999 == 1998));
+        assert_eq!(cut("x\ny".to_owned()), "x\ny");
+    }
+
+    #[test]
+    fn what_is_read_does_not_deceive_and_is_bounded() {
+        let nasty = problem("a\u{1b}.ts", Severity::Error, "\u{202e}m\u{1b}[2K", Some("r\u{200b}"), "eslint");
+        let checks = Checks { linters: Outcome::found(vec![nasty], 1), ..Checks::default() };
+        let shown = text(&checks);
+        assert!(
+            !shown.chars().any(|c| c != '\n' && (c.is_control() || matches!(c, '\u{202e}' | '\u{200b}'))),
+            "{shown}"
+        );
+        let details = checks.details(Path::new("/p"));
+        assert_eq!(details["problems"][0]["message"], "\\u{202e}m\\u{1b}[2K");
+        for (count, length) in [(3000, 1), (1000, 500), (3, 1)] {
+            let one = problem("a.ts", Severity::Error, &"m".repeat(length), None, "eslint");
+            let checks = Checks { linters: Outcome::found(vec![one; count], 1), ..Checks::default() };
+            let shown = text(&checks);
+            assert!(shown.len() <= BYTES + CUT.len());
+            assert_eq!(shown.ends_with(CUT), count > 3);
+            assert!(checks.details(Path::new("/p"))["problems"].as_array().is_some_and(|all| all.len() <= PROBLEMS));
+        }
     }
 }

@@ -40,6 +40,7 @@ fn folders() -> Vec<PathBuf> {
 }
 
 /// Names what is left out.
+#[expect(clippy::print_stdout, reason = "it is for whoever reads what the tests say")]
 fn installed() -> BTreeSet<&'static str> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let all: Vec<_> = folders().into_iter().chain(std::env::split_paths(&path)).collect();
@@ -81,6 +82,7 @@ fn plant(scratch: &Scratch) {
         ("a.go", "package a\n"),
         ("a.rb", "a = 1\n"),
         ("a.c", "int a;\n"),
+        (".clang-format", "BasedOnStyle: LLVM\n"),
         ("src/lib.rs", "pub fn a() {}\n"),
         ("bare/a.ts", "export const a = 1;\n"),
         ("bare/a.css", "a {\n  color: red;\n}\n"),

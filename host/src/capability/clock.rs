@@ -1,8 +1,12 @@
 //! `clock`: tells the time.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::task::AbortHandle;
 
 use super::{Answer, Denied, Recording};
 use crate::CapabilityError;
@@ -65,15 +69,34 @@ impl<T: Clock> Clock for Recording<T> {
     }
 }
 
-/// The machine's clock. It has no timers: who runs a component for longer brings a clock that calls back.
+/// Most timers at a time.
+const TIMERS: usize = 64;
+
+/// The machine's clock. Without [`LocalClock::waking`] it has no timers.
 #[derive(Clone, Debug)]
 pub struct LocalClock {
     start: Instant,
+    timers: Option<Timers>,
+}
+
+/// Calls that are to come.
+#[derive(Clone, Debug)]
+struct Timers {
+    due: UnboundedSender<String>,
+    waiting: Arc<Mutex<HashMap<String, AbortHandle>>>,
 }
 
 impl Default for LocalClock {
     fn default() -> Self {
-        LocalClock { start: Instant::now() }
+        LocalClock { start: Instant::now(), timers: None }
+    }
+}
+
+impl LocalClock {
+    /// One that sends the ids that were scheduled, each when its time has come: whoever receives them calls the component's
+    /// `timer` hook.
+    pub fn waking(due: UnboundedSender<String>) -> Self {
+        LocalClock { timers: Some(Timers { due, waiting: Arc::default() }), ..LocalClock::default() }
     }
 }
 
@@ -89,11 +112,31 @@ impl Clock for LocalClock {
         u64::try_from(self.start.elapsed().as_millis()).map_err(|error| CapabilityError::Other(error.to_string()))
     }
 
-    async fn schedule(&self, _id: String, _delay: u64) -> Answer<()> {
-        Err(CapabilityError::Unavailable("this host has no timers".to_owned()))
+    async fn schedule(&self, id: String, delay: u64) -> Answer<()> {
+        let none = || CapabilityError::Unavailable("this host has no timers".to_owned());
+        let Timers { due, waiting } = self.timers.clone().ok_or_else(none)?;
+        let mut timers = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        timers.retain(|_, timer| !timer.is_finished());
+        if timers.len() >= TIMERS && !timers.contains_key(&id) {
+            return Err(CapabilityError::TooLarge(TIMERS as u64));
+        }
+        let name = id.clone();
+        let timer = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+            // Nobody listens any more once the session has ended.
+            let _ = due.send(name);
+        });
+        if let Some(earlier) = timers.insert(id, timer.abort_handle()) {
+            earlier.abort();
+        }
+        Ok(())
     }
 
-    async fn cancel(&self, _id: String) -> Answer<()> {
+    async fn cancel(&self, id: String) -> Answer<()> {
+        if let Some(timers) = &self.timers {
+            let timer = timers.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            timer.iter().for_each(AbortHandle::abort);
+        }
         Ok(())
     }
 }
@@ -117,5 +160,36 @@ impl Host for HostState {
     async fn cancel(&mut self, id: String) -> wasmtime::Result<Answer<()>> {
         let clock = self.capabilities.clock.clone();
         self.host_call(deadline::LOCAL, async move { clock.cancel(id).await }).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn timers_call_back_once_each_and_not_if_they_are_cancelled() {
+        let (due, mut called) = tokio::sync::mpsc::unbounded_channel();
+        let clock = LocalClock::waking(due);
+        for (id, delay) in [("late", 50), ("replaced", 5), ("early", 10), ("replaced", 30), ("cancelled", 20)] {
+            assert_eq!(clock.schedule(id.into(), delay).await, Ok(()), "{id}");
+        }
+        assert_eq!(clock.cancel("cancelled".into()).await, Ok(()));
+        assert_eq!(clock.cancel("unknown".into()).await, Ok(()));
+        for expected in ["early", "replaced", "late"] {
+            assert_eq!(called.recv().await.as_deref(), Some(expected));
+        }
+        for n in 0..TIMERS {
+            assert_eq!(clock.schedule(n.to_string(), 1_000).await, Ok(()), "{n}");
+        }
+        assert_eq!(clock.schedule("more".into(), 1).await, Err(CapabilityError::TooLarge(TIMERS as u64)));
+        assert_eq!(clock.schedule("0".into(), 1).await, Ok(()), "the same again replaces");
+        assert_eq!(called.recv().await.as_deref(), Some("0"));
+    }
+
+    #[tokio::test]
+    async fn a_host_without_timers_says_so() {
+        let clock = LocalClock::default();
+        assert!(matches!(clock.schedule("x".into(), 1).await, Err(CapabilityError::Unavailable(_))));
     }
 }

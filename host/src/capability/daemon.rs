@@ -1,6 +1,13 @@
 //! `daemon`: speaks with the project's check daemon.
 
+mod local;
+mod place;
+mod wire;
+
 use async_trait::async_trait;
+
+pub use local::LocalDaemon;
+pub use place::{code_lens_socket, project_hash, windows_pipe};
 
 use super::{Answer, Denied, Recording};
 use crate::bindings::toolgate::plugin::daemon::Host;

@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 
+use super::apart::apart;
 use super::{Answer, ConfigFile, Denied, FileStat, RealPath, Recording};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::FileKind;
@@ -77,6 +78,7 @@ impl<T: Files> Files for Recording<T> {
 #[derive(Clone, Debug, Default)]
 pub struct LocalFiles {
     rules: Vec<(&'static str, PathBuf)>,
+    others: Vec<(&'static str, &'static str, PathBuf)>,
     inline: bool,
     instead: Vec<(PathBuf, Vec<u8>)>,
     handed_over: Option<Contents>,
@@ -110,6 +112,14 @@ impl LocalFiles {
     #[must_use]
     pub fn project_rules(mut self, path: impl Into<PathBuf>) -> Self {
         self.rules.push(("project", path.into()));
+        self
+    }
+
+    /// Adds a configuration file that is read by another name than `rules`, of the layer `user` or `project`. It need not
+    /// exist.
+    #[must_use]
+    pub fn config(mut self, name: &'static str, layer: &'static str, path: impl Into<PathBuf>) -> Self {
+        self.others.push((name, layer, path.into()));
         self
     }
 
@@ -171,11 +181,18 @@ impl Files for LocalFiles {
     }
 
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
-        if name != "rules" {
+        let files = self.clone();
+        if name == "rules" {
+            return self.look(move || files.read_rules()).await;
+        }
+        if files.others.iter().all(|(known, ..)| *known != name) {
             return Err(CapabilityError::NotFound(format!("there is no configuration file named {name}")));
         }
-        let files = self.clone();
-        self.look(move || files.read_rules()).await
+        self.look(move || {
+            let wanted = files.others.iter().filter(|(known, ..)| *known == name);
+            wanted.filter_map(|(_, layer, path)| read_config_file(layer, path)).collect()
+        })
+        .await
     }
 
     async fn read_script(&self, path: String) -> Answer<String> {
@@ -191,16 +208,6 @@ impl LocalFiles {
     async fn look<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
         if self.inline { Ok(work()) } else { apart(work).await }
     }
-}
-
-/// On a thread of its own, so that a file system that hangs holds neither the runtime nor its end.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<T> {
-    let (answer, waiting) = tokio::sync::oneshot::channel();
-    let thread = std::thread::Builder::new().name("toolgate-files".to_owned()).stack_size(256 << 10);
-    // Nobody is waiting any more if the deadline has passed.
-    let started = thread.spawn(move || drop(answer.send(work())));
-    started.map_err(|error| CapabilityError::Unavailable(error.to_string()))?;
-    waiting.await.map_err(|_| CapabilityError::Other("looking at the files failed".to_owned()))
 }
 
 fn stat(path: &Path) -> Option<FileStat> {

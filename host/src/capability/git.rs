@@ -1,5 +1,7 @@
 //! `git`: asks git about a work tree.
 
+mod local;
+
 use std::io::Read;
 use std::path::Path;
 
@@ -10,6 +12,8 @@ use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::git::Host;
 use crate::limits::deadline;
 use crate::state::HostState;
+
+pub use local::LocalGit;
 
 /// Asks git about a work tree.
 #[async_trait]

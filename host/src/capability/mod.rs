@@ -4,9 +4,10 @@
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types. Of `git` there is the branch (`LocalHead`); `daemon`, `terminal`, `message` and `extensions` have none in this
-//!   crate: an agent that embeds it brings its own, and the command line denies them.
+//! - The real ones are `Local…` types. `terminal`, `message` and `extensions` have none in this crate: an agent that
+//!   embeds it brings its own.
 
+mod apart;
 mod clock;
 mod daemon;
 mod extensions;
@@ -26,10 +27,10 @@ pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
 pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
 pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen};
 pub use clock::{Clock, LocalClock};
-pub use daemon::Daemon;
+pub use daemon::{Daemon, LocalDaemon, code_lens_socket, project_hash, windows_pipe};
 pub use extensions::Extensions;
 pub use files::{Files, LocalFiles};
-pub use git::{Git, LocalHead};
+pub use git::{Git, LocalGit, LocalHead};
 pub use journal::{Journal, LocalJournal};
 pub use log::{LocalLog, Log};
 pub use message::Message;

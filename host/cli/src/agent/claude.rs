@@ -64,7 +64,7 @@ impl Dialect for Claude {
                 let output = failed.or_else(|| payload.value.get("tool_response")).unwrap_or(&Value::Null);
                 About::Result(Box::new(result(made()?, output, failed.is_some(), code)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
@@ -80,7 +80,9 @@ impl Dialect for Claude {
             }
             // Claude Code asks its user at that moment anyway.
             (When::Permission, _) | (_, Answer::Nothing) => {}
-            (When::TurnEnd, Answer::Add(text)) => said = json!({ "decision": "block", "reason": text }),
+            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => {
+                said = json!({ "decision": "block", "reason": text })
+            }
             (_, Answer::Add(text)) => {
                 said["hookSpecificOutput"] = json!({ "hookEventName": name, "additionalContext": text });
             }
@@ -106,6 +108,7 @@ fn moment(name: &str) -> Moment {
         "PermissionRequest" => When::Permission,
         "PostToolUse" | "PostToolUseFailure" => When::After,
         "Stop" => When::TurnEnd,
+        "SubagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
     Moment { when, name: name.to_owned() }

@@ -53,7 +53,7 @@ impl Dialect for Codex {
                 let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
                 About::Result(Box::new(result(made()?, output, false, None)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
@@ -68,7 +68,7 @@ impl Dialect for Codex {
             (When::SessionEnd | When::Unknown, _) | (_, Answer::Nothing) => json!({}),
             // An answer to it that is no denial would be a yes.
             _ if name == PERMISSION => json!({}),
-            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
             (_, Answer::Add(text)) => {
                 json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
             }
@@ -96,6 +96,7 @@ fn moment(name: &str) -> Moment {
         PERMISSION => When::Permission,
         "PostToolUse" => When::After,
         "Stop" => When::TurnEnd,
+        "SubagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
     Moment { when, name: name.to_owned() }

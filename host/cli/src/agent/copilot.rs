@@ -70,7 +70,7 @@ impl Dialect for Copilot {
                 let failed = outcome.get("resultType").and_then(Value::as_str) != Some("success");
                 About::Result(Box::new(result(made, output, failed || code.is_some_and(|code| code != 0), code)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
@@ -80,7 +80,7 @@ impl Dialect for Copilot {
         let said = match (moment.when, answer) {
             (When::Permission, Answer::Deny(reason)) => json!({ "behavior": "deny", "message": reason }),
             (When::Permission, _) | (_, Answer::Nothing) => json!({}),
-            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
             (_, Answer::Add(text)) => json!({ "additionalContext": text }),
             (_, Answer::Deny(reason)) => decision("deny", reason),
             (_, Answer::Ask(reason)) => decision("ask", reason),
@@ -103,6 +103,7 @@ fn moment(name: &str) -> Moment {
         "permissionRequest" => When::Permission,
         "postToolUse" => When::After,
         "agentStop" => When::TurnEnd,
+        "subagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
     Moment { when, name: name.to_owned() }

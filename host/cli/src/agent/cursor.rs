@@ -83,7 +83,7 @@ impl Dialect for Cursor {
                 let output = keys.iter().find_map(|key| payload.value.get(key)).unwrap_or(&Value::Null);
                 About::Result(Box::new(result(tool()?, output, name == "postToolUseFailure", None)))
             }
-            _ => About::Session,
+            _ => payload.about(moment.when),
         };
         Ok(Event { moment, scene, about })
     }
@@ -92,7 +92,9 @@ impl Dialect for Cursor {
         let mut said = match answer {
             // Nothing at all would be a denial where the hook is set up to fail closed.
             Answer::Nothing => json!({}),
-            Answer::Add(text) if moment.when == When::TurnEnd => json!({ "followup_message": text }),
+            Answer::Add(text) if matches!(moment.when, When::TurnEnd | When::SubagentEnd) => {
+                json!({ "followup_message": text })
+            }
             Answer::Add(text) => json!({ "additional_context": text }),
             Answer::Deny(reason) => json!({ "permission": "deny", "user_message": reason, "agent_message": reason }),
             Answer::Ask(_) if moment.name == "preToolUse" => json!({}),
@@ -135,6 +137,7 @@ fn moment(name: &str) -> Moment {
         }
         "postToolUse" | "postToolUseFailure" | "afterShellExecution" | "afterFileEdit" => When::After,
         "stop" => When::TurnEnd,
+        "subagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
     Moment { when, name: name.to_owned() }

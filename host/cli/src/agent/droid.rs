@@ -57,7 +57,7 @@ impl Dialect for Droid {
                 let code = code.and_then(|(_, rest)| rest.trim_end().strip_suffix(']')?.parse().ok());
                 About::Result(Box::new(result(made()?, output, code.is_some_and(|code| code != 0), code)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
@@ -71,7 +71,7 @@ impl Dialect for Droid {
         };
         let said = match (moment.when, answer) {
             (_, Answer::Nothing) => json!({}),
-            (When::TurnEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
             (_, Answer::Add(text)) => {
                 json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
             }
@@ -96,6 +96,7 @@ fn moment(name: &str) -> Moment {
         "PreToolUse" => When::Before,
         "PostToolUse" => When::After,
         "Stop" => When::TurnEnd,
+        "SubagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
     Moment { when, name: name.to_owned() }

@@ -50,7 +50,7 @@ impl Dialect for Gemini {
                 let failed = response.get("error").is_some_and(|error| !error.is_null());
                 About::Result(Box::new(result(made()?, output, failed, None)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }

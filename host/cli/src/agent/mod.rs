@@ -31,7 +31,7 @@ use std::panic::RefUnwindSafe;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::{Field, ToolCall, ToolKind, ToolResult, Verdict};
+use toolgate_host::{End, Field, ToolCall, ToolKind, ToolResult, Update, Verdict};
 
 use crate::{place, show};
 pub(crate) use payload::Payload;
@@ -56,6 +56,11 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
     /// What a path may be taken for besides what is written.
     fn readings(&self, _path: &str) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether it says of every tool that it has ended, besides what came of it.
+    fn tells_ends(&self) -> bool {
+        false
     }
 
     /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
@@ -102,6 +107,8 @@ pub(crate) enum When {
     Update,
     /// The agent has finished its turn.
     TurnEnd,
+    /// A sub-agent has finished its work.
+    SubagentEnd,
     /// Nothing that Toolgate knows.
     Unknown,
 }
@@ -124,8 +131,21 @@ pub(crate) struct Event {
 /// What an event is about.
 #[derive(Debug)]
 pub(crate) enum About {
-    /// The session, or nothing that is known.
-    Session,
+    /// Nothing that anybody wants to know.
+    Nothing,
+    /// A session that starts, for this reason.
+    Start(String),
+    /// A session that has ended, for this reason.
+    Over(String),
+    /// A turn that has ended.
+    Turn {
+        /// Whether the agent was sent on in it already.
+        again: bool,
+    },
+    /// A tool that is running.
+    Update(Box<Update>),
+    /// A tool, or a sub-agent, that has ended.
+    End(Box<End>),
     /// A call that is about to run.
     Call {
         call: Box<ToolCall>,
@@ -163,7 +183,7 @@ pub(crate) struct Scene {
 impl Event {
     /// One that nothing is said about.
     fn unknown(moment: Moment) -> Self {
-        Event { moment, scene: Scene::default(), about: About::Session }
+        Event { moment, scene: Scene::default(), about: About::Nothing }
     }
 }
 

@@ -61,7 +61,7 @@ impl Dialect for OpenCode {
                 let failed = code.is_some_and(|code| code != 0);
                 About::Result(Box::new(result(made(input.get("args"))?, text, failed, code)))
             }
-            _ => About::Session,
+            when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }

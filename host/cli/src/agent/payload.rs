@@ -3,13 +3,16 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgate_host::{ToolCall, ToolKind, ToolResult};
+use toolgate_host::{End, ToolCall, ToolKind, ToolResult};
 
-use super::{Dialect, Scene, read};
+use super::{About, Dialect, Scene, When, read};
 use crate::place;
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
 const OUTPUT: usize = 1 << 20;
+
+/// What stands for the tool where an agent only says that a sub-agent has ended. The contract has that name.
+const SUBAGENT_STOP: &str = "subagent-stop";
 
 /// A payload, and the environment that it came with.
 pub(crate) struct Payload<'a> {
@@ -39,6 +42,30 @@ impl<'a> Payload<'a> {
     /// Whatever is there.
     pub(crate) fn field(&self, key: &str) -> Result<&'a Value, String> {
         self.value.get(key).ok_or_else(|| format!("the payload has no field {key}"))
+    }
+
+    /// What an event is about that has no call, by the keys that agents have for that.
+    pub(crate) fn about(&self, when: When) -> About {
+        let reason = |key: &str, usual: &str| match self.optional(key) {
+            "" => usual.to_owned(),
+            reason => reason.to_owned(),
+        };
+        match when {
+            When::SessionStart => About::Start(reason("source", "startup")),
+            When::SessionEnd => About::Over(reason("reason", "other")),
+            When::TurnEnd => {
+                let sent = self.value.get("stop_hook_active") == Some(&Value::Bool(true));
+                let loops = self.value.get("loop_count").and_then(Value::as_u64).is_some_and(|count| count > 0);
+                About::Turn { again: sent || loops }
+            }
+            When::SubagentEnd => About::End(Box::new(End {
+                call: self.optional("agent_id").to_owned(),
+                tool: SUBAGENT_STOP.to_owned(),
+                is_error: false,
+                outcome: "{}".to_owned(),
+            })),
+            _ => About::Nothing,
+        }
     }
 
     /// The session: its name and its directory by their keys, its root by the variable that the agent sets, else as the

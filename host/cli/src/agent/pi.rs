@@ -3,7 +3,7 @@
 //! From runs of version 0.87. Its calls arrive in batches of `toolgate check` as well.
 
 use serde_json::{Value, json};
-use toolgate_host::{Field, ToolKind};
+use toolgate_host::{End, Field, ToolKind, Update};
 
 use super::payload::{call, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When, file_of};
@@ -61,7 +61,21 @@ impl Dialect for Pi {
                 let failed = about.get("isError") == Some(&Value::Bool(true));
                 About::Result(Box::new(result(tool("input")?, &texts.join("\n").into(), failed, None)))
             }
-            _ => About::Session,
+            "tool_execution_update" => About::Update(Box::new(Update {
+                call: ids.0.to_owned(),
+                tool: text("toolName").unwrap_or_default().to_owned(),
+                partial: about.get("partial").unwrap_or(&Value::Null).to_string(),
+            })),
+            "tool_execution_end" => About::End(Box::new(End {
+                call: ids.0.to_owned(),
+                tool: text("toolName").unwrap_or_default().to_owned(),
+                is_error: about.get("isError") == Some(&Value::Bool(true)),
+                outcome: about.get("result").unwrap_or(&Value::Null).to_string(),
+            })),
+            "session_start" => About::Start(text("reason").unwrap_or("startup").to_owned()),
+            "session_shutdown" => About::Over(text("reason").unwrap_or("quit").to_owned()),
+            "agent_end" => About::Turn { again: about.get("again") == Some(&Value::Bool(true)) },
+            _ => About::Nothing,
         };
         Ok(Event { moment, scene, about })
     }
@@ -73,6 +87,10 @@ impl Dialect for Pi {
         let plain = plain.strip_prefix('@').unwrap_or(&plain).to_owned();
         let file = file_of(Field { name: String::new(), value: plain.clone() }).map(|field| field.value);
         [plain].into_iter().chain(file).collect()
+    }
+
+    fn tells_ends(&self) -> bool {
+        true
     }
 
     fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {

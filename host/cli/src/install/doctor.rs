@@ -35,7 +35,7 @@ use super::hooks::{self, Entry};
 use super::probe::{self, Chain};
 use super::program::{self, Standing};
 use super::shims;
-use super::table::{self, Agent, Event, Hooks, Known, Scope, TIMEOUT, Way};
+use super::table::{self, Agent, Event, Hooks, Known, Scope, Way};
 use super::trust::{self, Trust};
 use crate::columns::count;
 use crate::fired::{self, Fired};
@@ -398,7 +398,7 @@ fn form(hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
         if key == hooks.timeout.0 {
             let limit = |seconds: u64| seconds * hooks.timeout.1;
             match now.as_u64() {
-                Some(now) if now >= limit(TIMEOUT) => {}
+                Some(now) if now >= limit(event.timeout()) => {}
                 Some(now) => {
                     say(worst, format!("{key} is {now}, so that the call may run before the answer; {value} is right"));
                 }

@@ -29,6 +29,7 @@ use toolgate_host::plain;
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
 pub(crate) use table::moved;
 
+use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
@@ -65,6 +66,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     plugins: Plugins,
+
+    #[command(flatten)]
+    lens: Switch,
 }
 
 impl Arguments {
@@ -72,6 +76,7 @@ impl Arguments {
     fn options(&self) -> Result<Option<Vec<String>>, Failure> {
         let mut options = self.packs.arguments();
         options.extend(self.plugins.arguments().map_err(|error| Failure::new(exit::NO_INPUT, error))?);
+        options.extend(self.lens.arguments());
         Ok((!options.is_empty()).then_some(options))
     }
 }
@@ -92,8 +97,10 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::Hooks(hooks) => hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref())
             .map_err(|error| unreadable(&file, &error))?,
         Way::Shim(_) if arguments.options()?.is_some() => {
-            let message =
-                format!("{} has no place for --packs and --plugin; packs can be chosen in your rule file", known.title);
+            let message = format!(
+                "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
+                known.title
+            );
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => shims::with(text, &program)?,

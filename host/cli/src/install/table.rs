@@ -106,13 +106,22 @@ pub(crate) struct Hooks {
 impl Hooks {
     /// The events that are wanted with these arguments.
     pub(crate) fn wanted(&self, more: &[String]) -> impl Iterator<Item = &Event> {
-        let with = more.iter().any(|word| word == PLUGIN || word.starts_with(&format!("{PLUGIN}=")));
-        self.events.iter().filter(move |event| with || !event.extra)
+        let plugin = more.iter().any(|word| word == PLUGIN || word.starts_with(&format!("{PLUGIN}=")));
+        let lens = more.iter().all(|word| word != NO_LENS);
+        self.events.iter().filter(move |event| match event.for_whom {
+            For::Gate => true,
+            For::Lens => lens,
+            For::Results => lens || plugin,
+            For::Plugins => plugin,
+        })
     }
 }
 
 /// The option that names components beside the guard.
 const PLUGIN: &str = "--plugin";
+
+/// The option that leaves out the checks of changed files.
+const NO_LENS: &str = "--no-lens";
 
 /// A value that has to be in a file.
 #[derive(Clone, Copy)]
@@ -139,30 +148,61 @@ pub(crate) struct Event {
     pub(crate) must: bool,
     /// Whether it is about a tool, and so has a matcher.
     pub(crate) tools: bool,
-    /// Whether only components beside the guard have something to say to it. Without one it would cost the agent a process
-    /// for nothing.
-    pub(crate) extra: bool,
+    /// Who has something to say to it. It costs the agent a process each time, so that it is left out where nobody has.
+    for_whom: For,
+}
+
+/// Who wants to hear of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum For {
+    Gate,
+    /// What has changed files checked.
+    Lens,
+    /// Components beside the guard.
+    Plugins,
+    /// Both.
+    Results,
+}
+
+impl Event {
+    /// How long the agent is to wait for the answer, in seconds. Toolgate's own limit is below.
+    pub(crate) fn timeout(&self) -> u64 {
+        if self.for_whom == For::Gate { TIMEOUT } else { ADVICE }
+    }
 }
 
 const fn gate(name: &'static str) -> Event {
-    Event { name, gates: true, must: true, tools: true, extra: false }
+    Event { name, gates: true, must: true, tools: true, for_whom: For::Gate }
 }
 
 /// Most of its calls have been through a gate before.
 const fn second(name: &'static str) -> Event {
-    Event { name, gates: true, must: false, tools: true, extra: false }
+    Event { name, gates: true, must: false, tools: true, for_whom: For::Gate }
 }
 
 const fn after(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: true, extra: true }
+    Event { name, gates: false, must: false, tools: true, for_whom: For::Results }
+}
+
+/// What the lens has no use for: a call that failed.
+const fn failed(name: &'static str) -> Event {
+    Event { for_whom: For::Plugins, ..after(name) }
+}
+
+/// The end of a turn, of a sub-agent or of the session.
+const fn end(name: &'static str) -> Event {
+    Event { name, gates: false, must: false, tools: false, for_whom: For::Lens }
 }
 
 const fn session(name: &'static str) -> Event {
-    Event { name, gates: false, must: false, tools: false, extra: false }
+    Event { name, gates: false, must: false, tools: false, for_whom: For::Gate }
 }
 
-/// How long agents wait for an answer, in seconds. Toolgate's own limit is two seconds below.
+/// How long agents wait for a verdict, in seconds. Toolgate's own limit is two seconds below.
 pub(crate) const TIMEOUT: u64 = 10;
+
+/// How long they wait for the check of changed files, in seconds. Toolgate's own limit is five seconds below.
+const ADVICE: u64 = 30;
 
 fn command(program: &str, agent: &str, event: &Event, more: &[String]) -> String {
     let words = std::iter::once(program.to_owned()).chain(arguments(agent, event, more));
@@ -179,7 +219,7 @@ fn arguments(agent: &str, event: &Event, more: &[String]) -> Vec<String> {
 /// Without a shell, and a failure counts as no.
 fn claude(program: &str, event: &Event, more: &[String]) -> Value {
     let arguments = arguments("claude", event, more);
-    let mut handler = json!({ "type": "command", "command": program, "args": arguments, "timeout": TIMEOUT });
+    let mut handler = json!({ "type": "command", "command": program, "args": arguments, "timeout": event.timeout() });
     if event.gates {
         handler["onFailure"] = "block".into();
     }
@@ -187,26 +227,26 @@ fn claude(program: &str, event: &Event, more: &[String]) -> Value {
 }
 
 fn codex(program: &str, event: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "command": command(program, "codex", event, more), "timeout": TIMEOUT })
+    json!({ "type": "command", "command": command(program, "codex", event, more), "timeout": event.timeout() })
 }
 
 /// Its time limits are in milliseconds.
 fn gemini(program: &str, event: &Event, more: &[String]) -> Value {
     let command = command(program, "gemini", event, more);
-    json!({ "name": "toolgate", "type": "command", "command": command, "timeout": TIMEOUT * 1000 })
+    json!({ "name": "toolgate", "type": "command", "command": command, "timeout": event.timeout() * 1000 })
 }
 
 /// Its payload has no event name, so that the arguments have it.
 fn copilot(program: &str, event: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "exec": program, "args": arguments("copilot", event, more), "timeoutSec": TIMEOUT })
+    json!({ "type": "command", "exec": program, "args": arguments("copilot", event, more), "timeoutSec": event.timeout() })
 }
 
 fn droid(program: &str, event: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "command": command(program, "droid", event, more), "timeout": TIMEOUT })
+    json!({ "type": "command", "command": command(program, "droid", event, more), "timeout": event.timeout() })
 }
 
 fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
-    let mut handler = json!({ "command": command(program, "cursor", event, more), "timeout": TIMEOUT });
+    let mut handler = json!({ "command": command(program, "cursor", event, more), "timeout": event.timeout() });
     if event.gates {
         handler["failClosed"] = true.into();
     }
@@ -223,7 +263,15 @@ const CLAUDE: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: true,
-        events: &[gate("PreToolUse"), after("PostToolUse"), after("PostToolUseFailure"), session("SessionStart")],
+        events: &[
+            gate("PreToolUse"),
+            after("PostToolUse"),
+            failed("PostToolUseFailure"),
+            session("SessionStart"),
+            end("Stop"),
+            end("SubagentStop"),
+            end("SessionEnd"),
+        ],
         handler: claude,
         matcher: "*",
         fixed: None,
@@ -250,6 +298,7 @@ const CODEX: Known = Known {
             second("PermissionRequest"),
             after("PostToolUse"),
             session("SessionStart"),
+            end("Stop"),
         ],
         handler: codex,
         matcher: "*",
@@ -277,7 +326,8 @@ const GEMINI: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: true,
-        events: &[gate("BeforeTool"), after("AfterTool"), session("SessionStart")],
+        // Not the end of a turn: a program that is gone would make Gemini CLI go on for ever.
+        events: &[gate("BeforeTool"), after("AfterTool"), session("SessionStart"), end("SessionEnd")],
         handler: gemini,
         matcher: "*",
         fixed: Some((&["hooksConfig", "enabled"], Fixed::True)),
@@ -298,7 +348,13 @@ const COPILOT: Known = Known {
     way: Way::Hooks(Hooks {
         under: Some("hooks"),
         groups: false,
-        events: &[gate("preToolUse"), after("postToolUse"), session("sessionStart")],
+        events: &[
+            gate("preToolUse"),
+            after("postToolUse"),
+            session("sessionStart"),
+            end("agentStop"),
+            end("sessionEnd"),
+        ],
         handler: copilot,
         matcher: "",
         fixed: Some((&["version"], Fixed::Number(1))),
@@ -323,7 +379,14 @@ const DROID: Known = Known {
         // Below a key `hooks` they would be left out without a word.
         under: None,
         groups: true,
-        events: &[gate("PreToolUse"), after("PostToolUse"), session("SessionStart")],
+        events: &[
+            gate("PreToolUse"),
+            after("PostToolUse"),
+            session("SessionStart"),
+            end("Stop"),
+            end("SubagentStop"),
+            end("SessionEnd"),
+        ],
         handler: droid,
         matcher: "*",
         fixed: None,
@@ -353,6 +416,9 @@ const CURSOR: Known = Known {
             gate("beforeReadFile"),
             after("postToolUse"),
             session("sessionStart"),
+            end("stop"),
+            end("subagentStop"),
+            end("sessionEnd"),
         ],
         handler: cursor,
         matcher: "",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
-use toolgate_host::capability::{Answer, Journal, Ui};
+use toolgate_host::capability::{Answer, Delivery, Journal, Outgoing, Ui};
 use toolgate_host::{CapabilityError, Level, Person, Question};
 
 /// Writes frames, each as one line, whoever writes at the same time.
@@ -54,6 +54,22 @@ impl Frames {
     pub(crate) fn write_whole(&self, frame: Value) -> std::io::Result<()> {
         let mut out = self.shared.out.lock().unwrap_or_else(PoisonError::into_inner);
         out.write_all(format!("{frame}\n").as_bytes()).and_then(|()| out.flush())
+    }
+
+    /// Hands a message to the agent, as it is drawn folded and unfolded.
+    pub(crate) fn message(&self, message: &Outgoing, folded: &Value, unfolded: &Value) {
+        let delivery = match message.delivery {
+            Delivery::Steer => "steer",
+            Delivery::FollowUp => "follow-up",
+            Delivery::NextTurn => "next-turn",
+        };
+        let frame = json!({
+            "kind": message.kind, "text": message.text, "visible": message.visible, "delivery": delivery,
+            "trigger_turn": message.trigger_turn, "details": serde_json::from_str::<Value>(&message.details).ok(),
+            "folded": folded, "unfolded": unfolded,
+        });
+        // A shim that does not read any more is about to end.
+        let _ = self.write("message", frame);
     }
 
     /// Hands the answer to a question to whoever waits for it.

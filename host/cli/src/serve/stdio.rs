@@ -17,12 +17,13 @@
 //! | `notify` | `message`, `level`: shown once |
 //! | `status` | `key`, `text`: a status line, or `null` to clear it |
 //! | `journal` | `kind`, `entry`: to be kept in the agent's own history of the session |
+//! | `message` | `kind`, `text`, `details`, `visible`, `delivery` (`steer`, `follow-up`, `next-turn`), `trigger_turn`: for the conversation; `folded` and `unfolded`, lines of spans with `text` and `style`, a key of the theme |
 //! | `error` | a line was no frame: a sentence |
 //!
 //! | `result` of | Is |
 //! |---|---|
 //! | an event before a call | `{}`, no opinion; `block` (`true`) with `reason`; the new `input` (pi) or `args` (OpenCode) |
-//! | an event after a call | `{}`, or `append`, a text for the agent |
+//! | an event after a call, or at the end of a turn | `{}`, or `append`, a text for the agent |
 //! | any other | `{}` |
 //!
 //! The shim takes everything that is not like this for a denial, of events before a call, and for nothing else.
@@ -42,6 +43,7 @@ use crate::hook::PAYLOAD;
 use crate::judge::Judge;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
+use crate::watch::{Sessions, Watch};
 use crate::{Failure, exit, fired, place};
 
 /// A line from the shim.
@@ -68,7 +70,8 @@ pub(super) fn run(agent: &str, packs: &Packs, plugins: &Plugins) -> Result<ExitC
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
     let runtime = runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
-    let shared = Arc::new(Shared { plugin, packs: packs.clone(), plugins: plugins.clone() });
+    let watch = Watch::Sessions(Arc::new(Sessions::new(plugin.clone(), frames.clone())));
+    let shared = Arc::new(Shared { plugin, packs: packs.clone(), plugins: plugins.clone(), watch });
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -119,6 +122,7 @@ struct Shared {
     plugin: Plugin,
     packs: Packs,
     plugins: Plugins,
+    watch: Watch,
 }
 
 /// An event that is being answered.
@@ -164,9 +168,9 @@ impl Request {
         let moment = agent.unreadable(event.as_deref());
         let frames = frames.about(&id);
         let mut owed = Owed { agent, moment, id, frames: frames.clone(), paid: false };
-        let Shared { plugin, packs, plugins } = &*shared;
+        let Shared { plugin, packs, plugins, watch } = &*shared;
         let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
-        let desk = Desk { agent, packs, plugins, judge: &judge, frames: Some(frames) };
+        let desk = Desk { agent, packs, plugins, judge: &judge, watch, frames: Some(frames) };
         let said = desk.answer(event.as_deref(), &payload).await;
         owed.pay(&said);
     }

@@ -10,6 +10,7 @@ const HELLO_MS = 5_000;
 const ANSWER_MS = 15_000; // open questions to the user do not count
 const OBSERVER_MS = 60_000; // how long the answer to an observer is still of use
 const RESULT_MS = 2_000; // the longest that an observer holds the agent up
+const CHECK_MS = 20_000; // and that the check of changed files does
 const QUESTION_MS = 60_000; // for a question that brings no time of its own
 const LINE_BYTES = 16 * 1024 * 1024;
 const BACKLOG_BYTES = 1024 * 1024; // of lines that the host has not read; updates are dropped then

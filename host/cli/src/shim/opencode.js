@@ -40,7 +40,7 @@ export const Toolgate = async (plugin) => {
 				const keep = (result) => {
 					if (typeof result?.append === "string" && result.append) waiting.push({ session, text: result.append });
 				};
-				keep(await host.observe("tool.execute.after", event, undefined, { late: keep }));
+				keep(await host.observe("tool.execute.after", event, undefined, { wait: CHECK_MS, late: keep }));
 				append(output, waiting, session);
 			} catch {
 				// The result stays as it is.
@@ -49,7 +49,12 @@ export const Toolgate = async (plugin) => {
 		event: async ({ event }) => {
 			if (!EVENTS.includes(event?.type)) return;
 			const input = { sessionID: event.properties?.sessionID, event };
-			await host.observe(event.type, payload({ input }), undefined);
+			// What is found at the end of a turn comes with the next result.
+			const keep = (result) => {
+				if (typeof result?.append === "string" && result.append) waiting.push({ session: input.sessionID, text: result.append });
+			};
+			const result = await host.observe(event.type, payload({ input }), undefined, { late: keep });
+			if (result) keep(result);
 		},
 		dispose: async () => host.stop(),
 	};

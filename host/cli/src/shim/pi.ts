@@ -8,15 +8,18 @@ import { stripVTControlCharacters } from "node:util";
 import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-works/pi-coding-agent";
 
 const DIAGNOSTICS = "toolgate-diagnostics"; // kind of the messages that report on checks
+const REPORT = "pi-lens-diagnostics"; // and of those that come with their own lines
 const CONTEXT = "toolgate-context"; // and of those that tell the model at the start
 const UPDATE_MS = 250; // between two updates of one call
 const UPDATE_CHARS = 4_000; // of an update's text, from its end
+const UPDATE_LINES = 50; // of each window of sub-agents, from its end
 const FOLDED_LINES = 8; // of a report that is not unfolded
 const BLOCKED_EXIT = 126; // what a shell gives for a command that it may not run
 
 export default function toolgate(pi: ExtensionAPI): void {
 	const host = new Host("pi", display(pi));
 	const updated = new Map<string, number>(); // when the last update of a call was sent
+	let sentOn = false; // whether the run that goes on does so for a report of ours
 
 	// The gates come first: an extension whose setup throws is dropped, and pi goes on without it.
 	pi.on("tool_call", async (event, ctx) => {
@@ -35,6 +38,7 @@ export default function toolgate(pi: ExtensionAPI): void {
 		updated.delete(event.toolCallId);
 		const seen = { ...event, content: withoutImages(event.content) };
 		const result = await host.observe("tool_result", payload(seen, ctx), ctx, {
+			wait: CHECK_MS,
 			// Too late for the result itself, but not for the model's next turn.
 			late: (late) => report(pi, late.append, late.details),
 		});
@@ -48,7 +52,7 @@ export default function toolgate(pi: ExtensionAPI): void {
 		if (now - (updated.get(event.toolCallId) ?? 0) < UPDATE_MS) return;
 		updated.set(event.toolCallId, now);
 		const { type, toolCallId, toolName } = event;
-		const partial = textOf(event.partialResult?.content).slice(-UPDATE_CHARS);
+		const partial = { text: textOf(event.partialResult?.content).slice(-UPDATE_CHARS), details: activity(event.partialResult?.details) };
 		host.tell("tool_execution_update", payload({ type, toolCallId, toolName, partial }, ctx), ctx);
 	});
 	pi.on("tool_execution_end", (event, ctx) => {
@@ -68,17 +72,24 @@ export default function toolgate(pi: ExtensionAPI): void {
 	pi.on("agent_end", async (event, ctx) => {
 		// The messages of the whole conversation are left out. What the host sends before its answer
 		// still belongs to this run, so it gets the time to look at what was changed.
-		await host.observe("agent_end", payload({ type: event.type }, ctx), ctx, { wait: ANSWER_MS });
+		const again = sentOn;
+		sentOn = false;
+		const result = await host.observe("agent_end", payload({ type: event.type, again }, ctx), ctx, { wait: CHECK_MS });
+		if (typeof result?.append !== "string" || result.append === "") return;
+		sentOn = true;
+		pi.sendMessage({ customType: DIAGNOSTICS, content: result.append, display: true }, { deliverAs: "followUp", triggerTurn: true });
 	});
 	pi.on("session_shutdown", async (event, ctx) => {
 		if (host.child) await host.observe("session_shutdown", payload(event, ctx), ctx, { wait: 1_000 });
 		host.stop();
 	});
 
-	try {
-		pi.registerMessageRenderer(DIAGNOSTICS, renderReport);
-	} catch {
-		// Then pi shows the messages in its own way.
+	for (const kind of [DIAGNOSTICS, REPORT]) {
+		try {
+			pi.registerMessageRenderer(kind, renderReport);
+		} catch {
+			// Then pi shows the messages in its own way.
+		}
 	}
 }
 
@@ -115,11 +126,17 @@ function display(pi: ExtensionAPI) {
 			pi.appendEntry(String(frame.kind), frame.entry);
 		},
 		message(frame) {
+			const drawn = Array.isArray(frame.folded) ? { folded: frame.folded, unfolded: frame.unfolded } : undefined;
 			const deliverAs = { "follow-up": "followUp", "next-turn": "nextTurn" }[frame.delivery] ?? "steer";
 			// `triggerTurn: false` means more to pi than its absence: not to steer a running turn.
 			const options = frame.trigger_turn === true ? { deliverAs, triggerTurn: true } : { deliverAs };
 			pi.sendMessage(
-				{ customType: String(frame.kind), content: String(frame.text), display: frame.visible !== false, details: frame.details },
+				{
+					customType: String(frame.kind),
+					content: String(frame.text),
+					display: frame.visible !== false,
+					details: drawn ? { ...frame.details, ...drawn } : frame.details,
+				},
 				options as Parameters<ExtensionAPI["sendMessage"]>[1],
 			);
 		},
@@ -142,34 +159,76 @@ function plain(text: string): string {
 	return stripVTControlCharacters(text).replace(/(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, "");
 }
 
-/** A report as plain lines. pi ends with an error if one is wider than the terminal. */
+/** What sub-agents have done lately, as far as a tool tells it. */
+function activity(details: unknown) {
+	const windows = (details as { windows?: unknown } | undefined)?.windows;
+	if (!Array.isArray(windows)) return undefined;
+	const lines = (window: { lines?: unknown }) => (Array.isArray(window?.lines) ? window.lines.slice(-UPDATE_LINES) : []);
+	const short = (line: { kind?: unknown; content?: unknown }) => ({
+		kind: line?.kind,
+		content: typeof line?.content === "string" ? line.content.slice(0, 80) : undefined,
+	});
+	return { windows: windows.map((window) => ({ lines: lines(window).map(short) })) };
+}
+
+/** A report as the host has drawn it, else as plain lines. pi ends with an error if one is wider than the terminal. */
 const renderReport: MessageRenderer = (message, options, theme) => {
-	const lines = plain(textOf(message.content)).trimEnd().split("\n");
-	const shown = options.expanded ? lines : lines.slice(0, FOLDED_LINES);
-	if (shown.length < lines.length) shown.push(`… ${lines.length - shown.length} more lines`);
+	const details = message.details as { folded?: unknown; unfolded?: unknown } | undefined;
+	const drawn = options.expanded ? details?.unfolded : details?.folded;
+	const shown = Array.isArray(drawn) && drawn.length > 0 ? drawn.map(spans) : plainLines(textOf(message.content), options.expanded);
 	return {
 		render(width: number): string[] {
 			const pad = " ".repeat(Math.min(options.outputPad ?? 1, width));
 			const wrapped = shown.flatMap((line) => wrap(line, width - pad.length));
-			return wrapped.map((line) => pad + theme.fg("customMessageText", line));
+			return wrapped.map((line) => pad + line.map((span) => paint(theme, span)).join(""));
 		},
 		invalidate(): void {},
 	};
 };
 
+interface Span {
+	text: string;
+	style: string;
+}
+
+function spans(line: unknown): Span[] {
+	const list: { text?: unknown; style?: unknown }[] = Array.isArray(line) ? line : [];
+	return list.map((span) => ({ text: plain(String(span?.text ?? "")).replaceAll("\n", " "), style: String(span?.style ?? "") }));
+}
+
+function plainLines(text: string, expanded: boolean): Span[][] {
+	const lines = plain(text).trimEnd().split("\n");
+	const shown = expanded ? lines : lines.slice(0, FOLDED_LINES);
+	if (shown.length < lines.length) shown.push(`… ${lines.length - shown.length} more lines`);
+	return shown.map((text) => [{ text, style: "" }]);
+}
+
+/** In the colour of the theme; one that this theme does not have is the usual one. */
+function paint(theme: Parameters<MessageRenderer>[2], span: Span): string {
+	try {
+		return theme.fg((span.style || "customMessageText") as Parameters<typeof theme.fg>[0], span.text);
+	} catch {
+		return theme.fg("customMessageText", span.text);
+	}
+}
+
 /** Cuts a line into pieces of so many columns, counting too many rather than too few. */
-function wrap(line: string, columns: number): string[] {
-	const pieces = [""];
+function wrap(line: Span[], columns: number): Span[][] {
+	const pieces: Span[][] = [[]];
 	let used = 0;
-	for (const character of line.replaceAll("\t", "    ")) {
-		const wide = character >= " " && character <= "~" ? 1 : 2;
-		if (wide > columns) continue;
-		if (used + wide > columns) {
-			pieces.push("");
-			used = 0;
+	for (const { text, style } of line) {
+		pieces[pieces.length - 1].push({ text: "", style });
+		for (const character of text.replaceAll("\t", "    ")) {
+			const wide = character >= " " && character <= "~" ? 1 : 2;
+			if (wide > columns) continue;
+			if (used + wide > columns) {
+				pieces.push([{ text: "", style }]);
+				used = 0;
+			}
+			const piece = pieces[pieces.length - 1];
+			piece[piece.length - 1].text += character;
+			used += wide;
 		}
-		pieces[pieces.length - 1] += character;
-		used += wide;
 	}
 	return pieces;
 }

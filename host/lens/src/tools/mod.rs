@@ -286,7 +286,13 @@ pub(crate) fn failure(output: &Output) -> String {
     let said = if output.stderr.trim_ascii().is_empty() { &output.stdout } else { &output.stderr };
     let said = String::from_utf8_lossy(said.get(..said.len().min(64 << 10)).unwrap_or_default());
     let lines = said.lines().map(|line| line.trim_matches([' ', '\t', '━']));
-    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).take(4).collect();
+    let mut lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    // Python says at the end what happened, most others at the start.
+    if lines.iter().any(|line| line.starts_with("Traceback ")) {
+        lines.reverse();
+        lines.truncate(1);
+    }
+    lines.truncate(4);
     plain(&format!("ended with {}: {}", output.status, lines.join(" ")), SAID)
 }
 
@@ -309,3 +315,6 @@ pub(crate) fn unless_set(command: &mut Command, name: &str, value: impl Into<OsS
         command.env(name, value.into());
     }
 }
+
+#[cfg(test)]
+mod tests;

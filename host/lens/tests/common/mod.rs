@@ -70,6 +70,8 @@ impl Scratch {
             .env("CODE_LENS_CWD", self.at("project"))
             .env("XDG_STATE_HOME", self.at("state"))
             .env("XDG_CACHE_HOME", self.at("cache"))
+            // Cargo's proxy sets it for what it starts, such as these tests.
+            .env_remove("RUSTUP_TOOLCHAIN")
             .stdin(Stdio::null())
             .stderr(Stdio::piped());
         command

@@ -1,0 +1,376 @@
+//! `toolgate lens`: the check daemon of a project, as it is found, started, asked and trusted.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalFiles, LocalGit};
+use toolgate_host::{CapabilityError, plain};
+use toolgate_lens::trust::{Trust, TrustError};
+
+use crate::agent::Scene;
+use crate::check::output_lost;
+use crate::serve::resident;
+use crate::show::{self, BOLD, DIM};
+use crate::{Failure, exit, person, place};
+
+#[derive(Args)]
+#[command(after_help = "\
+The daemon is started when it is needed, one for each project, and ends with the last session or after five idle minutes.
+
+What a project brings along (its node_modules, configuration that is code, build scripts, macros) runs only in a folder \
+that you trust. Elsewhere your own tools are used, without such configuration, and what needs it is skipped.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Whether changed files are checked at all.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Switch {
+    /// Do not have changed files checked
+    #[arg(long)]
+    no_lens: bool,
+}
+
+impl Switch {
+    /// Whether they are.
+    pub(crate) fn is_on(self) -> bool {
+        !self.no_lens
+    }
+
+    /// As it is given again.
+    pub(crate) fn arguments(self) -> Vec<String> {
+        self.no_lens.then(|| "--no-lens".to_owned()).into_iter().collect()
+    }
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check files: those given, else all that differ from the last commit
+    #[command(after_help = "\
+Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such file, 70 no daemon.")]
+    Check(Check),
+    /// Say whether the project's daemon runs, and what it has
+    Status(Status),
+    /// Let the project's own tools and configuration run in checks; only at a terminal of yours
+    Trust(Trusted),
+    /// Do not let them any more
+    Untrust(Folder),
+    /// End the project's daemon
+    Stop(Folder),
+    /// The daemon itself, as its clients start it
+    #[command(hide = true)]
+    Serve,
+}
+
+#[derive(Args)]
+struct Check {
+    /// The files
+    files: Vec<PathBuf>,
+
+    /// Print the daemon's answer as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Status {
+    #[command(flatten)]
+    folder: Folder,
+
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct Trusted {
+    #[command(flatten)]
+    folder: Folder,
+
+    /// List the folders that are trusted
+    #[arg(long, conflicts_with = "folder")]
+    list: bool,
+}
+
+#[derive(Args)]
+struct Folder {
+    /// The folder, with all below it [default: the project of the current folder]
+    folder: Option<PathBuf>,
+}
+
+impl Folder {
+    fn root(&self) -> Result<PathBuf, Failure> {
+        let folder = place::folder(self.folder.as_deref())?;
+        match self.folder {
+            Some(_) => Ok(PathBuf::from(folder)),
+            None => Ok(place::project_root(Path::new(&folder))),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    match &arguments.command {
+        Command::Check(arguments) => check(arguments),
+        Command::Status(arguments) => status(arguments),
+        Command::Trust(arguments) if arguments.list => trusted(),
+        Command::Trust(arguments) => trust(&arguments.folder.root()?),
+        Command::Untrust(folder) => untrust(&folder.root()?),
+        Command::Stop(folder) => stop(&folder.root()?),
+        Command::Serve => {
+            Ok(toolgate_lens::serve(std::env::var_os("CODE_LENS_SOCKET_PATH"), std::env::var_os("CODE_LENS_CWD")))
+        }
+    }
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    Ok(runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?.block_on(work))
+}
+
+/// The daemon of a project, for a person.
+fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
+    let scene = Scene { session: std::process::id().to_string(), root: root.display().to_string(), ..Scene::default() };
+    daemon("toolgate", &scene).ok_or_else(|| Failure::new(exit::SOFTWARE, "there is no place for the daemon's socket"))
+}
+
+fn check(arguments: &Check) -> Result<ExitCode, Failure> {
+    let here = place::folder(None)?;
+    let root = place::project_root(Path::new(&here));
+    let files = match arguments.files.as_slice() {
+        [] => changed(&root)?,
+        files => given(files, Path::new(&here))?,
+    };
+    let mut out = anstream::stdout();
+    if files.is_empty() {
+        writeln!(out, "{DIM}no file differs from the last commit{DIM:#}").map_err(output_lost)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let daemon = by_hand(&root)?;
+    let params = json!({ "files": files, "config": {
+        "prettier": true, "linters": true, "lsp": true, "tsc": true, "lspDelayMs": 1_000, "maxConcurrency": 4,
+        "prettierTimeoutMs": 30_000, "linterTimeoutMs": 30_000, "tscTimeoutMs": 30_000,
+    } });
+    let asked = async {
+        daemon.ensure().await?;
+        let answer = daemon.request("fullCheck".to_owned(), params.to_string()).await;
+        daemon.stop().await?;
+        answer
+    };
+    let answer = block_on(asked)?.map_err(|error| unanswered(&error))?;
+    let answer: Value = serde_json::from_str(&answer).unwrap_or_default();
+    let text = answer.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default();
+    if answer.get("isError") == Some(&Value::Bool(true)) {
+        return Err(Failure::new(exit::DATA, text.to_owned()));
+    }
+    let details = answer.get("details").unwrap_or(&Value::Null);
+    let written = match arguments.json {
+        true => writeln!(out, "{details}"),
+        false => text.lines().try_for_each(|line| writeln!(out, "{}", plain(line))),
+    };
+    written.map_err(output_lost)?;
+    let statuses = details.get("statuses").and_then(Value::as_object);
+    let ended = |how: &str| statuses.is_some_and(|all| all.values().any(|status| status == how));
+    Ok(ExitCode::from(match (ended("issues"), ended("error")) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 0,
+    }))
+}
+
+fn changed(root: &Path) -> Result<Vec<String>, Failure> {
+    let found = block_on(LocalGit.changed_files(root.display().to_string()))?;
+    let found = found.map_err(|error| Failure::new(exit::NO_INPUT, format!("name the files: {}", sentence(&error))))?;
+    Ok(found.into_iter().filter(|file| file.change != Change::Deleted).map(|file| file.path).collect())
+}
+
+fn given(files: &[PathBuf], here: &Path) -> Result<Vec<String>, Failure> {
+    let absolute = |file: &PathBuf| {
+        let path = here.join(file);
+        match path.metadata() {
+            Ok(found) if found.is_file() => Ok(path.display().to_string()),
+            Ok(_) => Err(Failure::new(exit::NO_INPUT, format!("{}: it is not a regular file", file.display()))),
+            Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display()))),
+        }
+    };
+    files.iter().map(absolute).collect()
+}
+
+fn status(arguments: &Status) -> Result<ExitCode, Failure> {
+    let root = arguments.folder.root()?;
+    let daemon = by_hand(&root)?;
+    let answer = block_on(daemon.request("status".to_owned(), "{}".to_owned()))?;
+    let said: Value = match &answer {
+        Ok(answer) => serde_json::from_str(answer).unwrap_or_default(),
+        Err(CapabilityError::Unavailable(_)) => Value::Null,
+        Err(error) => return Err(unanswered(error)),
+    };
+    let trusted = trust_list()?.check(&root);
+    let mut out = anstream::stdout();
+    if arguments.json {
+        let text = json!({
+            "schema": 1, "root": root, "socket": daemon.socket(), "running": answer.is_ok(), "trusted": trusted.is_ok(),
+            "daemon": said,
+        });
+        writeln!(out, "{text}").map_err(output_lost)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
+    let mut lines = vec![line("project", root.display().to_string())];
+    lines.push(line("trusted", trusted.map_or_else(|why| format!("no: {why}"), |()| "yes".to_owned())));
+    lines.push(match answer {
+        Ok(_) => line("daemon", format!("runs, {}", daemon.socket().display())),
+        Err(_) => line("daemon", "does not run; it is started when it is needed".to_owned()),
+    });
+    for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
+        lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    }
+    writeln!(out, "{}", lines.join("\n")).map_err(output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn trust_list() -> Result<Trust, Failure> {
+    Trust::of_user().ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME"))
+}
+
+fn trusted() -> Result<ExitCode, Failure> {
+    let list = trust_list()?.list().map_err(|error| unusable(&error))?;
+    let mut out = anstream::stdout();
+    if list.is_empty() {
+        writeln!(out, "{DIM}no folder is trusted{DIM:#}").map_err(output_lost)?;
+    }
+    for folder in list {
+        writeln!(out, "{}", plain(&folder.path.display().to_string())).map_err(output_lost)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn trust(folder: &Path) -> Result<ExitCode, Failure> {
+    // First, so that an agent learns nothing here but that.
+    person::present("no folder is trusted from here")?;
+    let list = trust_list()?;
+    if list.check(folder).is_ok() {
+        writeln!(anstream::stdout(), "it is trusted already").map_err(output_lost)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let question = format!(
+        "{}\nWhat is below it may run when files in it are checked: node_modules, configuration that is code, build \
+         scripts.\nType {{word}} to trust it:",
+        show::whole(&folder.display().to_string(), show::LINE),
+    );
+    person::agrees(&question, "the folder is not trusted")?;
+    let folder = list.add(folder).map_err(|error| unusable(&error))?;
+    let folder = plain(&folder.display().to_string());
+    writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back").map_err(output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Taking back only forbids more, so anyone may.
+fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
+    match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
+        true => {
+            let folder = plain(&folder.display().to_string());
+            writeln!(anstream::stdout(), "{folder} is not trusted any more").map_err(output_lost)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
+    }
+}
+
+fn stop(root: &Path) -> Result<ExitCode, Failure> {
+    let daemon = by_hand(root)?;
+    let said = match block_on(daemon.request("stop".to_owned(), "{}".to_owned()))? {
+        Ok(_) => "the daemon ends",
+        Err(CapabilityError::Unavailable(_)) => "there is none",
+        Err(error) => return Err(unanswered(&error)),
+    };
+    writeln!(anstream::stdout(), "{said}").map_err(output_lost)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unusable(error: &TrustError) -> Failure {
+    Failure::new(exit::DATA, error.to_string())
+}
+
+fn unanswered(error: &CapabilityError) -> Failure {
+    Failure::new(exit::SOFTWARE, sentence(error))
+}
+
+fn sentence(error: &CapabilityError) -> String {
+    match error {
+        CapabilityError::Denied(why)
+        | CapabilityError::NotFound(why)
+        | CapabilityError::Unavailable(why)
+        | CapabilityError::Invalid(why)
+        | CapabilityError::Other(why) => why.clone(),
+        CapabilityError::Timeout => "the daemon gives no answer in time".to_owned(),
+        CapabilityError::TooLarge(limit) => format!("more than the limit of {limit}"),
+    }
+}
+
+/// The file in a project's root that says how its changed files are checked, as pi-lens has it.
+const PROJECT: &str = ".pi-lens.json";
+
+/// Files of rules that may say it, too.
+const ALSO: [&str; 2] = ["toolgate.yaml", "toolgate.yml"];
+
+/// The configuration that the lens reads.
+pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
+    let root = Path::new(&scene.root);
+    let mut files = LocalFiles::new();
+    for file in ALSO.iter().filter_map(|name| place::user_file_named(name)) {
+        files = files.config("lens", "user", file);
+    }
+    for name in [PROJECT].iter().chain(&ALSO) {
+        files = files.config("lens", "project", root.join(name));
+    }
+    // Only pi has messages of its own kinds.
+    match pi_settings().filter(|_| agent == "pi") {
+        Some(settings) => files.config("pi-settings", "user", settings),
+        None => files,
+    }
+}
+
+fn pi_settings() -> Option<PathBuf> {
+    let folder = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(folder.or_else(|| Some(Path::new(&place::home()?).join(".pi/agent")))?.join("settings.json"))
+}
+
+/// The user's own file, as far as it says something of the daemon.
+#[derive(Default, Deserialize)]
+struct Users {
+    #[serde(default)]
+    lens: Option<Settings>,
+}
+
+#[derive(Default, Deserialize)]
+struct Settings {
+    /// What starts `@harms-haus/code-lens`: `node` and its `dist/server.js`. Without it Toolgate's own daemon is used.
+    #[serde(default, rename = "code-lens")]
+    code_lens: Option<Vec<String>>,
+}
+
+/// What starts another daemon than our own, if the user wants that. A project cannot say it: it is a program.
+fn code_lens() -> Option<Vec<OsString>> {
+    let texts = ALSO.iter().filter_map(|name| std::fs::read_to_string(place::user_file_named(name)?).ok());
+    // Nearly nobody has it, and reading YAML takes its time.
+    let mut named = texts.filter(|text| text.contains("code-lens"));
+    let found = named.find_map(|text| serde_saphyr::from_str::<Users>(&text).ok()?.lens?.code_lens)?;
+    Some(found.into_iter().map(OsString::from).collect()).filter(|command: &Vec<OsString>| !command.is_empty())
+}
+
+/// The daemon of a project, for a session. None if there is no telling where it would be.
+pub(crate) fn daemon(agent: &str, scene: &Scene) -> Option<LocalDaemon> {
+    if let Some(command) = code_lens() {
+        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&place::home()?), command));
+    }
+    let program = std::env::current_exe().ok()?;
+    let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
+    let session = format!("{agent}:{}", scene.session);
+    Some(LocalDaemon::own(&scene.root, &resident::folder()?, command, session))
+}

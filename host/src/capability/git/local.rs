@@ -1,0 +1,240 @@
+//! git itself, run as against a hostile repository.
+//!
+//! What a repository's own files could have run by `git status`, and what is done about it:
+//!
+//! | Names a program | |
+//! |---|---|
+//! | `core.fsmonitor` | switched off |
+//! | hooks, `core.hooksPath` | there are none in `/dev/null`; the index is not written (optional locks off) |
+//! | `filter.NAME.clean`, `.process` with `.gitattributes` or `info/attributes` | each that any configuration names is emptied |
+//! | configuration of submodules | submodules are not looked into |
+//! | `remote.*` of a partial clone, fetched from when an object is missing | nothing is fetched, no protocol is allowed |
+//! | a folder that looks like a bare repository, planted in the project | bare repositories are not taken for one |
+//! | `core.pager`, editors, `diff.external`, text conversion, credential helpers, signatures | not used by what is asked; emptied or switched off anyway where there is one name for it |
+//!
+//! The user's own configuration is read (it says which folders are safe), its filters do not run either.
+//! Which names there are comes from `git config --list`, which runs nothing. Whoever changes the configuration between the
+//! two calls can already run programs.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::{Git, branch};
+use crate::CapabilityError;
+use crate::capability::apart::apart;
+use crate::capability::{Answer, Change, ChangedFile};
+use crate::limits::deadline;
+
+/// Most files in an answer.
+const FILES: usize = 10_000;
+
+/// Most bytes that git may say.
+const OUTPUT: usize = 16 << 20;
+
+/// Configuration that is in force whatever any file says.
+const CONFIGURATION: &[(&str, &str)] = &[
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "false"),
+    ("core.askPass", ""),
+    ("core.sshCommand", "false"),
+    ("core.alternateRefsCommand", "false"),
+    ("core.untrackedCache", "false"),
+    ("credential.helper", ""),
+    ("diff.external", ""),
+    ("gpg.program", "false"),
+    ("protocol.allow", "never"),
+    ("safe.bareRepository", "explicit"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+];
+
+/// The local git, as far as it can be run without running what the repository names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalGit;
+
+#[async_trait]
+impl Git for LocalGit {
+    async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>> {
+        apart(move || changed(Path::new(&folder), Instant::now() + deadline::GIT)).await?
+    }
+
+    async fn branch(&self, folder: String) -> Answer<Option<String>> {
+        apart(move || branch(Path::new(&folder))).await?
+    }
+}
+
+fn changed(folder: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
+    let git = Runner { program: program(folder)?, folder, end };
+    let root = git.run(&["rev-parse", "--show-toplevel"], &[])?;
+    let root = PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?);
+    let names = git.run(&["config", "--list", "--name-only", "-z"], &[])?;
+    let filters = filters(&names);
+    // The paths are those of the folder, but relative to the root.
+    let arguments = [
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+        "--no-renames",
+        "--",
+        ".",
+    ];
+    files(&git.run(&arguments, &filters)?, &root)
+}
+
+/// Git, which is neither beside nor below the folder in question.
+fn program(folder: &Path) -> Answer<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let fits = |path: &PathBuf| {
+        let real = path.canonicalize();
+        real.is_ok_and(|real| real.is_file() && !folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)))
+    };
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let found = folders.map(|folder| folder.join("git")).find(fits);
+    found.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))
+}
+
+/// Settings that leave every filter that is named without a program.
+fn filters(names: &[u8]) -> Vec<(String, &'static str)> {
+    let mut filters = Vec::new();
+    for name in names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok()) {
+        let Some((filter, key)) = name.rsplit_once('.').filter(|(filter, _)| filter.starts_with("filter.")) else {
+            continue;
+        };
+        if matches!(key, "clean" | "smudge" | "process" | "required") {
+            filters.push((name.to_owned(), if key == "required" { "false" } else { "" }));
+            filters.push((format!("{filter}.required"), "false"));
+        }
+    }
+    filters
+}
+
+/// What `git status --porcelain=v2 -z` says.
+fn files(output: &[u8], root: &Path) -> Answer<Vec<ChangedFile>> {
+    let mut found = Vec::new();
+    for entry in output.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let Ok(entry) = text(entry) else {
+            // Such a name cannot be said in the contract.
+            tracing::warn!("a changed file whose name is no UTF-8 is left out");
+            continue;
+        };
+        let (kind, rest) = entry.split_once(' ').unwrap_or((&entry, ""));
+        // Fields before the path: XY, sub, three or four modes, two or three hashes.
+        let fields = match kind {
+            "?" => 0,
+            "1" => 7,
+            "u" => 9,
+            _ => continue,
+        };
+        let mut parts = rest.splitn(fields + 1, ' ');
+        let states = if fields == 0 { "" } else { parts.next().unwrap_or_default() };
+        let path = parts.last().unwrap_or_default();
+        if path.is_empty() || path.ends_with('/') {
+            // A repository inside the repository; its files are its own.
+            continue;
+        }
+        if found.len() == FILES {
+            return Err(CapabilityError::TooLarge(FILES as u64));
+        }
+        let change = match (kind, states) {
+            ("?", _) => Change::Untracked,
+            (_, states) if states.contains('D') => Change::Deleted,
+            (_, states) if states.starts_with('A') => Change::Added,
+            _ => Change::Modified,
+        };
+        let path = root.join(path).into_os_string().into_string();
+        found.extend(path.ok().map(|path| ChangedFile { path, change }));
+    }
+    Ok(found)
+}
+
+fn text(bytes: &[u8]) -> Answer<String> {
+    String::from_utf8(bytes.to_vec()).map_err(|_| CapabilityError::Other("a path is no UTF-8 text".to_owned()))
+}
+
+/// Runs git in a folder, until a moment.
+struct Runner<'a> {
+    program: PathBuf,
+    folder: &'a Path,
+    end: Instant,
+}
+
+impl Runner<'_> {
+    fn run(&self, arguments: &[&str], more: &[(String, &'static str)]) -> Answer<Vec<u8>> {
+        let mut command = Command::new(&self.program);
+        command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
+        command.args(arguments).current_dir(self.folder).env_clear();
+        for name in ["HOME", "XDG_CONFIG_HOME", "PATH"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
+        // Not by `-c`, which cannot say every name.
+        let settings = CONFIGURATION.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        let settings: Vec<(String, &str)> = settings.chain(more.iter().cloned()).collect();
+        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (at, (name, value)) in settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
+        }
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "none");
+        command.env("LC_ALL", "C");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let child = command.spawn().map_err(|error| CapabilityError::Unavailable(format!("git: {error}")))?;
+        Running(child).output(self.end)
+    }
+}
+
+/// A git that runs. Its group goes with it.
+struct Running(Child);
+
+impl Running {
+    fn output(mut self, end: Instant) -> Answer<Vec<u8>> {
+        let other = |error: std::io::Error| CapabilityError::Other(format!("git: {error}"));
+        let mut stdout = self.0.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
+        let mut output = Vec::new();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            wait(&stdout, end.saturating_duration_since(Instant::now()))?;
+            match stdout.read(&mut buffer).map_err(other)? {
+                0 => break,
+                read => output.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+            }
+            if output.len() > OUTPUT {
+                return Err(CapabilityError::TooLarge(OUTPUT as u64));
+            }
+        }
+        let status = self.0.wait().map_err(other)?;
+        match status.success() {
+            true => Ok(output),
+            false => Err(CapabilityError::Unavailable("the folder is in no work tree that git reads".to_owned())),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        // One that has ended already, and left nobody behind, is no error.
+        let _ = id.map(|id| kill_process_group(id, Signal::KILL));
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until there is something to read.
+fn wait(stream: &impl std::os::fd::AsFd, left: Duration) -> Answer<()> {
+    let timeout = Timespec::try_from(left).map_err(|error| CapabilityError::Other(error.to_string()))?;
+    let mut polled = [PollFd::new(stream, PollFlags::IN)];
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(0) => Err(CapabilityError::Timeout),
+        Ok(_) => Ok(()),
+        Err(error) => Err(CapabilityError::Other(error.to_string())),
+    }
+}

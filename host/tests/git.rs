@@ -1,0 +1,263 @@
+//! git, run in repositories that try to run programs of their own.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Change, Git, LocalGit};
+
+/// A repository in a scratch folder.
+struct Repository {
+    folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let root = folder.path().canonicalize().expect("its real path").join("repo");
+        std::fs::create_dir(&root).expect("a folder");
+        let repository = Repository { folder, root };
+        repository.git(&["init", "-q", "-b", "main"]);
+        repository
+    }
+
+    /// Runs git as anybody would.
+    fn git(&self, arguments: &[&str]) -> bool {
+        git(&self.root, arguments)
+    }
+
+    fn write(&self, path: &str, content: &str) {
+        let path = self.root.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+
+    fn commit(&self) {
+        assert!(self.git(&["add", "-A"]) && self.git(&["commit", "-qm", "x"]), "a commit");
+    }
+
+    /// A program that leaves a mark with its name.
+    fn trap(&self, name: &str) -> String {
+        self.program(name, "cat")
+    }
+
+    fn program(&self, name: &str, then: &str) -> String {
+        let (program, mark) = (self.folder.path().join(format!("trap-{name}")), self.mark(name));
+        std::fs::write(&program, format!("#!/bin/sh\ntouch '{}'\n{then}\n", mark.display())).expect("a program");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+        program.display().to_string()
+    }
+
+    fn mark(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("mark-{name}"))
+    }
+
+    /// The traps that have been sprung; each is set again.
+    fn sprung(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a list").filter_map(Result::ok);
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut sprung: Vec<String> = names.filter_map(|name| Some(name.strip_prefix("mark-")?.to_owned())).collect();
+        sprung.iter().for_each(|name| std::fs::remove_file(self.mark(name)).expect("set again"));
+        sprung.sort();
+        sprung
+    }
+
+    async fn changed(&self, folder: &str) -> Result<Vec<(String, Change)>, CapabilityError> {
+        let folder = self.root.join(folder).display().to_string();
+        let found = LocalGit.changed_files(folder).await?;
+        let relative = |path: &str| Path::new(path).strip_prefix(&self.root).expect("in it").display().to_string();
+        let mut found: Vec<_> = found.into_iter().map(|file| (relative(&file.path), file.change)).collect();
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(found)
+    }
+}
+
+fn git(folder: &Path, arguments: &[&str]) -> bool {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "protocol.file.allow=always"]).args(arguments);
+    command.current_dir(folder).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[tokio::test]
+async fn changed_files_are_all_that_differ_from_the_commit_below_a_folder() {
+    let repository = Repository::new();
+    for path in ["same", "sub/changed", "sub/gone", "moved", "other/changed", "sub/mode"] {
+        repository.write(path, "x\n");
+    }
+    repository.write(".gitignore", "ignored\n");
+    repository.commit();
+    for path in ["sub/changed", "other/changed"] {
+        repository.write(path, "yy\n");
+    }
+    for path in ["sub/new\nline", "sub/deep/Ünï", "sub/ignored", "sub/-x"] {
+        repository.write(path, "n\n");
+    }
+    repository.write("sub/added", "a\n");
+    assert!(repository.git(&["add", "sub/added"]) && repository.git(&["mv", "moved", "sub/renamed"]));
+    std::fs::remove_file(repository.root.join("sub/gone")).expect("deleted");
+    assert!(git(&repository.root.join("sub"), &["init", "-q", "inner"]));
+    repository.write("sub/inner/file", "theirs\n");
+    let below = [
+        ("sub/-x", Change::Untracked),
+        ("sub/added", Change::Added),
+        ("sub/changed", Change::Modified),
+        ("sub/deep/Ünï", Change::Untracked),
+        ("sub/gone", Change::Deleted),
+        ("sub/new\nline", Change::Untracked),
+        ("sub/renamed", Change::Added),
+    ];
+    let below: Vec<(String, Change)> = below.iter().map(|(path, change)| ((*path).to_owned(), *change)).collect();
+    assert_eq!(repository.changed("sub").await, Ok(below.clone()));
+    let all = repository.changed("").await.expect("an answer");
+    assert_eq!(all.len(), below.len() + 2, "{all:?}");
+    assert_eq!(repository.changed("sub/deep").await.map(|found| found.len()), Ok(1));
+    let nowhere = tempfile::tempdir().expect("a scratch folder");
+    let found = LocalGit.changed_files(nowhere.path().display().to_string()).await;
+    assert!(matches!(found, Err(CapabilityError::Unavailable(_))), "{found:?}");
+}
+
+/// Plants a program in every place that a repository's own files can name.
+fn booby_trapped() -> Repository {
+    let repository = Repository::new();
+    for path in ["a.evil", "b.proc", "c.odd", "d.info", "plain"] {
+        repository.write(path, "content\n");
+    }
+    // A submodule with traps of its own.
+    let inner = repository.folder.path().join("inner");
+    std::fs::create_dir(&inner).expect("a folder");
+    assert!(git(&inner, &["init", "-q", "-b", "main"]));
+    std::fs::write(inner.join("file"), "x\n").expect("a file");
+    assert!(git(&inner, &["add", "-A"]) && git(&inner, &["commit", "-qm", "x"]));
+    assert!(repository.git(&["submodule", "--quiet", "add", &inner.display().to_string(), "module"]));
+    repository.commit();
+    let config = |name: &str, value: &str| assert!(repository.git(&["config", name, value]), "{name}");
+    let in_module = |name: &str, value: &str| {
+        assert!(git(&repository.root.join("module"), &["config", name, value]), "{name}");
+    };
+    in_module("core.fsmonitor", &repository.trap("module-fsmonitor"));
+    in_module("filter.inner.clean", &repository.trap("module-filter"));
+    repository.write("module/.gitattributes", "* filter=inner\n");
+    repository.write("module/file", "y\n");
+    // Filters, by a name that is no ordinary one, too; named by files in the tree and by one that is not.
+    repository.write(".gitattributes", "*.evil filter=evil diff=evil\n*.proc filter=proc\n*.odd filter=o.d=d\n");
+    repository.write(".git/info/attributes", "*.info filter=info\n");
+    config("filter.evil.clean", &repository.trap("clean"));
+    config("filter.evil.smudge", &repository.trap("smudge"));
+    config("filter.evil.required", "true");
+    config("filter.proc.process", &repository.trap("process"));
+    config("filter.o.d=d.clean", &repository.trap("odd"));
+    config("filter.info.clean", &repository.trap("info"));
+    config("diff.evil.textconv", &repository.trap("textconv"));
+    config("diff.evil.command", &repository.trap("diff-command"));
+    // A file of configuration that another one includes.
+    repository.write(".git/more", &format!("[filter \"included\"]\n\tclean = {}\n", repository.trap("included")));
+    repository.write("e.incl", "x\n");
+    assert!(repository.git(&["add", "e.incl"]) && repository.git(&["commit", "-qm", "e"]));
+    config("include.path", "more");
+    for name in ["fsmonitor", "sshCommand", "pager", "editor", "askPass", "alternateRefsCommand", "gitProxy"] {
+        config(&format!("core.{name}"), &repository.trap(name));
+    }
+    for name in ["diff.external", "credential.helper", "gpg.program", "pager.status", "pager.config", "sequence.editor"]
+    {
+        config(name, &repository.trap(name));
+    }
+    config("alias.status", &format!("!{}", repository.trap("alias")));
+    config("status.submoduleSummary", "true");
+    let hooks = repository.folder.path().join("hooks");
+    std::fs::create_dir(&hooks).expect("a folder");
+    for hook in ["post-index-change", "fsmonitor-watchman", "pre-auto-gc", "reference-transaction", "post-checkout"] {
+        for folder in [&hooks, &repository.root.join(".git/hooks")] {
+            std::fs::create_dir_all(folder).expect("a folder");
+            std::fs::copy(repository.trap(&format!("hook-{hook}")), folder.join(hook)).expect("a hook");
+        }
+    }
+    config("core.hooksPath", &hooks.display().to_string());
+    // A folder that is a bare repository by its looks.
+    for (path, content) in [
+        ("bare/HEAD", "ref: refs/heads/main\n"),
+        (
+            "bare/config",
+            &format!("[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = {}\n", repository.trap("bare")),
+        ),
+        ("bare/objects/keep", ""),
+        ("bare/refs/keep", ""),
+    ] {
+        repository.write(path, content);
+    }
+    // Content of the same length, so that git has to look into the files.
+    for path in ["a.evil", "b.proc", "c.odd", "d.info", "e.incl", "plain"] {
+        repository.write(path, if path == "e.incl" { "y\n" } else { "CONTENT\n" });
+    }
+    repository.write(
+        ".gitattributes",
+        "*.evil filter=evil diff=evil\n*.proc filter=proc\n*.odd filter=o.d=d\n*.incl filter=included\n",
+    );
+    repository.sprung();
+    repository
+}
+
+#[tokio::test]
+async fn nothing_that_a_repository_names_is_run() {
+    let repository = booby_trapped();
+    let changed = repository.changed("").await.expect("an answer");
+    assert!(changed.iter().any(|(path, _)| path == "plain"), "{changed:?}");
+    assert!(changed.iter().any(|(path, change)| path == "a.evil" && *change == Change::Modified), "{changed:?}");
+    assert_eq!(repository.sprung(), Vec::<String>::new());
+    // From a folder that claims to be a repository: it is not taken for one.
+    assert!(matches!(repository.changed("bare").await, Err(CapabilityError::Unavailable(_))));
+    let _ = repository.changed("module").await;
+    assert_eq!(repository.sprung(), Vec::<String>::new());
+
+    // The traps are good: who just asks git steps into them.
+    repository.git(&["status"]);
+    repository.git(&["add", "-A"]);
+    assert!(
+        git(&repository.root.join("bare"), &["config", "--local", "--get", "core.fsmonitor"]),
+        "it is one by its looks"
+    );
+    repository.git(&["diff"]);
+    let sprung = repository.sprung();
+    let expected =
+        ["clean", "diff.external", "fsmonitor", "hook-post-index-change", "included", "info", "odd", "process"];
+    for trap in expected {
+        assert!(sprung.iter().any(|name| name == trap), "{trap} of {sprung:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_object_is_not_fetched() {
+    let repository = Repository::new();
+    repository.write("file", "x\n");
+    repository.commit();
+    let transport = format!("ext::{} %S", repository.program("transport", "exit 1"));
+    for (name, value) in [
+        ("remote.origin.url", transport.as_str()),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.partialclonefilter", "blob:none"),
+        ("extensions.partialClone", "origin"),
+        ("core.repositoryformatversion", "1"),
+        ("protocol.ext.allow", "always"),
+    ] {
+        assert!(repository.git(&["config", name, value]), "{name}");
+    }
+    // The tree of the last commit is gone, so that nothing can be compared without it.
+    for folder in std::fs::read_dir(repository.root.join(".git/objects")).expect("a list").filter_map(Result::ok) {
+        let _ = std::fs::remove_dir_all(folder.path());
+    }
+    let found = repository.changed("").await;
+    assert!(found.is_err(), "{found:?}");
+    assert_eq!(repository.sprung(), Vec::<String>::new());
+    repository.git(&["status"]);
+    assert_eq!(repository.sprung(), ["transport"]);
+}
+
+#[tokio::test]
+async fn a_git_in_the_project_is_not_the_one_that_runs() {
+    let repository = Repository::new();
+    std::fs::copy(repository.trap("git"), repository.root.join("git")).expect("a program");
+    repository.changed("").await.expect("an answer");
+    assert_eq!(repository.sprung(), Vec::<String>::new());
+}

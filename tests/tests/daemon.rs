@@ -1,0 +1,217 @@
+//! The client of check daemons: against one that misbehaves, the one that it stands in for, and our own.
+
+use std::ffi::OsString;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::{Daemon, LocalDaemon};
+use toolgate_lens_tests::fake::Fake;
+
+/// A folder that is the user's alone.
+fn scratch() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).expect("its mode");
+    let root = folder.path().canonicalize().expect("its real path");
+    (folder, root)
+}
+
+fn own(folder: &Path, command: Vec<OsString>, session: &str) -> LocalDaemon {
+    LocalDaemon::own(folder.display().to_string(), &folder.join("run"), command, session)
+}
+
+/// What an error is, in a word.
+fn kind(error: &CapabilityError) -> &'static str {
+    match error {
+        CapabilityError::Timeout => "timeout",
+        CapabilityError::TooLarge(_) => "too large",
+        CapabilityError::Unavailable(_) => "unavailable",
+        CapabilityError::Other(_) => "other",
+        _ => "something else",
+    }
+}
+
+/// What the daemon does, and what comes of a request: a result, or a kind of error.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("good", "result"),
+    ("issues", "result"),
+    ("refused", "result"),
+    ("shape", "result"),
+    ("other-first", "result"),
+    ("slow:200", "result"),
+    ("huge:1000000", "result"),
+    ("error", "other"),
+    ("never", "timeout"),
+    ("stall", "timeout"),
+    ("garbage", "timeout"),
+    ("binary", "timeout"),
+    ("null", "timeout"),
+    ("other-id", "timeout"),
+    ("slow:60000", "timeout"),
+    ("drip:600", "timeout"),
+    ("close", "unavailable"),
+    ("half", "unavailable"),
+    ("huge:52428800", "too large"),
+    ("endless:52428800", "too large"),
+];
+
+#[tokio::test]
+async fn a_daemon_that_misbehaves_is_an_error_in_time() {
+    for (script, expected) in SCRIPTS {
+        let (_kept, folder) = scratch();
+        let daemon = own(&folder, Vec::new(), "s").within(Duration::from_secs(2));
+        std::fs::create_dir(folder.join("run")).expect("a folder");
+        let _fake = Fake::start(daemon.socket(), script).expect("it listens");
+        let before = Instant::now();
+        let answer = daemon.request("fullCheck".into(), json!({ "files": ["a"] }).to_string()).await;
+        let found = answer.as_ref().map_or_else(kind, |_| "result");
+        assert_eq!(found, *expected, "{script}: {answer:?}");
+        assert!(before.elapsed() < Duration::from_secs(30), "{script}");
+        // The next request is as good as the first.
+        drop(answer);
+    }
+}
+
+#[tokio::test]
+async fn only_a_socket_of_the_users_own_is_asked() {
+    let (_kept, folder) = scratch();
+    let daemon = own(&folder, Vec::new(), "s");
+    let run = folder.join("run");
+    std::fs::create_dir(&run).expect("a folder");
+    let elsewhere = folder.join("elsewhere.sock");
+    let fake = Fake::start(&elsewhere, "good").expect("it listens");
+    for plant in ["nothing", "file", "folder", "link"] {
+        let socket = daemon.socket();
+        match plant {
+            "file" => std::fs::write(socket, "x").expect("a file"),
+            "folder" => std::fs::create_dir(socket).expect("a folder"),
+            "link" => symlink(&elsewhere, socket).expect("a link"),
+            _ => {}
+        }
+        let answer = daemon.request("fullCheck".into(), "{}".into()).await;
+        assert_eq!(answer.as_ref().map_or_else(kind, |_| "result"), "unavailable", "{plant}");
+        let _ = std::fs::remove_file(socket).or_else(|_| std::fs::remove_dir(socket));
+    }
+    assert!(fake.requests().is_empty());
+    assert!(matches!(daemon.request("x".into(), "{".into()).await, Err(CapabilityError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
+    let cases: &[(&[&str], &str)] = &[
+        (&[], "no program is set"),
+        (&["/nowhere/lens"], "/nowhere/lens"),
+        (&["/bin/false"], "ended at once"),
+        (&["/bin/true"], "does not listen"),
+    ];
+    for (command, says) in cases {
+        let (_kept, folder) = scratch();
+        let daemon = own(&folder, command.iter().map(OsString::from).collect(), "s");
+        let error = daemon.ensure().await.expect_err("it does not start");
+        assert!(matches!(&error, CapabilityError::Unavailable(why) if why.contains(says)), "{command:?}: {error:?}");
+    }
+}
+
+/// Our own daemon, as it was built.
+fn ours() -> Vec<OsString> {
+    toolgate_lens_tests::tools::ours().expect("the daemon is built")
+}
+
+async fn asked(daemon: &LocalDaemon, method: &str) -> Value {
+    let answer = daemon.request(method.into(), "{}".into()).await.expect("an answer");
+    serde_json::from_str(&answer).expect("JSON")
+}
+
+/// Waits until nobody listens there any more.
+async fn gone(daemon: &LocalDaemon) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while daemon.socket().exists() {
+        assert!(Instant::now() < end, "{} is still there", daemon.socket().display());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_share_a_daemon_that_leaves_with_the_last_of_them() {
+    let (_kept, folder) = scratch();
+    let sessions: Vec<LocalDaemon> = ["a", "b", "c"].map(|session| own(&folder, ours(), session)).into();
+    // All at once.
+    let starts: Vec<_> = sessions
+        .iter()
+        .map(|daemon| {
+            let daemon = daemon.clone();
+            tokio::spawn(async move { daemon.ensure().await })
+        })
+        .collect();
+    for start in starts {
+        assert_eq!(start.await.expect("no panic"), Ok(()));
+    }
+    let first = asked(&sessions[0], "hello").await;
+    assert_eq!(first["cwd"], folder.display().to_string());
+    for daemon in &sessions {
+        assert_eq!(asked(daemon, "hello").await["pid"], first["pid"], "one daemon for all");
+    }
+    // Once more changes nothing.
+    assert_eq!(sessions[0].ensure().await, Ok(()));
+    assert_eq!(sessions[0].stop().await, Ok(()));
+    assert_eq!(sessions[1].stop().await, Ok(()));
+    assert_eq!(asked(&sessions[2], "hello").await["pid"], first["pid"], "one session still needs it");
+    assert_eq!(sessions[2].stop().await, Ok(()));
+    gone(&sessions[2]).await;
+    assert_eq!(sessions[2].stop().await, Ok(()), "there is none to stop");
+    assert_eq!(std::fs::read_dir(folder.join("run")).expect("a list").count(), 0, "nothing is left behind");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_that_died_or_hangs_is_replaced() {
+    let (_kept, folder) = scratch();
+    let daemon = own(&folder, ours(), "s");
+    assert_eq!(daemon.ensure().await, Ok(()));
+    let first = asked(&daemon, "hello").await["pid"].as_i64().expect("a number");
+    let killed = std::process::Command::new("kill").args(["-KILL", &first.to_string()]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    assert_eq!(daemon.ensure().await, Ok(()));
+    let second = asked(&daemon, "hello").await["pid"].as_i64().expect("a number");
+    assert_ne!(first, second);
+    // One that is stopped in its tracks answers nothing.
+    let stopped = std::process::Command::new("kill").args(["-STOP", &second.to_string()]).status();
+    assert!(stopped.is_ok_and(|status| status.success()));
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_ne!(asked(&daemon, "hello").await["pid"].as_i64(), Some(second));
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_real_code_lens_is_started_asked_and_stopped() {
+    let Some(command) = toolgate_lens_tests::tools::code_lens() else {
+        eprintln!("left out: code-lens is not installed; `just lens-setup` does that");
+        return;
+    };
+    let (_kept, folder) = scratch();
+    std::fs::write(folder.join("a.txt"), "x\n").expect("a file");
+    let daemon = LocalDaemon::code_lens(folder.display().to_string(), &folder, command.clone());
+    assert_eq!(daemon.ensure().await, Ok(()));
+    let metadata = std::fs::read_dir(folder.join(".code-lens")).expect("a list").filter_map(Result::ok).next();
+    let metadata = std::fs::read(metadata.expect("a file").path()).expect("it is read");
+    let metadata: Value = serde_json::from_slice(&metadata).expect("JSON");
+    assert_eq!(metadata["cwd"], folder.display().to_string());
+    assert_eq!(metadata["socketPath"], daemon.socket().display().to_string());
+    let params = json!({ "files": [folder.join("a.txt")], "config": {} }).to_string();
+    let answer = daemon.request("fullCheck".into(), params).await.expect("an answer");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    assert_eq!(answer["isError"], false, "{answer}");
+    assert_eq!(answer["content"][0]["text"], "All checks passed (no issues found).");
+    let unknown = daemon.request("nonsense".into(), "{}".into()).await;
+    assert!(matches!(&unknown, Err(CapabilityError::Other(why)) if why.contains("Unknown method")), "{unknown:?}");
+    // Another session uses it and does not end it; who started it does.
+    let other = LocalDaemon::code_lens(folder.display().to_string(), &folder, command);
+    assert_eq!(other.ensure().await, Ok(()));
+    assert_eq!(other.stop().await, Ok(()));
+    assert!(daemon.socket().exists());
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+    assert_eq!(std::fs::read_dir(folder.join(".code-lens")).expect("a list").count(), 0);
+}
