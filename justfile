@@ -7,6 +7,9 @@ export CARGO_TARGET_DIR := justfile_directory() / "target"
 # The ground truth needs Linux; elsewhere it says that it is left out.
 export TOOLGATE_TRUTH := env("TOOLGATE_TRUTH", if os() == "linux" { "" } else { "skip" })
 
+# Where the real tools for the check daemon are. What is missing there fails, unless the set-up said why.
+export TOOLGATE_LENS_TOOLS := justfile_directory() / "target/lens-tools"
+
 # The same members and features in every call, so that nothing is compiled twice.
 all := "--release --locked --workspace"
 wasm := "--locked --profile guest --target wasm32-unknown-unknown"
@@ -19,7 +22,7 @@ demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: component build lint shims
+test: component build lint shims lens-setup
     cargo test {{all}}
 
 # The shims of pi and OpenCode, in node with a host of the tests' own
@@ -30,6 +33,10 @@ shims:
 setup:
     @.ci/wasm setup
     @.ci/tools strace bwrap:bubblewrap tmux
+
+# The formatters, linters, compilers and language servers that the tests of the check daemon run: 400 MB, once
+lens-setup:
+    @.ci/lens
 
 # The guest: module, component, snapshot, machine code
 guest: setup
@@ -75,6 +82,11 @@ guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
 # The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
 agents *ARGUMENTS: build
     cargo run {{all}} --bin agents -- {{ARGUMENTS}}
+
+# The check daemon beside the one that it stands in for: the same questions, cold STARTS times and warm QUESTIONS times
+bench-lens STARTS="3" QUESTIONS="5": lens-setup
+    cargo build {{all}} --bin toolgate-lens
+    cargo run {{all}} --example bench-lens -- {{STARTS}} {{QUESTIONS}}
 
 # Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
 fuzz SECONDS="1200":

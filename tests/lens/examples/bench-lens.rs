@@ -9,9 +9,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use toolgate_lens_tests::Error;
 use toolgate_lens_tests::client::{Config, Report};
 use toolgate_lens_tests::daemon::Daemon;
 use toolgate_lens_tests::machine::Machine;
@@ -42,11 +43,30 @@ const QUESTIONS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// One daemon's times for one question.
-struct Times {
-    cold: Duration,
-    warm: Duration,
-    report: Report,
+/// A daemon that takes part, and its times for one question.
+struct Contender {
+    name: &'static str,
+    line: Vec<OsString>,
+    cold: Vec<Duration>,
+    warm: Vec<Duration>,
+    last: Report,
+}
+
+impl Contender {
+    fn new(name: &'static str, line: &[OsString]) -> Self {
+        Contender { name, line: line.to_vec(), cold: Vec::new(), warm: Vec::new(), last: Report::default() }
+    }
+
+    fn start(&self, bench: &Bench) -> Result<Daemon, Error> {
+        Daemon::start_at(bench.machine.users_command(&self.line), &bench.machine.socket(self.name), &bench.root)
+    }
+}
+
+/// The project, and how often it is changed already.
+struct Bench {
+    machine: Machine,
+    root: PathBuf,
+    changes: usize,
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -58,57 +78,64 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = machine.project("bench")?;
     project::lay_out("typescript", &root, Some(&tools))?;
     machine.trust(&root)?;
+    let mut bench = Bench { machine, root, changes: 0 };
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<34}{:>12}{:>12}{:>8}", "median, in ms", "code-lens", "ours", "part")?;
+    writeln!(out, "{:<28}{:>12}{:>12}{:>8}", "median, in ms", "code-lens", "ours", "part")?;
     let mut said = String::new();
     for (name, files) in QUESTIONS {
-        let measure = |line: &[OsString]| times(&machine, line, &root, files, starts, questions);
-        let (theirs, ours) = (measure(&theirs)?, measure(&ours)?);
-        for (state, theirs, ours) in [("cold", theirs.cold, ours.cold), ("warm", theirs.warm, ours.warm)] {
-            let part = ours.as_secs_f64() / theirs.as_secs_f64();
+        let mut both = [Contender::new("code-lens", &theirs), Contender::new("ours", &ours)];
+        bench.question(&mut both, files, starts, questions)?;
+        let [theirs, ours] = &both;
+        for (state, theirs, ours) in [("cold", &theirs.cold, &ours.cold), ("warm", &theirs.warm, &ours.warm)] {
+            let (theirs, ours) = (median(theirs), median(ours));
+            let part = 100.0 * ours.as_secs_f64() / theirs.as_secs_f64();
             let (theirs, ours) = (theirs.as_millis(), ours.as_millis());
-            writeln!(out, "{:<34}{theirs:>12}{ours:>12}{:>7.0}%", format!("{name}, {state}"), part * 100.0)?;
+            writeln!(out, "{:<28}{theirs:>12}{ours:>12}{part:>7.0}%", format!("{name}, {state}"))?;
             out.flush()?;
         }
-        for (daemon, times) in [("code-lens", theirs), ("ours", ours)] {
-            let Report { statuses, problems, unformatted, notes, .. } = times.report;
-            said += &format!("{name}, {daemon}: {statuses:?}");
-            said += &format!(", {} problems, {} unformatted, {notes:?}\n", problems.len(), unformatted.len());
+        for Contender { name: daemon, last: Report { statuses, problems, unformatted, notes, .. }, .. } in &both {
+            said += &format!("{name}, {daemon}: {statuses:?}, ");
+            said += &format!("{} problems, {} unformatted, {notes:?}\n", problems.len(), unformatted.len());
         }
     }
     writeln!(out, "\nwhat each said:\n{said}")?;
     Ok(())
 }
 
-type Failed = Box<dyn std::error::Error>;
-
-fn times(
-    machine: &Machine,
-    line: &[OsString],
-    root: &Path,
-    files: &[&str],
-    starts: usize,
-    questions: usize,
-) -> Result<Times, Failed> {
-    let files: Vec<PathBuf> = files.iter().map(|file| root.join(file)).collect();
-    let (mut cold, mut warm, mut last) = (Vec::new(), Vec::new(), Report::default());
-    for start in 0..starts {
-        let socket = machine.socket("bench");
-        let begin = Instant::now();
-        let daemon = Daemon::start_at(machine.users_command(line), &socket, root)?;
-        for question in 0..=questions {
-            change(&files, start * (questions + 1) + question)?;
-            let begin = if question == 0 { begin } else { Instant::now() };
-            last = daemon.client()?.full_check(&files, &Config::ALL, LIMIT)?;
-            if question == 0 { &mut cold } else { &mut warm }.push(begin.elapsed());
-            // Only the first start is asked again: a daemon that runs is the same whenever it was started.
-            if start > 0 {
-                break;
+impl Bench {
+    /// Takes the times of both, in turn, so that what else the machine does hits both.
+    fn question(&mut self, both: &mut [Contender], files: &[&str], starts: usize, asked: usize) -> Result<(), Error> {
+        let files: Vec<PathBuf> = files.iter().map(|file| self.root.join(file)).collect();
+        for start in 1..=starts {
+            let mut running = Vec::new();
+            for one in &mut *both {
+                let begin = Instant::now();
+                let daemon = one.start(self)?;
+                self.ask(&daemon, &files, one)?;
+                one.cold.push(begin.elapsed());
+                running.push(daemon);
             }
+            // A daemon that runs is the same whenever it was started.
+            let asked = if start == starts { asked } else { 0 };
+            for _ in 0..asked {
+                for (daemon, one) in running.iter().zip(&mut *both) {
+                    let took = self.ask(daemon, &files, one)?;
+                    one.warm.push(took);
+                }
+            }
+            running.into_iter().try_for_each(Daemon::stop)?;
         }
-        daemon.stop()?;
+        Ok(())
     }
-    Ok(Times { cold: median(cold), warm: median(warm), report: last })
+
+    /// Changes the files and has them checked.
+    fn ask(&mut self, daemon: &Daemon, files: &[PathBuf], one: &mut Contender) -> Result<Duration, Error> {
+        self.changes += 1;
+        change(files, self.changes)?;
+        let begin = Instant::now();
+        one.last = daemon.client()?.full_check(files, &Config::ALL, LIMIT)?;
+        Ok(begin.elapsed())
+    }
 }
 
 /// Gives each file another first line.
@@ -122,7 +149,8 @@ fn change(files: &[PathBuf], number: usize) -> io::Result<()> {
     Ok(())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+fn median(times: &[Duration]) -> Duration {
+    let mut times = times.to_vec();
     times.sort();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }

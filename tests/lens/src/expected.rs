@@ -22,7 +22,7 @@ pub struct Finding {
 }
 
 /// Everything about one kind of check in one fixture.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
     /// The name of the fixture.
     pub fixture: &'static str,
@@ -34,6 +34,8 @@ pub struct Group {
     pub clean: Vec<PathBuf>,
     /// What is to be found in the others.
     pub found: BTreeSet<Finding>,
+    /// What may be found there as well.
+    pub optional: BTreeSet<Finding>,
 }
 
 impl Group {
@@ -56,7 +58,7 @@ pub fn groups() -> Result<Vec<Group>, String> {
         };
         let place = groups.iter().position(|group| group.fixture == fixture && group.kind == kind);
         let place = place.unwrap_or_else(|| {
-            groups.push(Group { fixture, kind, tools: Vec::new(), clean: Vec::new(), found: BTreeSet::new() });
+            groups.push(Group { fixture, kind, ..Group::default() });
             groups.len() - 1
         });
         let group = &mut groups[place];
@@ -69,7 +71,11 @@ pub fn groups() -> Result<Vec<Group>, String> {
             group.clean.push(file.into());
         } else {
             let line = number.parse().map_err(|_| format!("no line number: {line}"))?;
-            group.found.insert(Finding { file: file.into(), line, rule: rule.into(), source: source.into() });
+            let (set, rule) = match rule.strip_prefix('?') {
+                Some(rule) => (&mut group.optional, rule),
+                None => (&mut group.found, rule),
+            };
+            set.insert(Finding { file: file.into(), line, rule: rule.into(), source: source.into() });
         }
     }
     Ok(groups)
