@@ -1,6 +1,8 @@
 //! A folder that nobody trusts: programs are planted in every place of a project that a tool would run something from.
 //! None runs, and the report says what was left out. In a folder that is trusted they do run, so the places are right.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
+
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod common;
 
@@ -15,9 +17,12 @@ use toolgate_lens_tests::project;
 
 const LIMIT: Duration = Duration::from_secs(100);
 
+/// A path in the project, and the text of the file.
+type Plant = (&'static str, &'static str);
+
 /// What is planted in a copy of each fixture, and the files that are then checked. In a text `{ran}` is the path of a
 /// file that must not appear. A text that starts with `#!` becomes a program.
-const PLANTS: &[(&str, &[(&str, &str)], &[&str])] = &[
+const PLANTS: &[(&str, &[Plant], &[&str])] = &[
     (
         "typescript",
         &[
@@ -174,7 +179,7 @@ fn in_a_trusted_folder_the_plants_run() {
 }
 
 /// Fills a folder with a fixture and its plants. The folder where each leaves a file if it runs.
-fn planted(machine: &Machine, fixture: &str, root: &Path, plants: &[(&str, &str)]) -> PathBuf {
+fn planted(machine: &Machine, fixture: &str, root: &Path, plants: &[Plant]) -> PathBuf {
     project::lay_out(fixture, root, None).unwrap();
     let marks = machine.root().join(format!("{fixture}-ran"));
     fs::create_dir(&marks).unwrap();

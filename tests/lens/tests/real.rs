@@ -3,6 +3,8 @@
 //! It needs the tools that `just lens-setup` installs. What could not be installed is said and left out; everything is
 //! left out with `TOOLGATE_LENS=skip`, or if there was no set-up.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
+
 #[allow(dead_code, reason = "each test uses a part of it")]
 mod common;
 

@@ -24,6 +24,16 @@ pub(crate) fn tools() -> Option<Tools> {
     }
 }
 
+/// The tools, if all of these are there; says what is not.
+pub(crate) fn tools_with(names: &[&str]) -> Option<Tools> {
+    let tools = tools()?;
+    let missing: Vec<_> = names.iter().filter_map(|name| Some((*name, tools.left_out(name)?))).collect();
+    for (name, reason) in &missing {
+        say(&format!("a test is left out, as it needs {name}: {reason}"));
+    }
+    missing.is_empty().then(|| tools.clone())
+}
+
 /// Our daemon for a project.
 pub(crate) fn start(machine: &Machine, root: &Path) -> Daemon {
     Daemon::start(machine, &tools::ours().unwrap(), root).unwrap()
