@@ -50,7 +50,6 @@ fn names_that_look_like_something_else_are_names() {
         ("python", "problems.py", &["--fix.py", "-.py", "a b'\".py", "[a].py", "@list.py"]),
         ("shell", "problems.sh", &["--help.sh", "-x.sh", "a b'\".sh"]),
         ("css", "problems.css", &["--fix.css", "-f.css", "a b'\".css", "[a].css"]),
-        ("go", "problems.go", &["-json.go"]),
     ];
     let mut wrong = Vec::new();
     for (fixture, original, names) in cases {
@@ -58,8 +57,6 @@ fn names_that_look_like_something_else_are_names() {
         let root = trusted(&machine, fixture, &tools);
         let daemon = common::start(&machine, &root);
         let text = fs::read_to_string(root.join(original)).unwrap();
-        // In Go two files of a package must not hold the same.
-        fs::remove_file(root.join(original)).unwrap();
         for name in *names {
             let file = root.join(name);
             fs::write(&file, &text).unwrap();
@@ -72,6 +69,22 @@ fn names_that_look_like_something_else_are_names() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_package_that_go_refuses_is_not_clean() {
+    let Some(tools) = common::tools() else { return };
+    if let Some(reason) = tools.left_out("go").or(tools.left_out("go-staticcheck")) {
+        return say(&format!("staticcheck is left out: {reason}"));
+    }
+    let machine = Machine::new(Some(&tools)).unwrap();
+    let root = trusted(&machine, "go", &tools);
+    fs::write(root.join("-json.go"), "package fixture\n").unwrap();
+    let daemon = common::start(&machine, &root);
+    for name in ["-json.go", "clean.go"] {
+        let report = daemon.client().unwrap().full_check(&[root.join(name)], &LINTERS, LIMIT).unwrap();
+        assert_eq!(report.status("linters"), "error", "{name}: {report:#?}");
+    }
 }
 
 #[test]
