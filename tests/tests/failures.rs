@@ -6,7 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use toolgate_host::capability::{Answer, Clock, Denied, Files, LocalFiles, Recording, Terminal};
 use toolgate_host::limits::Limits;
-use toolgate_host::{Capabilities, Decision, Engine, Gate, LoadError, Observer, Plugin, Session, ToolCall, ToolResult};
+use toolgate_host::{
+    Capabilities, Decision, End, Engine, Gate, LoadError, Observer, Plugin, Session, ToolCall, ToolResult, Turn, Update,
+};
 use toolgate_tests::test_guest;
 
 /// Shorter than the real ones, so that the tests are.
@@ -61,6 +63,34 @@ async fn a_failed_observer_changes_nothing_and_the_next_result_gets_a_fresh_inst
         assert_eq!(before.as_deref(), Some("call 1"), "before {how}");
         assert_eq!(observer.observe(&result(how)).await, None, "{how}");
     }
+}
+
+#[tokio::test]
+async fn an_observer_that_fails_at_any_event_goes_on_from_what_it_saved() {
+    let plugin = test_guest(&Engine::new().expect("an engine"));
+    let observer = Observer::new(plugin.clone(), session(), Capabilities::denied()).with_limits(LIMITS);
+    let turn = |context: &str| Turn { index: None, context: context.into() };
+    assert_eq!(observer.turn_ended(&turn("{}")).await.as_deref(), Some("call 1"));
+    assert_eq!(observer.save().await, b"1");
+    for (how, _) in FAILURES {
+        let tool = (*how).to_owned();
+        let update = Update { call: String::new(), tool: tool.clone(), partial: "{}".into() };
+        let end = End { call: String::new(), tool, is_error: false, outcome: "{}".into() };
+        for event in 0..4 {
+            match event {
+                0 => observer.updated(&update).await,
+                1 => observer.ended(&end).await,
+                2 => observer.timer(how).await,
+                _ => assert_eq!(observer.turn_ended(&turn(how)).await, None, "{how}"),
+            }
+            assert_eq!(observer.turn_ended(&turn("{}")).await.as_deref(), Some("call 2"), "{how} {event}");
+        }
+    }
+    // What it cannot use is no state.
+    let fresh = Observer::new(plugin, session(), Capabilities::denied()).with_state(b"x".to_vec());
+    assert_eq!(fresh.turn_ended(&turn("{}")).await.as_deref(), Some("call 1"));
+    fresh.join(b"7").await;
+    assert_eq!(fresh.turn_ended(&turn("{}")).await.as_deref(), Some("call 8"));
 }
 
 #[tokio::test]

@@ -34,6 +34,7 @@
 //! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
 //! | a host without timers | | the check at the end sees what a timer would have |
 //! | the daemon does not start | the session's start fails | a warning |
+//! | nothing was there to check | a line says so | nothing is said |
 //! | rendered line | one colour | each status has its own |
 //!
 //! At the end of a turn files that changed in the session, but were not checked or not reported in the state they are

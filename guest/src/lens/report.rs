@@ -139,13 +139,9 @@ impl Report {
     /// What the agent reads; empty if there is nothing to say.
     pub(crate) fn text(&self, always: bool) -> String {
         match self.sections() {
-            _ if !self.matters() => {
-                if always {
-                    self.header()
-                } else {
-                    String::new()
-                }
-            }
+            // That nothing was there to check is worth no words.
+            _ if !self.matters() && !(always && self.statuses.any(Status::Clean)) => String::new(),
+            _ if !self.matters() => self.header(),
             Some(sections) => format!("{}\n{sections}", self.header()),
             None => self.header(),
         }

@@ -208,7 +208,8 @@ fn line(name: &str, problem: &Problem, root: &Path) -> String {
 
 fn ordered(problems: &[Problem]) -> Vec<&Problem> {
     let mut problems: Vec<&Problem> = problems.iter().collect();
-    problems.sort_by_key(|one| (&one.file, one.line, one.column));
+    // Tools end in any order. The report stays the same.
+    problems.sort_by_key(|one| (&one.file, one.line, one.column, &one.source, &one.message));
     problems
 }
 

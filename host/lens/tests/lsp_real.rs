@@ -1,7 +1,7 @@
 //! Real language servers on scratch projects with planted problems.
 //!
-//! Servers are found on `PATH`. One that is not installed is left out, and said so; with `TOOLGATE_LENS_TOOLS` set that
-//! is a failure.
+//! Servers are found on `PATH`. One that is not installed is left out, and said so; `tests/lens` insists on those that
+//! its set-up installs.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::print_stderr, reason = "says what is left out and how long it took")]
@@ -36,7 +36,6 @@ impl Scratch {
         let root = folder.path().canonicalize().unwrap();
         let project = Project { root: root.clone(), trusted: true };
         if !project.on_path(program).is_some_and(|path| program != "rust-analyzer" || answers(&path)) {
-            assert!(std::env::var_os("TOOLGATE_LENS_TOOLS").is_none(), "{program} is not installed");
             eprintln!("left out: {program} is not installed");
             return None;
         }
@@ -110,7 +109,6 @@ async fn typescript_language_server() {
 #[tokio::test]
 async fn typescript_native() {
     let Some(modules) = std::env::var_os("TOOLGATE_LENS_TYPESCRIPT7") else {
-        assert!(std::env::var_os("TOOLGATE_LENS_TOOLS").is_none(), "TOOLGATE_LENS_TYPESCRIPT7 names no node_modules");
         eprintln!("left out: TOOLGATE_LENS_TYPESCRIPT7 names no node_modules");
         return;
     };

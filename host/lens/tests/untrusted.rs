@@ -4,8 +4,8 @@
 //! what is installed do appear.
 //!
 //! The project's own programs are planted, so that they need nothing. Configuration that is code is run only by real
-//! tools: those that are not on `PATH` are left out, and named, unless `TOOLGATE_LENS_TOOLS` is set. It holds folders
-//! of tools, as `PATH` does, and then each of them has to be there.
+//! tools: those that are neither on `PATH` nor in the folder that `TOOLGATE_LENS_TOOLS` names (what `just lens-setup`
+//! installs) are left out, and named.
 
 mod common;
 
@@ -34,9 +34,10 @@ const TOOLS: &[&str] = &[
 const FILES: &[&str] =
     &["a.ts", "a.js", "a.css", "a.py", "a.sh", "a.go", "a.rb", "a.c", "src/lib.rs", "bare/a.ts", "bare/a.css", "-x.sh"];
 
-/// Folders of tools that the tests are told of.
+/// Folders of the tools that were installed for tests.
 fn folders() -> Vec<PathBuf> {
-    std::env::var_os("TOOLGATE_LENS_TOOLS").iter().flat_map(std::env::split_paths).collect()
+    let tools = std::env::var_os("TOOLGATE_LENS_TOOLS").map(PathBuf::from);
+    tools.iter().flat_map(|tools| [tools.join("bin"), tools.join("node_modules/.bin")]).collect()
 }
 
 /// Names what is left out.
@@ -46,7 +47,6 @@ fn installed() -> BTreeSet<&'static str> {
     let all: Vec<_> = folders().into_iter().chain(std::env::split_paths(&path)).collect();
     let (there, missing): (Vec<&str>, Vec<&str>) =
         TOOLS.iter().partition(|tool| all.iter().any(|folder| folder.join(tool).is_file()));
-    assert!(missing.is_empty() || folders().is_empty(), "TOOLGATE_LENS_TOOLS lacks {missing:?}");
     if !missing.is_empty() {
         println!("left out, as they are not installed: {}", missing.join(", "));
     }

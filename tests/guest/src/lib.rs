@@ -22,6 +22,10 @@ mod bindings {
                 export toolgate:plugin/lifecycle@0.1.0;
                 export toolgate:plugin/tool-gate@0.1.0;
                 export toolgate:plugin/tool-observer@0.1.0;
+                export toolgate:plugin/execution-observer@0.1.0;
+                export toolgate:plugin/turn-observer@0.1.0;
+                export toolgate:plugin/timer@0.1.0;
+                export toolgate:plugin/handover@0.1.0;
             }
         ",
         world: "toolgate:test-guest/fixture",
@@ -31,7 +35,9 @@ mod bindings {
     export!(Fixture);
 }
 
-use bindings::exports::toolgate::plugin::{lifecycle, tool_gate, tool_observer};
+use bindings::exports::toolgate::plugin::{
+    execution_observer, handover, lifecycle, timer, tool_gate, tool_observer, turn_observer,
+};
 use bindings::toolgate::plugin::types::{Decision, ToolCall, Verdict};
 use bindings::toolgate::plugin::{clock, files, terminal};
 
@@ -69,6 +75,40 @@ impl tool_gate::Guest for Fixture {
 impl tool_observer::Guest for Fixture {
     fn observe(outcome: tool_observer::ToolResult) -> Option<tool_observer::Addition> {
         Some(tool_observer::Addition { text: misbehave(&outcome.output), details: String::new() })
+    }
+}
+
+impl execution_observer::Guest for Fixture {
+    fn on_update(update: execution_observer::Update) {
+        misbehave(&update.tool);
+    }
+
+    fn on_end(end: execution_observer::End) {
+        misbehave(&end.tool);
+    }
+}
+
+impl turn_observer::Guest for Fixture {
+    fn on_turn_end(turn: turn_observer::Turn) -> Option<String> {
+        Some(misbehave(&turn.context))
+    }
+}
+
+impl timer::Guest for Fixture {
+    fn on_timer(id: String) {
+        misbehave(&id);
+    }
+}
+
+impl handover::Guest for Fixture {
+    fn save() -> Vec<u8> {
+        CALLS.get().to_string().into_bytes()
+    }
+
+    fn restore(state: Vec<u8>) -> Result<(), String> {
+        let state = String::from_utf8(state).map_err(|error| error.to_string())?;
+        CALLS.set(state.parse().map_err(|_| format!("{state} is no number"))?);
+        Ok(())
     }
 }
 
