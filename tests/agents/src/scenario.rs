@@ -226,6 +226,14 @@ pub const ALL: &[Scenario] = &[
         ..PLAIN
     },
     Scenario {
+        name: "lens-turn",
+        about: "one that no event told of sends the agent on at the end of its turn",
+        steps: |client| Some(vec![vec![client.shell("git init -q; printf '#!/bin/sh\\necho $1\\n' > new.sh; exit 3")]]),
+        made: &[State::There("project/new.sh")],
+        told: FOUND,
+        ..PLAIN
+    },
+    Scenario {
         name: "bad-rules",
         about: "a rule file that cannot be read leaves the built-in rules in force",
         steps: |client| Some(vec![vec![client.shell(BAD)]]),

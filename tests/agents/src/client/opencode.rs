@@ -66,4 +66,8 @@ impl Client for OpenCode {
     fn session(&self) -> bool {
         true
     }
+
+    fn limit(&self, scenario: &str) -> Option<&'static str> {
+        (scenario == "lens-turn").then_some("a plugin cannot send the agent on; the report comes with the next result")
+    }
 }
