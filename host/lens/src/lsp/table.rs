@@ -104,7 +104,8 @@ const ROWS: &[Row] = &[
         command: typescript,
         untrusted: Untrusted::Skipped,
         // Otherwise it installs type packages from npm on its own.
-        options: || json!({ "disableAutomaticTypingAcquisition": true }),
+        // Its second process, for syntax alone, takes a processor from the first while that starts.
+        options: || json!({ "disableAutomaticTypingAcquisition": true, "tsserver": { "useSyntaxServer": "never" } }),
         settings: |_, _, section| match section {
             "js/ts" => json!({ "tsserver": { "automaticTypeAcquisition": { "enabled": false } } }),
             "typescript" => json!({ "disableAutomaticTypeAcquisition": true }),
