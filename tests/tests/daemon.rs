@@ -104,7 +104,8 @@ async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
         (&[], "no program is set"),
         (&["/nowhere/lens"], "/nowhere/lens"),
         (&["/bin/false"], "ended at once"),
-        (&["/bin/true"], "does not listen"),
+        (&["/bin/true"], "ended at once"),
+        (&["/bin/sleep", "60"], "does not listen"),
     ];
     for (command, says) in cases {
         let (_kept, folder) = scratch();
