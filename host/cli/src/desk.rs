@@ -69,14 +69,12 @@ impl Desk<'_> {
     /// What is looked at and not judged.
     async fn watched(&self, moment: &Moment, mut scene: Scene, happening: &Happening<'_>) -> String {
         if let Happening::Start(_) = happening {
-            let said = self.session(moment, &scene).await;
-            self.watch.saw(self.agent, &scene, self.plugins, happening).await;
-            return said;
+            return self.session(moment, &scene, happening).await;
         }
         if let (true, Some(root)) = (scene.guessed, session::load(self.agent.name(), &scene).root) {
             scene.root = root;
         }
-        let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await;
+        let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
         self.agent.encode(moment, &answer, None)
     }
@@ -142,13 +140,16 @@ impl Desk<'_> {
     }
 
     /// A session that starts.
-    async fn session(&self, moment: &Moment, scene: &Scene) -> String {
+    async fn session(&self, moment: &Moment, scene: &Scene, happening: &Happening<'_>) -> String {
         ancestry::note(place::home().map(PathBuf::from).as_deref());
         session::tidy();
         // Later events may come from other folders.
         session::keep(self.agent.name(), scene, |kept| kept.root = Some(scene.root.clone()));
         let message = match self.judge.judge(&self.question(scene.clone(), None)).await {
-            Ok(judged) => complaints(judged.diagnostics.iter()),
+            Ok(judged) => {
+                let seen = self.watch.saw(self.agent, scene, self.plugins, happening).await;
+                complaints(judged.diagnostics.iter().chain(&seen.diagnostics))
+            }
             Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
         };
         self.agent.encode(moment, &Answer::Nothing, message.as_deref())

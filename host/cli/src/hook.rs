@@ -113,6 +113,10 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         let deadline = if late.when.gates() || late.when == When::SessionStart { DEADLINE } else { ADVICE };
         std::thread::sleep(deadline);
+        if !late.when.gates() {
+            tracing::warn!(event = late.name, "no answer in time");
+            watch.give(&agent.encode(&late, &agent::Answer::Nothing, None), || {});
+        }
         let verdict = refusal("deadline", &format!("no verdict within {} s", deadline.as_secs()));
         // What held the verdict may hold the log as well; the answer does not wait for it long.
         let (done, logged) = std::sync::mpsc::channel();

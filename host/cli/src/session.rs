@@ -82,24 +82,27 @@ pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
     kept.filter(|kept| kept.agent == agent && kept.session == scene.session).unwrap_or_default()
 }
 
-/// Keeps something of a session. What goes wrong is only logged: it must not cost a verdict.
-pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) {
-    let Some(file) = file(agent, scene) else { return };
+/// Keeps something of a session, and says whether it is kept. What goes wrong is only logged: it must not cost a verdict.
+pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -> bool {
+    let Some(file) = file(agent, scene) else { return false };
     let kept = file.update(|before| {
         let mut kept = before.and_then(|bytes| serde_json::from_slice::<Kept>(bytes).ok()).unwrap_or_default();
         (kept.schema, kept.agent, kept.session) = (1, agent.to_owned(), scene.session.clone());
         change(&mut kept);
         serde_json::to_vec(&kept).unwrap_or_default()
     });
-    if let Err(error) = kept {
-        tracing::warn!(%error, "the session is not kept");
-    }
+    kept.inspect_err(|error| tracing::warn!(%error, "the session is not kept")).is_ok()
 }
 
 impl Kept {
-    /// Takes over what those who look at results know now.
-    pub(crate) fn observe(&mut self, state: Option<Value>) {
-        self.observer = state.filter(|state| state.to_string().len() <= MEMORY);
+    /// Takes over what those who look at results know now, who were told `before`. If that is not what is known any more,
+    /// nothing is taken over, and what is known comes back.
+    pub(crate) fn observe(&mut self, before: Option<&Value>, state: Value) -> Result<(), Option<Value>> {
+        if self.observer.as_ref() != before {
+            return Err(self.observer.clone());
+        }
+        self.observer = Some(state).filter(|state| state.to_string().len() <= MEMORY);
+        Ok(())
     }
 
     /// Takes over what a call leaves behind, which was told `before`. What calls beside it have left meanwhile stays: lists

@@ -14,19 +14,34 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing};
+use tokio::time::Instant;
+use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
-use toolgate_host::{Capabilities, End, Lines, Observer, Plugin, Session, Span, ToolKind, ToolResult, Turn, Update};
+use toolgate_host::{
+    Capabilities, Diagnostic, End, Level, Lines, Observer, Plugin, Session, Span, ToolKind, ToolResult, Turn, Update,
+};
 
 use crate::agent::{Dialect, Scene};
 use crate::lens;
 use crate::place;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::session;
+use crate::{session, show};
 
-/// How long one look may take while an agent waits for a hook, which has half a minute for such events.
+/// How long a look may take while an agent waits for a hook, which has half a minute for such events.
 const LOOK: Duration = Duration::from_secs(20);
+
+/// How long it may take at the start of a session, for which a hook has ten seconds.
+const FIRST_LOOK: Duration = Duration::from_secs(3);
+
+/// How often a process tries to keep what it knows, while others of the session do the same.
+const TRIES: usize = 20;
+
+/// Most sessions of one process that have an instance.
+const LIVE: usize = 16;
+
+/// Most sessions of one process whose state is kept when they have none any more.
+const ASLEEP: usize = 256;
 
 /// Columns for which a message is drawn. Who shows it cuts it.
 const WIDTH: u32 = 200;
@@ -83,17 +98,35 @@ impl Watch {
         scene: &Scene,
         plugins: &Plugins,
         happening: &Happening<'_>,
-    ) -> Vec<String> {
-        let mut texts = match self {
-            Watch::Plugins => Vec::new(),
-            _ if !happening.may_change_files() => Vec::new(),
+    ) -> Seen {
+        let end = Instant::now() + LOOK;
+        let mut seen = match self {
+            Watch::Plugins => Seen::default(),
+            _ if !happening.may_change_files() => Seen::default(),
             Watch::Once => once(agent, scene, happening).await,
             Watch::Sessions(sessions) => sessions.saw(agent, scene, happening).await,
         };
         if let Happening::Result { result, .. } = happening {
-            texts.extend(others(result, scene, plugins).await);
+            // What was found so far must not get lost with one that hangs.
+            let found = tokio::time::timeout_at(end, others(result, scene, plugins)).await;
+            seen.texts.extend(found.unwrap_or_default());
         }
-        texts
+        seen
+    }
+}
+
+/// What came of a look.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// For the agent.
+    pub(crate) texts: Vec<String>,
+    /// For its user: what is wrong with the settings.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+impl Seen {
+    fn text(text: Option<String>) -> Self {
+        Seen { texts: text.into_iter().collect(), diagnostics: Vec::new() }
     }
 }
 
@@ -138,15 +171,16 @@ fn session(agent: &dyn Dialect, scene: &Scene, reason: Option<&str>) -> Session 
     }
 }
 
+/// Starts an observer, and says what is wrong with its settings.
+async fn start(observer: &Observer) -> Seen {
+    let started = observer.start().await.inspect_err(|error| tracing::warn!(%error, "nothing looks at this session"));
+    Seen { texts: Vec::new(), diagnostics: started.map(|started| started.diagnostics).unwrap_or_default() }
+}
+
 /// Tells an observer, and says what it has for the agent.
 async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> {
     match happening {
-        Happening::Start(_) => {
-            if let Err(error) = observer.start().await {
-                tracing::warn!(%error, "nothing looks at this session");
-            }
-            None
-        }
+        Happening::Start(_) => None,
         Happening::Result { result, last } => {
             let added = observer.observe(result).await.map(|addition| addition.text);
             if *last {
@@ -185,41 +219,52 @@ async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> 
 }
 
 /// In a process of its own.
-async fn once(agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Vec<String> {
+async fn once(agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Seen {
     let plugin = match place::default_plugin() {
         Ok(plugin) => plugin,
         Err(error) => {
             tracing::warn!(%error, "nothing looks at this");
-            return Vec::new();
+            return Seen::default();
         }
     };
+    let first = matches!(happening, Happening::Start(_));
     let known = session::load(agent.name(), scene).observer;
     let observer = Observer::new(plugin, session(agent, scene, happening.reason()), granted(agent, scene))
-        .with_limits(Limits { call: LOOK, ..Limits::OBSERVER })
+        .with_limits(Limits { call: if first { FIRST_LOOK } else { LOOK }, ..Limits::OBSERVER })
         .with_state(bytes(known.as_ref()));
-    let text = tell(&observer, happening).await;
-    if !matches!(happening, Happening::Over(_)) {
-        keep(agent, scene, &observer, known.as_ref()).await;
+    let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
+    let kept = matches!(happening, Happening::Over(_)) || keep(agent, scene, &observer, known).await;
+    if !kept && matches!(happening, Happening::Turn(_)) {
+        // At the end of the next turn it would be new again, and so at the end of each.
+        seen.texts.clear();
     }
     // Taking it down is time that the agent waits.
     std::mem::forget(observer);
-    text.into_iter().collect()
+    seen
 }
 
 fn bytes(state: Option<&Value>) -> Vec<u8> {
     state.map(|state| state.to_string().into_bytes()).unwrap_or_default()
 }
 
-/// Keeps what the observer knows of the session, with what another one has found out meanwhile.
-async fn keep(agent: &dyn Dialect, scene: &Scene, observer: &Observer, known: Option<&Value>) {
-    let meanwhile = session::load(agent.name(), scene).observer;
-    if meanwhile.as_ref() != known {
-        observer.join(&bytes(meanwhile.as_ref())).await;
+/// Keeps what the observer knows of the session, with what others have found out meanwhile. Whether it is kept.
+async fn keep(agent: &dyn Dialect, scene: &Scene, observer: &Observer, mut known: Option<Value>) -> bool {
+    for _ in 0..TRIES {
+        let Ok(state) = serde_json::from_slice::<Value>(&observer.save().await) else { return false };
+        if Some(&state) == known.as_ref() {
+            return true;
+        }
+        let mut meanwhile = Ok(());
+        let kept = session::keep(agent.name(), scene, |kept| meanwhile = kept.observe(known.as_ref(), state));
+        match meanwhile {
+            Ok(()) => return kept,
+            Err(other) => {
+                observer.join(&bytes(other.as_ref())).await;
+                known = other;
+            }
+        }
     }
-    let state = serde_json::from_slice::<Value>(&observer.save().await).ok();
-    if state.is_some() && state != meanwhile {
-        session::keep(agent.name(), scene, |kept| kept.observe(state));
-    }
+    false
 }
 
 /// What the components beside the guard add to a result. One that fails adds nothing.
@@ -242,7 +287,14 @@ async fn others(result: &ToolResult, scene: &Scene, plugins: &Plugins) -> Vec<St
 pub(crate) struct Sessions {
     plugin: Plugin,
     frames: Frames,
-    live: Mutex<HashMap<String, Arc<Live>>>,
+    kept: Mutex<Kept>,
+}
+
+/// Those that have an instance, the one that was used last at the end, and what the others knew.
+#[derive(Default)]
+struct Kept {
+    live: Vec<(String, Arc<Live>)>,
+    asleep: HashMap<String, Vec<u8>>,
 }
 
 /// A session.
@@ -254,18 +306,17 @@ struct Live {
 impl Sessions {
     /// None yet. Messages go out by these frames.
     pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
-        Sessions { plugin, frames, live: Mutex::default() }
+        Sessions { plugin, frames, kept: Mutex::default() }
     }
 
-    async fn saw(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Vec<String> {
+    async fn saw(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Seen {
         let live = self.live(agent, scene, happening);
-        let text = match happening {
+        match happening {
             Happening::Result { .. } => {
                 let outbox = Outbox::default();
                 let session = session(agent, scene, None);
-                let state = live.observer.state();
                 let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
-                let observer = Observer::new(self.plugin.clone(), session, granted).with_state(state);
+                let observer = Observer::new(self.plugin.clone(), session, granted).with_state(live.observer.state());
                 let text = tell(&observer, happening).await;
                 self.post(&outbox).await;
                 let learned = observer.save().await;
@@ -274,7 +325,15 @@ impl Sessions {
                     live.observer.join(&learned).await;
                     live.observer.save().await;
                 });
-                text
+                Seen::text(text)
+            }
+            Happening::Start(_) => {
+                let seen = start(&live.observer).await;
+                for diagnostic in &seen.diagnostics {
+                    // Who cannot be told has other troubles.
+                    let _ = self.frames.notify(show::place(diagnostic), Level::Warning).await;
+                }
+                seen
             }
             _ => {
                 let text = tell(&live.observer, happening).await;
@@ -282,32 +341,41 @@ impl Sessions {
                     live.observer.save().await;
                 }
                 self.post(&live.outbox).await;
-                text
+                Seen::text(text)
             }
-        };
-        text.into_iter().collect()
+        }
     }
 
     /// The session of an event. One that starts again starts afresh, and one that ends is forgotten.
     fn live(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Arc<Live> {
-        let mut sessions = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = match happening {
-            Happening::Start(_) => None,
-            Happening::Over(_) => sessions.remove(&scene.session),
-            _ => sessions.get(&scene.session).cloned(),
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.live.iter().position(|(name, _)| *name == scene.session).map(|at| kept.live.remove(at).1);
+        let state = kept.asleep.remove(&scene.session);
+        let starts = matches!(happening, Happening::Start(_));
+        let live = match known.filter(|_| !starts) {
+            Some(known) => known,
+            None => self.awake(agent, scene, happening, state.filter(|_| !starts).unwrap_or_default()),
         };
-        if let Some(known) = known {
-            return known;
+        if !matches!(happening, Happening::Over(_)) {
+            kept.live.push((scene.session.clone(), live.clone()));
         }
+        if kept.live.len() > LIVE {
+            let (name, oldest) = kept.live.remove(0);
+            if kept.asleep.len() >= ASLEEP {
+                kept.asleep.clear();
+            }
+            kept.asleep.insert(name, oldest.observer.state());
+        }
+        live
+    }
+
+    fn awake(&self, agent: &dyn Dialect, scene: &Scene, happening: &Happening<'_>, state: Vec<u8>) -> Arc<Live> {
         let (due, called) = tokio::sync::mpsc::unbounded_channel();
         let outbox = Outbox::default();
         let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
         let granted = granted.clock(LocalClock::waking(due));
         let observer = Observer::new(self.plugin.clone(), session(agent, scene, happening.reason()), granted);
-        let live = Arc::new(Live { observer, outbox });
-        if !matches!(happening, Happening::Over(_)) {
-            sessions.insert(scene.session.clone(), live.clone());
-        }
+        let live = Arc::new(Live { observer: observer.with_state(state), outbox });
         tokio::spawn(wake(self.plugin.clone(), self.frames.clone(), Arc::downgrade(&live), called));
         live
     }

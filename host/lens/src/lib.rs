@@ -17,6 +17,7 @@ mod plain;
 pub mod process;
 pub mod project;
 mod protocol;
+mod read;
 pub mod report;
 mod residents;
 mod server;

@@ -61,6 +61,8 @@ impl Dialect for OpenCode {
                 let failed = code.is_some_and(|code| code != 0);
                 About::Result(Box::new(result(made(input.get("args"))?, text, failed, code)))
             }
+            // A sub-agent's session is part of another.
+            _ if input.pointer("/event/properties/info/parentID").is_some_and(Value::is_string) => About::Nothing,
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })

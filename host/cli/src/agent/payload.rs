@@ -56,7 +56,10 @@ impl<'a> Payload<'a> {
             When::TurnEnd => {
                 let sent = self.value.get("stop_hook_active") == Some(&Value::Bool(true));
                 let loops = self.value.get("loop_count").and_then(Value::as_u64).is_some_and(|count| count > 0);
-                About::Turn { again: sent || loops }
+                // Who was stopped is not to go on.
+                let other = |key: &str, usual: &str| !["", usual].contains(&self.optional(key));
+                let stopped = other("status", "completed") || other("stopReason", "end_turn");
+                About::Turn { again: sent || loops || stopped }
             }
             When::SubagentEnd => About::End(Box::new(End {
                 call: self.optional("agent_id").to_owned(),

@@ -72,9 +72,12 @@ export default function toolgate(pi: ExtensionAPI): void {
 	pi.on("agent_end", async (event, ctx) => {
 		// The messages of the whole conversation are left out. What the host sends before its answer
 		// still belongs to this run, so it gets the time to look at what was changed.
-		const again = sentOn;
+		const again = sentOn || wasStopped(event.messages);
 		sentOn = false;
-		const result = await host.observe("agent_end", payload({ type: event.type, again }, ctx), ctx, { wait: CHECK_MS });
+		const result = await host.observe("agent_end", payload({ type: event.type, again }, ctx), ctx, {
+			wait: CHECK_MS,
+			late: (late) => report(pi, late.append, late.details),
+		});
 		if (typeof result?.append !== "string" || result.append === "") return;
 		sentOn = true;
 		pi.sendMessage({ customType: DIAGNOSTICS, content: result.append, display: true }, { deliverAs: "followUp", triggerTurn: true });
@@ -146,6 +149,13 @@ function display(pi: ExtensionAPI) {
 function report(pi: ExtensionAPI, text: unknown, details: unknown): void {
 	if (typeof text !== "string" || text === "") return;
 	pi.sendMessage({ customType: DIAGNOSTICS, content: text, display: true, details }, { deliverAs: "steer" });
+}
+
+/** Whether the user, or an error, ended the run: then nothing sends the agent on. */
+function wasStopped(messages: unknown): boolean {
+	if (!Array.isArray(messages)) return false;
+	const last = messages.filter((message) => message?.role === "assistant").pop();
+	return ["aborted", "error"].includes(last?.stopReason);
 }
 
 function textOf(content: unknown): string {
