@@ -50,10 +50,10 @@ impl Keeper {
         let (mut instance, started) =
             Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?;
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if !state.is_empty() {
-            if let Err(why) = instance.restore(&state).await? {
-                tracing::warn!(plugin = self.plugin.name, why, "started without its state");
-            }
+        if !state.is_empty()
+            && let Err(why) = instance.restore(&state).await?
+        {
+            tracing::warn!(plugin = self.plugin.name, why, "started without its state");
         }
         Ok((instance, started))
     }

@@ -140,8 +140,8 @@ impl Report {
     pub(crate) fn text(&self, always: bool) -> String {
         match self.sections() {
             // That nothing was there to check is worth no words.
-            _ if !self.matters() && !(always && self.statuses.any(Status::Clean)) => String::new(),
-            _ if !self.matters() => self.header(),
+            _ if !self.matters() && always && self.statuses.any(Status::Clean) => self.header(),
+            _ if !self.matters() => String::new(),
             Some(sections) => format!("{}\n{sections}", self.header()),
             None => self.header(),
         }

@@ -153,7 +153,7 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, argu
         return refused(agent, &moment, &refusal("payload", &limit));
     }
     let Arguments { packs, plugins, lens, .. } = arguments;
-    let watch = if lens.is_on() { Watch::Once } else { Watch::Plugins };
+    let watch = if lens.said().unwrap_or(true) { Watch::Once } else { Watch::Plugins };
     let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &watch, frames: None };
     block_on(desk.answer(event, &payload)).unwrap_or_else(|error| denial(agent, &moment, &refusal("start", &error)))
 }

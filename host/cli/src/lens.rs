@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde::Deserialize;
@@ -33,19 +34,22 @@ pub(crate) struct Arguments {
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Switch {
     /// Do not have changed files checked
-    #[arg(long)]
+    #[arg(long, overrides_with = "lens")]
     no_lens: bool,
+
+    /// Have changed files checked [default, unless an earlier installation says otherwise]
+    #[arg(long, overrides_with = "no_lens")]
+    lens: bool,
 }
 
 impl Switch {
-    /// Whether they are.
-    pub(crate) fn is_on(self) -> bool {
-        !self.no_lens
-    }
-
-    /// As it is given again.
-    pub(crate) fn arguments(self) -> Vec<String> {
-        self.no_lens.then(|| "--no-lens".to_owned()).into_iter().collect()
+    /// Whether they are; none if nothing is said.
+    pub(crate) fn said(self) -> Option<bool> {
+        match (self.lens, self.no_lens) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
     }
 }
 
@@ -53,6 +57,8 @@ impl Switch {
 enum Command {
     /// Check files: those given, else all that differ from the last commit
     #[command(after_help = "\
+Every check is made, whatever the settings say, and all files are checked, those that the settings leave out, too.
+
 Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such file, 70 no daemon.")]
     Check(Check),
     /// Say whether the project's daemon runs, and what it has
@@ -136,7 +142,8 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 /// The daemon of a project, for a person.
 fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
     let scene = Scene { session: std::process::id().to_string(), root: root.display().to_string(), ..Scene::default() };
-    daemon("toolgate", &scene).ok_or_else(|| Failure::new(exit::SOFTWARE, "there is no place for the daemon's socket"))
+    let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
+    daemon.ok_or_else(|| Failure::new(exit::SOFTWARE, "there is no place for the daemon's socket"))
 }
 
 fn check(arguments: &Check) -> Result<ExitCode, Failure> {
@@ -319,6 +326,13 @@ const PROJECT: &str = ".pi-lens.json";
 /// Files of rules that may say it, too.
 const ALSO: [&str; 2] = ["toolgate.yaml", "toolgate.yml"];
 
+/// How long a check may take. What is not done by then is said to have failed, and the rest is told: no agent waits longer
+/// than a little more.
+const CHECK: Duration = Duration::from_secs(16);
+
+/// How long it may take for a person.
+const BY_HAND: Duration = Duration::from_secs(60);
+
 /// The configuration that the lens reads.
 pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
     let root = Path::new(&scene.root);
@@ -367,10 +381,10 @@ fn code_lens() -> Option<Vec<OsString>> {
 /// The daemon of a project, for a session. None if there is no telling where it would be.
 pub(crate) fn daemon(agent: &str, scene: &Scene) -> Option<LocalDaemon> {
     if let Some(command) = code_lens() {
-        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&place::home()?), command));
+        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&place::home()?), command).within(CHECK));
     }
     let program = std::env::current_exe().ok()?;
     let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
     let session = format!("{agent}:{}", scene.session);
-    Some(LocalDaemon::own(&scene.root, &resident::folder()?, command, session))
+    Some(LocalDaemon::own(&scene.root, &resident::folder()?, command, session).within(CHECK))
 }

@@ -81,7 +81,7 @@ impl Dialect for Claude {
             // Claude Code asks its user at that moment anyway.
             (When::Permission, _) | (_, Answer::Nothing) => {}
             (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => {
-                said = json!({ "decision": "block", "reason": text })
+                said = json!({ "decision": "block", "reason": text });
             }
             (_, Answer::Add(text)) => {
                 said["hookSpecificOutput"] = json!({ "hookEventName": name, "additionalContext": text });

@@ -6,7 +6,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectPr
 use serde_json::{Value, json};
 
 use super::program::{is_hook, words};
-use super::table::{Event, Hooks, Known};
+use super::table::{Event, Hooks, Known, NO_LENS};
 
 /// JSON with comments and commas behind the last item, as several agents allow it. Nothing looser.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -121,7 +121,7 @@ pub(crate) fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
 }
 
 /// The text with our entries in it, as they should be; with these options behind each command, or with those that are
-/// there.
+/// there. `lens` says whether results are asked for; without it that stays as it is.
 ///
 /// # Errors
 /// What in the text is not as the agent would have it, so that nothing can be put there.
@@ -131,6 +131,7 @@ pub(crate) fn install(
     hooks: &Hooks,
     program: &str,
     options: Option<&[String]>,
+    lens: Option<bool>,
 ) -> Result<String, String> {
     let (root, object) = open(text)?;
     if let Some((path, value)) = hooks.fixed {
@@ -142,7 +143,11 @@ pub(crate) fn install(
     };
     // What the user has added to one command is meant for all.
     let added = || root.to_serde_value().and_then(|root| entries(known, hooks, &root).first().map(Entry::more));
-    let more = options.map(<[String]>::to_vec).or_else(added).unwrap_or_default();
+    let added = added().unwrap_or_default();
+    let off = lens.map_or_else(|| added.iter().any(|word| word == NO_LENS), |on| !on);
+    let mut more = options.map(<[String]>::to_vec).unwrap_or(added);
+    more.retain(|word| word != NO_LENS);
+    more.extend(off.then(|| NO_LENS.to_owned()));
     for event in hooks.wanted(&more) {
         let list = events.array_value_or_create(event.name).ok_or_else(|| format!("{:?} is no list", event.name))?;
         let value = list.to_serde_value().unwrap_or_default();

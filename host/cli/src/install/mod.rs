@@ -76,7 +76,6 @@ impl Arguments {
     fn options(&self) -> Result<Option<Vec<String>>, Failure> {
         let mut options = self.packs.arguments();
         options.extend(self.plugins.arguments().map_err(|error| Failure::new(exit::NO_INPUT, error))?);
-        options.extend(self.lens.arguments());
         Ok((!options.is_empty()).then_some(options))
     }
 }
@@ -94,9 +93,11 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let program = program::running()?;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = match &known.way {
-        Way::Hooks(hooks) => hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref())
-            .map_err(|error| unreadable(&file, &error))?,
-        Way::Shim(_) if arguments.options()?.is_some() => {
+        Way::Hooks(hooks) => {
+            hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
+                .map_err(|error| unreadable(&file, &error))?
+        }
+        Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
             let message = format!(
                 "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
                 known.title

@@ -121,7 +121,7 @@ impl Hooks {
 const PLUGIN: &str = "--plugin";
 
 /// The option that leaves out the checks of changed files.
-const NO_LENS: &str = "--no-lens";
+pub(crate) const NO_LENS: &str = "--no-lens";
 
 /// A value that has to be in a file.
 #[derive(Clone, Copy)]
