@@ -23,6 +23,7 @@
 //! | is a file in the project? | by its name | by where its links lead |
 //! | shell commands | eleven regular expressions | the shell engine |
 //! | `src/**/*.ts` and `src/a.ts` | no match | match; `{a,b}` and `[ab]` are globs, too |
+//! | a project switches on what the user switched off | yes | no |
 //! | numbers in settings | any | from 1 ms to two minutes, 1 to 16 checks at once |
 //! | `hasIssues` of a message | an icon in the text, so that a failed check counts | what the daemon says, or a status `issues` |
 //! | a check that fails beside clean ones | as if clean | its text is handed on |
