@@ -29,7 +29,7 @@
 //! | a check that fails beside clean ones | as if clean | its text is handed on |
 //! | the daemon is gone | nothing until the next session | started again once, then asked again |
 //! | a check that got nowhere in 5 s or more | the next result waits as long | none is tried for a minute |
-//! | text of the daemon | as it is | at most 64 KiB, without escape sequences and control characters |
+//! | text of the daemon | as it is | at most 64 KiB, without escape sequences, nothing in it invisible |
 //! | a file that a sub-agent edits again | not checked again until the end | checked again: a state is skipped, not a path |
 //! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the session, also those git does not know |
 //! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
