@@ -33,7 +33,7 @@
 //! | a file that a sub-agent edits again | not checked again until the end | checked again: a state is skipped, not a path |
 //! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the session, also those git does not know |
 //! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
-//! | a host without timers | | the check at the end sees what a timer would have |
+//! | cooldown and timers of sub-agents | in each session | only where one process lives with the session; else the check at the end sees what a timer would have |
 //! | the daemon does not start | the session's start fails | a warning |
 //! | nothing was there to check | a line says so | nothing is said |
 //! | rendered line | one colour | each status has its own |
