@@ -359,7 +359,7 @@ fn the_daemon_gets_nine_settings() {
         "files": ["a.ts"], "steps": ["start", "write a.ts"],
         "user": { "lsp": false, "max-concurrency": 2, "tscTimeoutMs": 999_999 },
         "pi-lens": { "maxConcurrency": 3, "linters": "yes", "lspDelayMs": 0, "unknown": 1, "prettierTimeoutMs": -5 },
-        "lens": { "linter-timeout-ms": 30_000 },
+        "lens": { "linter-timeout-ms": 30_000, "lsp": true },
     });
     let asked: Value = serde_json::from_str(&run(&case).requests[0]).expect("JSON");
     let expected = json!({

@@ -1,5 +1,6 @@
 //! The settings of the lens: defaults, then the user's rule files, then `.pi-lens.json`, then the project's rule
-//! files. A value that is wrong drops alone.
+//! files. A value that is wrong drops alone. What the user's own files switch off stays off: a project only switches
+//! off, never on.
 //!
 //! ```yaml
 //! lens:                        # in toolgate.yaml; `.pi-lens.json` has the same keys at its top
@@ -139,6 +140,17 @@ impl Config {
         Ok(())
     }
 
+    /// Switches off what the user's own settings do: what runs, and when.
+    fn switch_off(&mut self, user: &Config) {
+        self.enabled &= user.enabled;
+        self.prettier &= user.prettier;
+        self.linters &= user.linters;
+        self.lsp &= user.lsp;
+        self.tsc &= user.tsc;
+        self.bash_detection &= user.bash_detection;
+        self.turn_end_sweep &= user.turn_end_sweep;
+    }
+
     /// The nine settings that the daemon is given, by the names that it knows.
     pub(crate) fn request(&self) -> Value {
         serde_json::json!({
@@ -171,9 +183,15 @@ pub(crate) fn load(world: &mut dyn World) -> (Config, Vec<Problem>) {
     let (mut config, mut problems) = (Config::default(), Vec::new());
     match world.config("lens") {
         Ok(files) => {
-            for file in &files {
+            let (projects, own): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.layer == Layer::Project);
+            for file in own {
                 read(&mut config, file, &mut problems);
             }
+            let user = config.clone();
+            for file in projects {
+                read(&mut config, file, &mut problems);
+            }
+            config.switch_off(&user);
         }
         Err(error) => world.log(&format!("the settings of the lens could not be read: {error}")),
     }

@@ -23,16 +23,17 @@
 //! | is a file in the project? | by its name | by where its links lead |
 //! | shell commands | eleven regular expressions | the shell engine |
 //! | `src/**/*.ts` and `src/a.ts` | no match | match; `{a,b}` and `[ab]` are globs, too |
+//! | a project switches on what the user switched off | yes | no |
 //! | numbers in settings | any | from 1 ms to two minutes, 1 to 16 checks at once |
 //! | `hasIssues` of a message | an icon in the text, so that a failed check counts | what the daemon says, or a status `issues` |
 //! | a check that fails beside clean ones | as if clean | its text is handed on |
 //! | the daemon is gone | nothing until the next session | started again once, then asked again |
 //! | a check that got nowhere in 5 s or more | the next result waits as long | none is tried for a minute |
-//! | text of the daemon | as it is | at most 64 KiB, without escape sequences and control characters |
+//! | text of the daemon | as it is | at most 64 KiB, without escape sequences, nothing in it invisible |
 //! | a file that a sub-agent edits again | not checked again until the end | checked again: a state is skipped, not a path |
 //! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the session, also those git does not know |
 //! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
-//! | a host without timers | | the check at the end sees what a timer would have |
+//! | cooldown and timers of sub-agents | in each session | only where one process lives with the session; else the check at the end sees what a timer would have |
 //! | the daemon does not start | the session's start fails | a warning |
 //! | nothing was there to check | a line says so | nothing is said |
 //! | rendered line | one colour | each status has its own |

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::text::{bounded, clean};
+use super::text::harmless;
 
 /// Most bytes of the daemon's text that are handed on.
 const LONGEST: usize = 64 << 10;
@@ -107,9 +107,7 @@ impl Report {
         }
         let contents = result.get("content").and_then(Value::as_array).into_iter().flatten();
         let texts = contents.filter_map(|content| content.get("text")?.as_str());
-        let text = texts.collect::<Vec<_>>().join("\n");
-        // Before it is cleaned, so that nothing long is gone through for nothing.
-        let text = clean(&bounded(text, LONGEST));
+        let text = harmless(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
         let text = text.trim_end();
         if result.get("isError").and_then(Value::as_bool) == Some(true) {
             let first: String = text.lines().next().unwrap_or("no reason").chars().take(200).collect();

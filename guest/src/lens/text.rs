@@ -1,7 +1,13 @@
-//! Texts from outside: without escape sequences and control characters, and not too long. What a daemon, a linter or a
+//! Texts from outside: without escape sequences, with nothing invisible, and not too long. What a daemon, a linter or a
 //! source file says is shown on a terminal and read by an agent.
 
-/// Without escape sequences, control characters and those that turn the direction of text, but with line breaks and
+/// At most about so many bytes of a text, as [`clean`] shows it. What is longer is cut, and says so.
+pub(crate) fn harmless(text: &str, most: usize) -> String {
+    let (start, rest) = text.split_at(text.floor_char_boundary(most));
+    bounded(clean(start), most, rest.len())
+}
+
+/// Without escape sequences, and with everything else escaped that does not show as itself, but for line breaks and
 /// tabs.
 pub(crate) fn clean(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
@@ -14,12 +20,24 @@ pub(crate) fn clean(text: &str) -> String {
             // And strings to the terminal.
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
             '\n' | '\t' => kept.push(c),
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {}
-            c if c.is_control() => {}
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => kept.push_str("\\r"),
+            c if deceives(c) => kept.extend(c.escape_unicode()),
             c => kept.push(c),
         }
     }
     kept
+}
+
+/// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
+/// But for the no-break space, which tools use between words.
+fn deceives(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
+            | '\u{1680}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -62,14 +80,14 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
-/// At most so many bytes, cut at the end of a line where one is near, and said so.
-pub(crate) fn bounded(mut text: String, most: usize) -> String {
-    let length = text.len();
-    if length <= most {
+/// At most so many bytes, cut at the end of a line where one is near, and said so; `more` are missing already.
+fn bounded(mut text: String, most: usize, more: usize) -> String {
+    if more == 0 && text.len() <= most {
         return text;
     }
+    let length = text.len() + more;
     text.truncate(text.floor_char_boundary(most));
-    if let Some(end) = text.rfind('\n').filter(|end| most - end < 1_000) {
+    if let Some(end) = text.rfind('\n').filter(|end| text.len() - end < 1_000) {
         text.truncate(end);
     }
     let left = length - text.len();
@@ -82,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_moves_a_terminal_is_left() {
+    fn nothing_that_moves_a_terminal_or_hides_is_left() {
         let cases = [
             ("plain ✅ text\n\twith a tab", "plain ✅ text\n\twith a tab"),
             ("\u{1b}[31mred\u{1b}[0m", "red"),
@@ -95,8 +113,12 @@ mod tests {
             ("\u{1b}(Bx\u{1b}cy\u{1b}", "xy"),
             ("\u{1b}[31", ""),
             ("\u{1b}[3é", "é"),
-            ("a\r\nb\rc\u{8}\u{0}\u{7f}\u{85}", "a\nbc"),
-            ("x\u{202e}y\u{2066}z\u{200f}", "xyz"),
+            ("a\r\nb\rc\u{8}\u{0}\u{7f}\u{85}", "a\nb\\rc\\u{8}\\u{0}\\u{7f}\\u{85}"),
+            ("x\u{202e}y\u{2066}z\u{200f}", "x\\u{202e}y\\u{2066}z\\u{200f}"),
+            ("x\u{200b}y\u{2060}z\u{feff}", "x\\u{200b}y\\u{2060}z\\u{feff}"),
+            ("x\u{e0041}y\u{2028}z\u{fe0f}", "x\\u{e0041}y\\u{2028}z\\u{fe0f}"),
+            ("größe\u{a0}写", "größe\u{a0}写"),
+            ("\u{1b}[1\u{200b}m", "\\u{200b}m"),
         ];
         for (text, expected) in cases {
             assert_eq!(clean(text), expected, "{text:?}");
@@ -110,9 +132,12 @@ mod tests {
             ("abcd", 3, "abc\n… (cut: 1 more bytes)"),
             ("ab\ncd", 4, "ab\n… (cut: 3 more bytes)"),
             ("aé", 2, "a\n… (cut: 2 more bytes)"),
+            ("\u{1b}[mabc", 6, "abc"),
+            ("\u{1b}[mabcd", 6, "abc\n… (cut: 1 more bytes)"),
+            ("a\u{7}\u{7}bc", 7, "a\\u{7}\\\n… (cut: 6 more bytes)"),
         ];
         for (text, most, expected) in cases {
-            assert_eq!(bounded(text.to_owned(), most), expected, "{text:?}");
+            assert_eq!(harmless(text, most), expected, "{text:?}");
         }
     }
 }
