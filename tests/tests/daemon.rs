@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::{Daemon, LocalDaemon};
 use toolgate_lens_tests::fake::Fake;
+use toolgate_lens_tests::project::lay_out;
+use toolgate_lens_tests::tools::Tools;
 
 /// A folder that is the user's alone.
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -187,12 +189,14 @@ async fn a_daemon_that_died_or_hangs_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_real_code_lens_is_started_asked_and_stopped() {
-    let Some(command) = toolgate_lens_tests::tools::code_lens() else {
+    let tools = Tools::find().expect("the set-up came to its end").ok();
+    let command = tools.as_ref().and_then(Tools::code_lens);
+    let (Some(tools), Some(command)) = (tools, command) else {
         eprintln!("left out: code-lens is not installed; `just lens-setup` does that");
         return;
     };
     let (_kept, folder) = scratch();
-    std::fs::write(folder.join("a.txt"), "x\n").expect("a file");
+    lay_out("typescript", &folder, Some(&tools)).expect("a project");
     let daemon = LocalDaemon::code_lens(folder.display().to_string(), &folder, command.clone());
     assert_eq!(daemon.ensure().await, Ok(()));
     let metadata = std::fs::read_dir(folder.join(".code-lens")).expect("a list").filter_map(Result::ok).next();
@@ -200,11 +204,18 @@ async fn the_real_code_lens_is_started_asked_and_stopped() {
     let metadata: Value = serde_json::from_slice(&metadata).expect("JSON");
     assert_eq!(metadata["cwd"], folder.display().to_string());
     assert_eq!(metadata["socketPath"], daemon.socket().display().to_string());
-    let params = json!({ "files": [folder.join("a.txt")], "config": {} }).to_string();
+    // Its first linter run looks for all that there are, by `npx`, which takes its time.
+    let config = json!({ "linters": true, "linterTimeoutMs": 60_000 });
+    let params = json!({ "files": [folder.join("src/problems.ts")], "config": config }).to_string();
     let answer = daemon.request("fullCheck".into(), params).await.expect("an answer");
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    assert_eq!(answer["isError"], false, "{answer}");
-    assert_eq!(answer["content"][0]["text"], "All checks passed (no issues found).");
+    let text = answer["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(
+        (&answer["isError"], &answer["details"]["statuses"]["linters"]),
+        (&json!(false), &json!("issues")),
+        "{text}"
+    );
+    assert!(text.contains("src/problems.ts:") && text.contains("[eslint]"), "{text}");
     let unknown = daemon.request("nonsense".into(), "{}".into()).await;
     assert!(matches!(&unknown, Err(CapabilityError::Other(why)) if why.contains("Unknown method")), "{unknown:?}");
     // Another session uses it and does not end it; who started it does.
