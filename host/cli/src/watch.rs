@@ -8,6 +8,7 @@
 //! looked at side by side, each by an instance of its own; all else by one that stays, which has timers.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -103,6 +104,8 @@ impl Watch {
         let mut seen = match self {
             Watch::Plugins => Seen::default(),
             _ if !happening.may_change_files() => Seen::default(),
+            // Nothing can be checked in a folder that is not there.
+            _ if !Path::new(&scene.root).is_dir() => Seen::default(),
             Watch::Once => once(agent, scene, happening).await,
             Watch::Sessions(sessions) => sessions.saw(agent, scene, happening).await,
         };
