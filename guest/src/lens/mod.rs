@@ -119,8 +119,6 @@ pub struct Lens {
     filter: Filter,
     /// Whether messages are sent for each check.
     messages: bool,
-    /// The status line as it was set last.
-    status: Option<String>,
     checked: Checked,
     subagents: Subagents,
     /// No check before this moment, in milliseconds since 1970: it has to mean the same in the next instance.
@@ -158,7 +156,7 @@ impl Lens {
                     problems.push(self.problem(format!("files are not checked: {error}")));
                 }
             }
-            self.publish(Statuses([Status::Pending; 4]), world);
+            publish(Statuses([Status::Pending; 4]), world);
         }
         problems
     }
@@ -244,7 +242,7 @@ impl Lens {
         world.cancel(TIMER);
         world.stop();
         world.set_status(STATUS, None);
-        (self.status, self.messages) = (None, false);
+        self.messages = false;
     }
 
     /// What is to outlive the instance, a JSON text: at most 2 000 files and 200 KiB.
@@ -333,7 +331,7 @@ impl Lens {
         if self.subagents.is_closed() {
             return None;
         }
-        self.publish(report.statuses, world);
+        publish(report.statuses, world);
         let text = report.text(self.config.always_report);
         let sent = self.messages && !text.is_empty() && {
             world.send(Outgoing { kind: KIND, text, details: report.details(), visible: true })
@@ -371,19 +369,15 @@ impl Lens {
         self.paused = if costly { world.now().map(|now| now + PAUSE) } else { None };
     }
 
-    /// Sets the status line, unless it says that already.
-    fn publish(&mut self, statuses: Statuses, world: &mut dyn World) {
-        let text = statuses.json().to_string();
-        if self.status.as_ref() != Some(&text) {
-            world.set_status(STATUS, Some(&text));
-            self.status = Some(text);
-        }
-    }
-
     fn log(&mut self, line: String, world: &mut dyn World) {
         if self.logged != line {
             world.log(&text::clean(&line));
             self.logged = line;
         }
     }
+}
+
+/// Sets the status line, which other instances set as well: the host knows what it says already.
+fn publish(statuses: Statuses, world: &mut dyn World) {
+    world.set_status(STATUS, Some(&statuses.json().to_string()));
 }
