@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `files`, `links` | paths below `/p`, or absolute; links with their target |
 //! | `lens`, `pi-lens`, `user` | the mapping `lens` of the project's file, `.pi-lens.json`, the mapping of the user's file |
-//! | `without` | `timers`, `clock`, `git`, `daemon`, `files`: what the host does not have |
+//! | `without` | `timers`, `clock`, `git`, `daemon`, `files`, `messages`: what the host does not have |
 //! | `messages` | whether `piLensRenderer` is on |
 //! | `answers` | of the daemon, in their order, else `clean`: `issues`, `error`, `down`, `refused`, `garbage`, `slow`, or a result |
 //! | `texts` | whether `did` has the texts and not how many lines they have |
@@ -253,9 +253,10 @@ impl World for Fake {
 
     fn send(&mut self, message: Outgoing) -> bool {
         assert_eq!((message.kind, message.visible), ("pi-lens-diagnostics", true));
-        self.did("send");
+        let takes = self.has("messages");
+        self.did(if takes { "send" } else { "send nowhere" });
         self.sent.push(message);
-        true
+        takes
     }
 
     fn log(&mut self, warning: &str) {

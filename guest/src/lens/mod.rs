@@ -32,7 +32,7 @@
 //! | text of the daemon | as it is | at most 64 KiB, without escape sequences, nothing in it invisible |
 //! | a file that a sub-agent edits again | not checked again until the end | checked again: a state is skipped, not a path |
 //! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the session, also those git does not know |
-//! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
+//! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end; without messages at the turn's end |
 //! | cooldown and timers of sub-agents | in each session | only where one process lives with the session; else the check at the end sees what a timer would have |
 //! | the daemon does not start | the session's start fails | a warning |
 //! | nothing was there to check | a line says so | nothing is said |
@@ -119,6 +119,8 @@ pub struct Lens {
     filter: Filter,
     /// Whether messages are sent for each check.
     messages: bool,
+    /// The host took none, here or in another instance: it is not asked again.
+    silent: bool,
     checked: Checked,
     subagents: Subagents,
     /// No check before this moment, in milliseconds since 1970: it has to mean the same in the next instance.
@@ -200,7 +202,8 @@ impl Lens {
         self.checked.since(|| world.now());
         if tool == DELEGATES {
             self.drive(Event::End { always: subagents::has_activity(outcome) }, world);
-        } else if ENDS.contains(&tool) {
+        } else if ENDS.contains(&tool) && self.messages && !self.silent {
+            // Elsewhere nobody would get the report; the end of the turn has one.
             self.drive(Event::End { always: true }, world);
         }
     }
@@ -251,6 +254,7 @@ impl Lens {
         saved["schema"] = 1.into();
         saved["subagents"] = json!(self.subagents.save());
         saved["paused"] = self.paused.into();
+        saved["silent"] = self.silent.into();
         saved.to_string().into_bytes()
     }
 
@@ -262,6 +266,7 @@ impl Lens {
         }
         self.checked.join(&saved);
         self.paused = self.paused.max(saved.get("paused").and_then(Value::as_u64));
+        self.silent |= saved.get("silent") == Some(&true.into());
         if let Some(state) = saved.get("subagents").and_then(|state| serde_json::from_value(state.clone()).ok()) {
             self.subagents.join(state);
         }
@@ -333,9 +338,11 @@ impl Lens {
         }
         publish(report.statuses, world);
         let text = report.text(self.config.always_report);
-        let sent = self.messages && !text.is_empty() && {
-            world.send(Outgoing { kind: KIND, text, details: report.details(), visible: true })
-        };
+        let sends = self.messages && !self.silent && !text.is_empty();
+        if sends {
+            self.silent = !world.send(Outgoing { kind: KIND, text, details: report.details(), visible: true });
+        }
+        let sent = sends && !self.silent;
         for file in &files {
             self.checked.add(file, told || sent || !report.matters());
         }
