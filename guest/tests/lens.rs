@@ -5,12 +5,12 @@
 //! |---|---|
 //! | `files`, `links` | paths below `/p`, or absolute; links with their target |
 //! | `lens`, `pi-lens`, `user` | the mapping `lens` of the project's file, `.pi-lens.json`, the mapping of the user's file |
-//! | `without` | `timers`, `clock`, `git`, `daemon`, `files`: what the host does not have |
+//! | `without` | `timers`, `clock`, `git`, `daemon`, `files`, `messages`: what the host does not have |
 //! | `messages` | whether `piLensRenderer` is on |
 //! | `answers` | of the daemon, in their order, else `clean`: `issues`, `error`, `down`, `refused`, `garbage`, `slow`, or a result |
 //! | `texts` | whether `did` has the texts and not how many lines they have |
 //!
-//! Steps: `start` (with a reason), `instance` (the lens saves, and another takes over), `write PATH`, `shell TEXT`,
+//! Steps: `start REASON` (`startup` if none is given), `instance` (the lens saves, and another takes over), `write PATH`, `shell TEXT`,
 //! `patch PATH`, `failed PATH`, `other PATH`, `touch PATH` (it changes now), `delete PATH`, `update TOOL`, `end
 //! NAME`, `turn`, `turn again`, `pass MS` (timers fire), `stop`.
 
@@ -253,9 +253,10 @@ impl World for Fake {
 
     fn send(&mut self, message: Outgoing) -> bool {
         assert_eq!((message.kind, message.visible), ("pi-lens-diagnostics", true));
-        self.did("send");
+        let takes = self.has("messages");
+        self.did(if takes { "send" } else { "send nowhere" });
         self.sent.push(message);
-        true
+        takes
     }
 
     fn log(&mut self, warning: &str) {
@@ -287,7 +288,8 @@ fn step(lens: &mut Lens, world: &mut Fake, step: &str) {
     let shell = |text: String| ResultFacts { command: Some(text), ..ResultFacts::default() };
     match verb {
         "start" => {
-            for problem in lens.start(&session(Some("startup")), world) {
+            let reason = if object.is_empty() { "startup" } else { object };
+            for problem in lens.start(&session(Some(reason)), world) {
                 world.did(format!("problem {}", problem.message));
             }
         }
@@ -434,13 +436,15 @@ fn many_files_are_checked_in_part_and_all_are_remembered_in_bounds() {
         world.time = n as u64 * 1_000;
         world.touch(path);
     }
-    world.time = 0;
+    let now = std::mem::take(&mut world.time);
     let mut lens = Lens::default();
     lens.start(&session(Some("startup")), &mut world);
+    world.time = now - 100_000;
+    observed(&mut lens, &mut world, ResultFacts::default());
     lens.on_turn_end("{}", &mut world);
     let asked: Value = serde_json::from_str(&world.requests[0]).expect("JSON");
     let asked = texts(&asked["files"]);
-    assert!(asked.len() == 200 && asked[0] == at(&files[499]), "{} files, {}", asked.len(), asked[0]);
+    assert!(asked.len() == 200 && asked[0] == at(&files[399]), "{} files, {}", asked.len(), asked[0]);
 }
 
 #[test]
@@ -453,7 +457,7 @@ fn whatever_was_saved_can_be_read() {
         b"{\"schema\":2}",
         b"{\"schema\":1}",
         b"{\"schema\":1,\"checked\":[1,[],[\"a\"],[\"a\",-1,0,true]]}",
-        b"{\"schema\":1,\"since\":\"x\",\"checked\":{},\"subagents\":7}",
+        b"{\"schema\":1,\"since\":\"x\",\"checked\":{},\"subagents\":7,\"turns\":{\"calls\":-1}}",
     ];
     let empty = Lens::default().save();
     for saved in cases {
@@ -473,6 +477,11 @@ fn whatever_was_saved_can_be_read() {
     let expected = json!({ "since": 5, "checked": checked, "schema": 1, "subagents": [true, true] });
     assert_eq!((saved["since"].clone(), saved["subagents"].clone()), (5.into(), expected["subagents"].clone()));
     assert_eq!(saved["checked"], expected["checked"]);
+    // Of turns each number only grows: the call that one host saw is still to be swept.
+    lens.restore(br#"{"schema":1,"turns":{"calls":3,"swept":1,"since":9}}"#);
+    lens.restore(br#"{"schema":1,"turns":{"calls":2,"swept":2,"since":null}}"#);
+    let saved: Value = serde_json::from_slice(&lens.save()).expect("JSON");
+    assert_eq!(saved["turns"], json!({ "calls": 3, "swept": 2, "since": 9 }));
 }
 
 /// What the real daemon answered.

@@ -29,6 +29,17 @@ pub struct ResultFacts {
     pub is_error: bool,
 }
 
+impl ResultFacts {
+    /// Whether the call says all that it can have written.
+    pub(crate) fn says_all(&self) -> bool {
+        match self.kind {
+            Kind::Read | Kind::Search | Kind::List | Kind::Fetch => true,
+            Kind::Write => !self.is_error && (self.command.is_some() || self.paths.iter().any(|path| !path.is_empty())),
+            Kind::Shell | Kind::Other => false,
+        }
+    }
+}
+
 /// A file to check, in the state that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {

@@ -10,6 +10,7 @@
 //! | `report` | the daemon's answer, and the texts made of it | checks |
 //! | `checked` | which file was checked in which state | |
 //! | `subagents` | when the work of sub-agents is checked | the check |
+//! | `turns` | what a sweep at the end of a turn is about | the sweep |
 //! | `render` | a report as lines for a terminal | colours, which the host has |
 //! | `text` | texts from outside, made harmless | |
 //!
@@ -31,15 +32,19 @@
 //! | a check that got nowhere in 5 s or more | the next result waits as long | none is tried for a minute |
 //! | text of the daemon | as it is | at most 64 KiB, without escape sequences, nothing in it invisible |
 //! | a file that a sub-agent edits again | not checked again until the end | checked again: a state is skipped, not a path |
-//! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the session, also those git does not know |
-//! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end |
+//! | the check at the end of sub-agents | all files that differ from the last commit | those that changed in the turn, also those git does not know |
+//! | sub-agents of other agents | | `Task`, `Agent`, `task`, and events of their end; without messages at the turn's end |
 //! | cooldown and timers of sub-agents | in each session | only where one process lives with the session; else the check at the end sees what a timer would have |
 //! | the daemon does not start | the session's start fails | a warning |
 //! | nothing was there to check | a line says so | nothing is said |
 //! | rendered line | one colour | each status has its own |
 //!
-//! At the end of a turn files that changed in the session, but were not checked or not reported in the state they are
-//! in, are checked once more; the agent hears of it only if something is to be done.
+//! At the end of a turn files that changed in it, but were not checked or not reported in the state they are in, are
+//! checked once more; the agent hears of it only if something is to be done. This is done after a turn in which
+//! something ran whose changes are not known: a shell command, a sub-agent, a tool of another kind, a call that failed,
+//! a check that failed. Git does not say who changed a file: what a person changes between two turns, or while the agent
+//! works, is checked with the rest if such a turn follows. After a turn that only wrote files which were checked,
+//! nothing is.
 
 mod checked;
 mod config;
@@ -48,8 +53,10 @@ mod render;
 mod report;
 mod subagents;
 mod text;
+mod turns;
 mod world;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use config::Config;
@@ -63,6 +70,7 @@ use config::Filter;
 use files::Found;
 use report::{Report, Status, Statuses};
 use subagents::{Event, Step, Subagents};
+use turns::Turns;
 
 /// The key of the status line.
 pub const STATUS: &str = "pi-lens";
@@ -119,10 +127,11 @@ pub struct Lens {
     filter: Filter,
     /// Whether messages are sent for each check.
     messages: bool,
-    /// The status line as it was set last.
-    status: Option<String>,
+    /// The host took none, here or in another instance: it is not asked again.
+    silent: bool,
     checked: Checked,
     subagents: Subagents,
+    turns: Turns,
     /// No check before this moment, in milliseconds since 1970: it has to mean the same in the next instance.
     paused: Option<u64>,
     /// The last line of the log: a daemon that is not there is worth one.
@@ -146,6 +155,10 @@ impl Lens {
         }
         self.messages = config::wants_messages(world);
         self.checked.since(|| world.now());
+        // Agents begin anew in the middle of a turn if the conversation was too long.
+        if session.reason.as_deref().is_some_and(|reason| reason != "compact") {
+            self.turns.end(world.now());
+        }
         if session.reason.is_some() {
             let began = world.monotonic();
             match world.ensure() {
@@ -158,7 +171,7 @@ impl Lens {
                     problems.push(self.problem(format!("files are not checked: {error}")));
                 }
             }
-            self.publish(Statuses([Status::Pending; 4]), world);
+            publish(Statuses([Status::Pending; 4]), world);
         }
         problems
     }
@@ -173,6 +186,9 @@ impl Lens {
             return None;
         }
         self.checked.since(|| world.now());
+        if !result.says_all() {
+            self.turns.unchecked();
+        }
         if result.is_error {
             return None;
         }
@@ -190,6 +206,7 @@ impl Lens {
         }
         self.checked.since(|| world.now());
         if subagents::has_activity(partial) {
+            self.turns.unchecked();
             self.drive(Event::Activity, world);
         }
     }
@@ -201,9 +218,17 @@ impl Lens {
         }
         self.checked.since(|| world.now());
         if tool == DELEGATES {
-            self.drive(Event::End { always: subagents::has_activity(outcome) }, world);
+            let always = subagents::has_activity(outcome);
+            if always {
+                self.turns.unchecked();
+            }
+            self.drive(Event::End { always }, world);
         } else if ENDS.contains(&tool) {
-            self.drive(Event::End { always: true }, world);
+            self.turns.unchecked();
+            // Without messages nobody would get the report; the end of the turn has one.
+            if self.messages && !self.silent {
+                self.drive(Event::End { always: true }, world);
+            }
         }
     }
 
@@ -217,16 +242,22 @@ impl Lens {
     /// The turn ends. A text is what the agent has to look at before; there is none if it was sent on already, which
     /// the host's `context`, a JSON text, says with `"again": true`.
     pub fn on_turn_end(&mut self, context: &str, world: &mut dyn World) -> Option<String> {
-        let config = &self.config;
-        if !config.enabled || !config.turn_end_sweep || self.subagents.is_closed() {
+        if !self.config.enabled || self.subagents.is_closed() {
             return None;
         }
+        self.checked.since(|| world.now());
         let context: Value = serde_json::from_str(context).unwrap_or_default();
-        if context.get("again").and_then(Value::as_bool) == Some(true) {
+        let again = context.get("again").and_then(Value::as_bool) == Some(true);
+        let text = if again { None } else { self.sweep(world) };
+        self.turns.end(world.now());
+        text
+    }
+
+    fn sweep(&mut self, world: &mut dyn World) -> Option<String> {
+        // Without a clock nobody knows which changes are the turn's.
+        if !self.config.turn_end_sweep || !self.turns.is_busy() || world.now().is_none() {
             return None;
         }
-        // Without a clock nobody knows which changes are the session's.
-        self.checked.since(|| world.now())?;
         let mut found = self.changed(world);
         found.retain(|file| !self.checked.told(file));
         let report = self.check(found, true, world)?;
@@ -244,15 +275,17 @@ impl Lens {
         world.cancel(TIMER);
         world.stop();
         world.set_status(STATUS, None);
-        (self.status, self.messages) = (None, false);
+        self.messages = false;
     }
 
     /// What is to outlive the instance, a JSON text: at most 2 000 files and 200 KiB.
     pub fn save(&self) -> Vec<u8> {
         let mut saved = self.checked.save();
         saved["schema"] = 1.into();
+        saved["turns"] = json!(self.turns);
         saved["subagents"] = json!(self.subagents.save());
         saved["paused"] = self.paused.into();
+        saved["silent"] = self.silent.into();
         saved.to_string().into_bytes()
     }
 
@@ -264,6 +297,10 @@ impl Lens {
         }
         self.checked.join(&saved);
         self.paused = self.paused.max(saved.get("paused").and_then(Value::as_u64));
+        self.silent |= saved.get("silent") == Some(&true.into());
+        if let Some(turns) = saved.get("turns").and_then(|turns| Turns::deserialize(turns).ok()) {
+            self.turns.join(turns);
+        }
         if let Some(state) = saved.get("subagents").and_then(|state| serde_json::from_value(state.clone()).ok()) {
             self.subagents.join(state);
         }
@@ -293,7 +330,7 @@ impl Lens {
         self.check(found, false, world);
     }
 
-    /// The files that changed in the session, by what git says.
+    /// The files that changed since the last turn, by what git says.
     fn changed(&mut self, world: &mut dyn World) -> Vec<Found> {
         let changed = match world.changed_files(&self.root) {
             Ok(changed) => changed,
@@ -305,18 +342,24 @@ impl Lens {
         let paths = changed.into_iter().filter(|file| !file.deleted).map(|file| file.path).collect();
         let mut found = files::select(paths, &self.root, &self.filter, world);
         // Some file systems keep whole seconds.
-        let since = self.checked.since(|| None).map_or(0, |since| since - since % 1_000);
-        found.retain(|file| file.modified >= since);
+        let since = self.checked.since(|| None).max(self.turns.since()).map_or(0, |since| since - since % 1_000);
+        let now = world.now().unwrap_or(u64::MAX);
+        found.retain(|file| (since..=now).contains(&file.modified));
         found
     }
 
     /// One `fullCheck`, with everything that is shown of it. `told` says that the agent gets the text. `None` if
     /// nothing was checked.
     fn check(&mut self, mut files: Vec<Found>, told: bool, world: &mut dyn World) -> Option<Report> {
-        if files.is_empty() || self.is_paused(world) {
+        if files.is_empty() {
+            return None;
+        }
+        if self.is_paused(world) {
+            self.turns.unchecked();
             return None;
         }
         if files.len() > FILES {
+            self.turns.unchecked();
             files.sort_by_key(|file| std::cmp::Reverse(file.modified));
             self.log(format!("{} files changed; the newest {FILES} are checked", files.len()), world);
             files.truncate(FILES);
@@ -325,6 +368,7 @@ impl Lens {
         let report = match self.ask(&files, began, world) {
             Ok(report) => report,
             Err(error) => {
+                self.turns.unchecked();
                 self.failed(began, world);
                 self.log(format!("files were not checked: {error}"), world);
                 return None;
@@ -333,11 +377,13 @@ impl Lens {
         if self.subagents.is_closed() {
             return None;
         }
-        self.publish(report.statuses, world);
+        publish(report.statuses, world);
         let text = report.text(self.config.always_report);
-        let sent = self.messages && !text.is_empty() && {
-            world.send(Outgoing { kind: KIND, text, details: report.details(), visible: true })
-        };
+        let sends = self.messages && !self.silent && !text.is_empty();
+        if sends {
+            self.silent = !world.send(Outgoing { kind: KIND, text, details: report.details(), visible: true });
+        }
+        let sent = sends && !self.silent;
         for file in &files {
             self.checked.add(file, told || sent || !report.matters());
         }
@@ -371,19 +417,15 @@ impl Lens {
         self.paused = if costly { world.now().map(|now| now + PAUSE) } else { None };
     }
 
-    /// Sets the status line, unless it says that already.
-    fn publish(&mut self, statuses: Statuses, world: &mut dyn World) {
-        let text = statuses.json().to_string();
-        if self.status.as_ref() != Some(&text) {
-            world.set_status(STATUS, Some(&text));
-            self.status = Some(text);
-        }
-    }
-
     fn log(&mut self, line: String, world: &mut dyn World) {
         if self.logged != line {
             world.log(&text::clean(&line));
             self.logged = line;
         }
     }
+}
+
+/// Sets the status line, which other instances set as well: the host knows what it says already.
+fn publish(statuses: Statuses, world: &mut dyn World) {
+    world.set_status(STATUS, Some(&statuses.json().to_string()));
 }

@@ -136,10 +136,10 @@ impl Report {
 
     /// What the agent reads; empty if there is nothing to say.
     pub(crate) fn text(&self, always: bool) -> String {
+        // That nothing was there to check is worth no words.
+        let says = self.matters() || (always && self.statuses.any(Status::Clean));
         match self.sections() {
-            // That nothing was there to check is worth no words.
-            _ if !self.matters() && always && self.statuses.any(Status::Clean) => self.header(),
-            _ if !self.matters() => String::new(),
+            _ if !says => String::new(),
             Some(sections) => format!("{}\n{sections}", self.header()),
             None => self.header(),
         }
