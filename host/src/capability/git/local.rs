@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `core.fsmonitor` | switched off |
 //! | hooks, `core.hooksPath` | there are none in `/dev/null`; the index is not written (optional locks off) |
-//! | `filter.NAME.clean`, `.process` with `.gitattributes` or `info/attributes` | each that any configuration names is emptied |
+//! | `filter.NAME.clean`, `.process` with `.gitattributes` or `info/attributes` | each that any configuration names is emptied, whatever bytes its name has |
 //! | configuration of submodules | submodules are not looked into |
 //! | `remote.*` of a partial clone, fetched from when an object is missing | nothing is fetched, no protocol is allowed |
 //! | a folder that looks like a bare repository, planted in the project | bare repositories are not taken for one |
@@ -16,7 +16,9 @@
 //! Which names there are comes from `git config --list`, which runs nothing. Whoever changes the configuration between the
 //! two calls can already run programs.
 
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -104,16 +106,18 @@ fn program(folder: &Path) -> Answer<PathBuf> {
     found.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))
 }
 
+/// A setting that is given to git: its name, which may be any bytes, and its value.
+type Setting = (OsString, &'static str);
+
 /// Settings that leave every filter that is named without a program.
-fn filters(names: &[u8]) -> Vec<(String, &'static str)> {
+fn filters(names: &[u8]) -> Vec<Setting> {
     let mut filters = Vec::new();
-    for name in names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok()) {
-        let Some((filter, key)) = name.rsplit_once('.').filter(|(filter, _)| filter.starts_with("filter.")) else {
-            continue;
-        };
-        if matches!(key, "clean" | "smudge" | "process" | "required") {
-            filters.push((name.to_owned(), if key == "required" { "false" } else { "" }));
-            filters.push((format!("{filter}.required"), "false"));
+    for name in names.split(|byte| *byte == 0).filter(|name| name.starts_with(b"filter.")) {
+        let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { continue };
+        let (filter, key) = name.split_at(dot);
+        if matches!(key, b".clean" | b".smudge" | b".process" | b".required") {
+            filters.push((OsString::from_vec(name.to_vec()), if key == b".required" { "false" } else { "" }));
+            filters.push((OsString::from_vec([filter, b".required"].concat()), "false"));
         }
     }
     filters
@@ -170,7 +174,7 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn run(&self, arguments: &[&str], more: &[(String, &'static str)]) -> Answer<Vec<u8>> {
+    fn run(&self, arguments: &[&str], more: &[Setting]) -> Answer<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
         command.args(arguments).current_dir(self.folder).env_clear();
@@ -178,8 +182,9 @@ impl Runner<'_> {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
         // Not by `-c`, which cannot say every name.
-        let settings = CONFIGURATION.iter().map(|(name, value)| ((*name).to_owned(), *value));
-        let settings: Vec<(String, &str)> = settings.chain(more.iter().cloned()).collect();
+        let settings = CONFIGURATION.iter().map(|(name, value)| (OsStr::new(name), *value));
+        let settings: Vec<(&OsStr, &str)> =
+            settings.chain(more.iter().map(|(name, value)| (&**name, *value))).collect();
         command.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (at, (name, value)) in settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
