@@ -222,17 +222,22 @@ impl Runner<'_> {
         command.env("LC_ALL", "C");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn().map_err(|error| CapabilityError::Unavailable(format!("git: {error}")))?;
-        Running(child).output(self.end)
+        Running { child, waited: false }.output(self.end)
     }
 }
 
-/// A git that runs. Its group goes with it.
-struct Running(Child);
+/// A git that runs. Its group goes with it if it has not come to its end.
+struct Running {
+    child: Child,
+    /// Whether its end was waited for: its number may be another's then.
+    waited: bool,
+}
 
 impl Running {
     fn output(mut self, end: Instant) -> Answer<Vec<u8>> {
         let other = |error: std::io::Error| CapabilityError::Other(format!("git: {error}"));
-        let mut stdout = self.0.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
+        let mut stdout =
+            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
         let mut output = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -245,7 +250,8 @@ impl Running {
                 return Err(CapabilityError::TooLarge(OUTPUT as u64));
             }
         }
-        let status = self.0.wait().map_err(other)?;
+        let status = self.child.wait().map_err(other)?;
+        self.waited = true;
         match status.success() {
             true => Ok(output),
             false => Err(CapabilityError::Unavailable("the folder is in no work tree that git reads".to_owned())),
@@ -255,10 +261,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        if self.waited {
+            return;
+        }
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         // One that has ended already, and left nobody behind, is no error.
         let _ = id.map(|id| kill_process_group(id, Signal::KILL));
-        let _ = self.0.wait();
+        let _ = self.child.wait();
     }
 }
 
