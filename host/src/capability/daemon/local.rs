@@ -155,7 +155,10 @@ impl Place {
                     self.end(metadata);
                 }
                 self.start()?;
-                self.describe(metadata)?;
+                // It runs, and who asks us finds it without the file.
+                if let Err(error) = self.describe(metadata) {
+                    tracing::warn!(?error, "the check daemon is not described to other clients");
+                }
                 Ok(true)
             }
         }
