@@ -201,6 +201,11 @@ impl Place {
             .process_group(0)
             .spawn();
         let mut child = child.map_err(|error| unavailable(format!("{}: {error}", program.display())))?;
+        // One that nobody waits for stays in the list of processes when it has ended, as long as this process lives.
+        let (end, status) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("toolgate-lens".to_owned()).stack_size(64 << 10);
+        let waited = thread.spawn(move || child.wait().map(|status| end.send(status)));
+        waited.map_err(|error| unavailable(error.to_string()))?;
         let end = Instant::now() + START;
         let mut ended = None;
         while Instant::now() < end {
@@ -208,7 +213,7 @@ impl Place {
                 return Ok(true);
             }
             // One that was started at the same time by somebody else may have won: this one has ended then.
-            ended = ended.or_else(|| child.try_wait().ok().flatten());
+            ended = ended.or_else(|| status.try_recv().ok());
             if ended.is_some_and(|status| !status.success()) {
                 break;
             }
