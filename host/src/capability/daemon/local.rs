@@ -63,7 +63,8 @@ impl LocalDaemon {
     /// session has that uses it.
     pub fn own(cwd: impl Into<String>, folder: &Path, command: Vec<OsString>, session: impl Into<String>) -> Self {
         let cwd = cwd.into();
-        let socket = folder.join(format!("lens-{}.sock", project_hash(&cwd)));
+        // Each version has its own, so that two that are installed do not end each other's.
+        let socket = folder.join(format!("lens-{}-{}.sock", project_hash(&cwd), env!("CARGO_PKG_VERSION")));
         Self::at(Place { cwd, socket, command, kind: Kind::Own { session: session.into() } })
     }
 
@@ -164,17 +165,12 @@ impl Place {
         }
     }
 
-    /// Whether our own daemon runs, in this version. One of another version is ended.
+    /// Whether our own daemon runs. One that does not answer is no use to anybody, and is ended.
     fn is_ours(&self) -> Answer<bool> {
         let Ok(daemon) = connect(&self.socket) else { return Ok(false) };
         let pid = daemon.pid;
-        let hello = daemon.ask("hello", &json!({}), PROBE);
-        let version = hello.as_ref().ok().and_then(|hello| hello.get("version")).and_then(Value::as_str);
-        if version == Some(env!("CARGO_PKG_VERSION")) {
-            return Ok(true);
-        }
-        // One that does not answer is no use to anybody.
-        tracing::info!(?version, "the check daemon is of another version, or hangs; it is replaced");
+        let Err(error) = daemon.ask("hello", &json!({}), PROBE) else { return Ok(true) };
+        tracing::info!(?error, "the check daemon does not answer; it is replaced");
         if let Some(pid) = pid {
             terminate(pid);
         }
