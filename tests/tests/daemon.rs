@@ -103,6 +103,9 @@ async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "no program is set"),
         (&["/nowhere/lens"], "/nowhere/lens"),
+        (&["no-such-lens"], "no-such-lens is not installed"),
+        (&["run/lens"], "run/lens is not installed"),
+        (&["./lens"], "./lens is not installed"),
         (&["/bin/false"], "ended at once"),
         (&["/bin/true"], "ended at once"),
         (&["/bin/sleep", "60"], "does not listen"),

@@ -1,6 +1,6 @@
 //! The daemon of a project on this machine: started, asked and stopped.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
@@ -21,6 +21,7 @@ use super::wire::{PROBE, connect};
 use crate::CapabilityError;
 use crate::capability::Answer;
 use crate::capability::apart::apart;
+use crate::capability::git::installed;
 use crate::limits::deadline;
 use crate::private::private_folder;
 
@@ -179,13 +180,13 @@ impl Place {
 
     /// Starts it and waits until it answers.
     fn start(&self) -> Answer<bool> {
-        let unavailable = |why: String| CapabilityError::Unavailable(format!("the check daemon does not start: {why}"));
         let (program, arguments) =
             self.command.split_first().ok_or_else(|| unavailable("no program is set for it".to_owned()))?;
+        let program = self.program(program)?;
         if let (Kind::Own { .. }, Some(folder)) = (&self.kind, self.socket.parent()) {
             private_folder(folder).map_err(|error| unavailable(error.to_string()))?;
         }
-        let child = Command::new(program)
+        let child = Command::new(&program)
             .args(arguments)
             .current_dir(&self.cwd)
             .env(SOCKET, &self.socket)
@@ -221,6 +222,18 @@ impl Place {
         }))
     }
 
+    /// The file of a program. It is started in the project, which must not have a say in what a bare name means.
+    fn program(&self, name: &OsStr) -> Answer<PathBuf> {
+        let path = Path::new(name);
+        if path.is_absolute() {
+            return Ok(path.to_path_buf());
+        }
+        let bare = path.file_name() == Some(name);
+        let folders = std::env::var_os("PATH").filter(|_| bare).unwrap_or_default();
+        let found = installed(name, &folders, Path::new(&self.cwd));
+        found.ok_or_else(|| unavailable(format!("{} is not installed outside the project", name.display())))
+    }
+
     /// Writes what clients of code-lens want to know of it.
     fn describe(&self, metadata: &Path) -> Answer<()> {
         let pid = connect(&self.socket)?.pid.unwrap_or_default();
@@ -248,6 +261,10 @@ impl Place {
             let _ = std::fs::remove_file(metadata);
         }
     }
+}
+
+fn unavailable(why: String) -> CapabilityError {
+    CapabilityError::Unavailable(format!("the check daemon does not start: {why}"))
 }
 
 fn read(metadata: &Path) -> Option<Metadata> {

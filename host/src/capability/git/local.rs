@@ -18,8 +18,10 @@
 //! between the two calls can already run programs.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -122,7 +124,9 @@ pub(in crate::capability) fn installed(name: impl AsRef<Path>, path: &OsStr, out
         // What a link in the folder says is as good as what lies in it.
         let named = program.parent().and_then(|folder| folder.canonicalize().ok());
         let outside = |path: &PathBuf| !path.starts_with(&outside);
-        real.is_ok_and(|real| real.is_file() && outside(&real)) && named.is_some_and(|folder| outside(&folder))
+        let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
+        real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
+            && named.is_some_and(|folder| outside(&folder))
     };
     let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
     folders.map(|folder| folder.join(&name)).find(fits)
@@ -284,7 +288,7 @@ fn wait(stream: &impl std::os::fd::AsFd, left: Duration) -> Answer<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -320,6 +324,8 @@ mod tests {
             program(&root.join(path), "");
         }
         std::fs::create_dir_all(root.join("links")).expect("a folder");
+        std::fs::create_dir_all(root.join("plain")).expect("a folder");
+        std::fs::write(root.join("plain/git"), "").expect("a file that is no program");
         symlink("../repo/bin/git", root.join("links/git")).expect("a link");
         symlink("../usr/bin/git", root.join("repo/link")).expect("a link");
         let cases = [
@@ -328,6 +334,7 @@ mod tests {
             ("repo/bin:usr/bin", Some("usr/bin")),
             ("links:usr/bin", Some("usr/bin")),
             ("nowhere:usr:usr/bin", Some("usr/bin")),
+            ("plain:usr/bin", Some("usr/bin")),
             ("repo/bin", None),
             ("", None),
         ];
