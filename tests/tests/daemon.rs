@@ -188,6 +188,52 @@ async fn a_daemon_that_died_or_hangs_is_replaced() {
     gone(&daemon).await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_not_the_daemons_program_is_not_believed() {
+    let (_kept, folder) = scratch();
+    let daemon = own(&folder, ours(), "s");
+    let run = folder.join("run");
+    std::fs::create_dir(&run).expect("a folder");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o700)).expect("its mode");
+    let fake = Fake::start(daemon.socket(), "good").expect("it listens");
+    let answer = daemon.request("fullCheck".into(), "{}".into()).await;
+    assert_eq!(answer.as_ref().map_or_else(kind, |_| "result"), "unavailable");
+    assert_eq!(daemon.stop().await, Ok(()));
+    assert!(daemon.socket().exists(), "asking takes nothing away");
+    // It loses its place, and nothing else: it is this process.
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_eq!(asked(&daemon, "hello").await["name"], "toolgate-lens");
+    assert!(fake.requests().is_empty(), "nothing was asked");
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_whose_program_was_updated_is_replaced() {
+    let (_kept, folder) = scratch();
+    let (program, built) = (folder.join("lens"), ours().remove(0));
+    // By a process of its own: a file that this one has open for writing cannot be run.
+    let copy = |to: &Path| {
+        let copied = std::process::Command::new("cp").arg(&built).arg(to).status();
+        assert!(copied.is_ok_and(|status| status.success()));
+    };
+    copy(&program);
+    let daemon = own(&folder, vec![program.clone().into()], "s");
+    assert_eq!(daemon.ensure().await, Ok(()));
+    let first = asked(&daemon, "hello").await["pid"].as_i64().expect("a number");
+    copy(&folder.join("new"));
+    std::fs::rename(folder.join("new"), &program).expect("an update");
+    let answer = daemon.request("hello".into(), "{}".into()).await;
+    assert_eq!(answer.as_ref().map_or_else(kind, |_| "result"), "unavailable");
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_ne!(asked(&daemon, "hello").await["pid"].as_i64(), Some(first));
+    assert!(!Path::new("/proc").join(first.to_string()).exists(), "the older one has ended, and was waited for");
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_real_code_lens_is_started_asked_and_stopped() {
     let Some(command) = toolgate_lens_tests::tools::code_lens() else {

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use super::Daemon;
 use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
-use super::wire::{PROBE, connect};
+use super::program::{Whose, whose};
+use super::wire::{Connection, PROBE, connect};
 use crate::CapabilityError;
 use crate::capability::Answer;
 use crate::capability::apart::apart;
@@ -61,7 +62,8 @@ struct Metadata {
 
 impl LocalDaemon {
     /// Toolgate's own: `command` starts it, its socket is in `folder`, which is the user's alone. It ends when the last
-    /// session has that uses it.
+    /// session has that uses it. On Linux only a process that runs the program of `command` is believed; without a
+    /// command every process of the user's is.
     pub fn own(cwd: impl Into<String>, folder: &Path, command: Vec<OsString>, session: impl Into<String>) -> Self {
         let cwd = cwd.into();
         // Each version has its own, so that two that are installed do not end each other's.
@@ -110,7 +112,7 @@ impl Daemon for LocalDaemon {
         let params: Value = serde_json::from_str(&params)
             .map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
         let (place, limit) = (self.place.clone(), self.limit);
-        let answer = apart(move || connect(&place.socket)?.ask(&method, &params, limit)).await??;
+        let answer = apart(move || place.connect()?.ask(&method, &params, limit)).await??;
         Ok(answer.to_string())
     }
 
@@ -119,8 +121,8 @@ impl Daemon for LocalDaemon {
         let place = self.place.clone();
         apart(move || match &place.kind {
             Kind::Own { session } => {
-                let ended = connect(&place.socket)
-                    .and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE));
+                let ended =
+                    place.connect().and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE));
                 match ended {
                     Ok(_) | Err(CapabilityError::Unavailable(_)) => Ok(()),
                     Err(error) => Err(error),
@@ -144,7 +146,7 @@ impl Place {
             Kind::Own { session } => {
                 let started = !self.is_ours()? && self.start()?;
                 let params = json!({ "session": session });
-                connect(&self.socket)?.ask("sessionStart", &params, PROBE)?;
+                self.connect()?.ask("sessionStart", &params, PROBE)?;
                 Ok(started)
             }
             Kind::CodeLens { metadata } => {
@@ -166,16 +168,53 @@ impl Place {
         }
     }
 
-    /// Whether our own daemon runs. One that does not answer is no use to anybody, and is ended.
+    /// Connects to a daemon that runs our program.
+    fn connect(&self) -> Answer<Connection> {
+        let daemon = connect(&self.socket)?;
+        match self.whose(&daemon)? {
+            Whose::Ours => Ok(daemon),
+            Whose::Replaced | Whose::Foreign => {
+                Err(CapabilityError::Unavailable(format!("{}: of another program", self.socket.display())))
+            }
+        }
+    }
+
+    fn whose(&self, daemon: &Connection) -> Answer<Whose> {
+        let (Kind::Own { .. }, Some(name), Some(pid)) = (&self.kind, self.command.first(), daemon.pid) else {
+            return Ok(Whose::Ours);
+        };
+        let program = self.program(name)?;
+        whose(pid, &program).map_err(|error| unavailable(format!("{}: {error}", program.display())))
+    }
+
+    /// Whether our own daemon runs. One that does not answer is no use to anybody and is ended, as is one whose program
+    /// was updated since. A process that is no daemon of ours is left alone, but not with the socket.
     fn is_ours(&self) -> Answer<bool> {
         let Ok(daemon) = connect(&self.socket) else { return Ok(false) };
-        let pid = daemon.pid;
-        let Err(error) = daemon.ask("hello", &json!({}), PROBE) else { return Ok(true) };
-        tracing::info!(?error, "the check daemon does not answer; it is replaced");
-        if let Some(pid) = pid {
-            terminate(pid);
+        let (pid, whose) = (daemon.pid, self.whose(&daemon)?);
+        match whose {
+            Whose::Ours if daemon.ask("hello", &json!({}), PROBE).is_ok() => return Ok(true),
+            Whose::Ours | Whose::Replaced => {
+                tracing::info!(?whose, "the check daemon hangs or is an older one; it is replaced");
+                pid.into_iter().for_each(terminate);
+            }
+            Whose::Foreign => {
+                tracing::warn!(?pid, "a process that is no check daemon has its socket; it is taken away");
+                self.take_away().map_err(|error| unavailable(format!("{}: {error}", self.socket.display())))?;
+            }
         }
         Ok(false)
+    }
+
+    /// Takes the socket away from a process that is no daemon of ours, if it is still that one. Daemons take their place
+    /// under the same lock.
+    fn take_away(&self) -> std::io::Result<()> {
+        let folder = std::fs::File::open(self.socket.parent().unwrap_or(&self.socket))?;
+        folder.lock()?;
+        match connect(&self.socket).and_then(|daemon| self.whose(&daemon)) {
+            Ok(Whose::Foreign) => std::fs::remove_file(&self.socket),
+            _ => Ok(()),
+        }
     }
 
     /// Starts it and waits until it answers.
@@ -206,7 +245,7 @@ impl Place {
         let end = Instant::now() + START;
         let mut ended = None;
         while Instant::now() < end {
-            if connect(&self.socket).is_ok() {
+            if self.connect().is_ok() {
                 return Ok(true);
             }
             // One that was started at the same time by somebody else may have won: this one has ended then.
