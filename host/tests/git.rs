@@ -1,5 +1,6 @@
 //! git, run in repositories that try to run programs of their own.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -150,12 +151,17 @@ fn booby_trapped() -> Repository {
     config("filter.proc.process", &repository.trap("process"));
     config("filter.o.d=d.clean", &repository.trap("odd"));
     config("filter.info.clean", &repository.trap("info"));
+    // One whose name is no text.
+    let bytes = [b"[filter \"\xff\"]\n\tclean = ".as_slice(), repository.trap("bytes").as_bytes(), b"\n"].concat();
+    let mut file = std::fs::OpenOptions::new().append(true).open(repository.root.join(".git/config")).expect("a file");
+    file.write_all(&bytes).expect("it is written");
+    repository.write("f.bytes", "x\n");
     config("diff.evil.textconv", &repository.trap("textconv"));
     config("diff.evil.command", &repository.trap("diff-command"));
     // A file of configuration that another one includes.
     repository.write(".git/more", &format!("[filter \"included\"]\n\tclean = {}\n", repository.trap("included")));
     repository.write("e.incl", "x\n");
-    assert!(repository.git(&["add", "e.incl"]) && repository.git(&["commit", "-qm", "e"]));
+    assert!(repository.git(&["add", "e.incl", "f.bytes"]) && repository.git(&["commit", "-qm", "e"]));
     config("include.path", "more");
     for name in ["fsmonitor", "sshCommand", "pager", "editor", "askPass", "alternateRefsCommand", "gitProxy"] {
         config(&format!("core.{name}"), &repository.trap(name));
@@ -188,13 +194,12 @@ fn booby_trapped() -> Repository {
         repository.write(path, content);
     }
     // Content of the same length, so that git has to look into the files.
-    for path in ["a.evil", "b.proc", "c.odd", "d.info", "e.incl", "plain"] {
-        repository.write(path, if path == "e.incl" { "y\n" } else { "CONTENT\n" });
+    for path in ["a.evil", "b.proc", "c.odd", "d.info", "e.incl", "f.bytes", "plain"] {
+        repository.write(path, if matches!(path, "e.incl" | "f.bytes") { "y\n" } else { "CONTENT\n" });
     }
-    repository.write(
-        ".gitattributes",
-        "*.evil filter=evil diff=evil\n*.proc filter=proc\n*.odd filter=o.d=d\n*.incl filter=included\n",
-    );
+    let attributes =
+        b"*.evil filter=evil diff=evil\n*.proc filter=proc\n*.odd filter=o.d=d\n*.incl filter=included\n*.bytes filter=\xff\n";
+    std::fs::write(repository.root.join(".gitattributes"), attributes).expect("a file");
     repository.sprung();
     repository
 }
@@ -220,8 +225,17 @@ async fn nothing_that_a_repository_names_is_run() {
     );
     repository.git(&["diff"]);
     let sprung = repository.sprung();
-    let expected =
-        ["clean", "diff.external", "fsmonitor", "hook-post-index-change", "included", "info", "odd", "process"];
+    let expected = [
+        "bytes",
+        "clean",
+        "diff.external",
+        "fsmonitor",
+        "hook-post-index-change",
+        "included",
+        "info",
+        "odd",
+        "process",
+    ];
     for trap in expected {
         assert!(sprung.iter().any(|name| name == trap), "{trap} of {sprung:?}");
     }

@@ -105,6 +105,9 @@ async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "no program is set"),
         (&["/nowhere/lens"], "/nowhere/lens"),
+        (&["no-such-lens"], "no-such-lens is not installed"),
+        (&["run/lens"], "run/lens is not installed"),
+        (&["./lens"], "./lens is not installed"),
         (&["/bin/false"], "ended at once"),
         (&["/bin/true"], "ended at once"),
         (&["/bin/sleep", "60"], "does not listen"),
@@ -183,6 +186,52 @@ async fn a_daemon_that_died_or_hangs_is_replaced() {
     assert!(stopped.is_ok_and(|status| status.success()));
     assert_eq!(daemon.ensure().await, Ok(()));
     assert_ne!(asked(&daemon, "hello").await["pid"].as_i64(), Some(second));
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_not_the_daemons_program_is_not_believed() {
+    let (_kept, folder) = scratch();
+    let daemon = own(&folder, ours(), "s");
+    let run = folder.join("run");
+    std::fs::create_dir(&run).expect("a folder");
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o700)).expect("its mode");
+    let fake = Fake::start(daemon.socket(), "good").expect("it listens");
+    let answer = daemon.request("fullCheck".into(), "{}".into()).await;
+    assert_eq!(answer.as_ref().map_or_else(kind, |_| "result"), "unavailable");
+    assert_eq!(daemon.stop().await, Ok(()));
+    assert!(daemon.socket().exists(), "asking takes nothing away");
+    // It loses its place, and nothing else: it is this process.
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_eq!(asked(&daemon, "hello").await["name"], "toolgate-lens");
+    assert!(fake.requests().is_empty(), "nothing was asked");
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_whose_program_was_updated_is_replaced() {
+    let (_kept, folder) = scratch();
+    let (program, built) = (folder.join("lens"), ours().remove(0));
+    // By a process of its own: a file that this one has open for writing cannot be run.
+    let copy = |to: &Path| {
+        let copied = std::process::Command::new("cp").arg(&built).arg(to).status();
+        assert!(copied.is_ok_and(|status| status.success()));
+    };
+    copy(&program);
+    let daemon = own(&folder, vec![program.clone().into()], "s");
+    assert_eq!(daemon.ensure().await, Ok(()));
+    let first = asked(&daemon, "hello").await["pid"].as_i64().expect("a number");
+    copy(&folder.join("new"));
+    std::fs::rename(folder.join("new"), &program).expect("an update");
+    let answer = daemon.request("hello".into(), "{}".into()).await;
+    assert_eq!(answer.as_ref().map_or_else(kind, |_| "result"), "unavailable");
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_ne!(asked(&daemon, "hello").await["pid"].as_i64(), Some(first));
+    assert!(!Path::new("/proc").join(first.to_string()).exists(), "the older one has ended, and was waited for");
     assert_eq!(daemon.stop().await, Ok(()));
     gone(&daemon).await;
 }

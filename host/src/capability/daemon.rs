@@ -2,6 +2,7 @@
 
 mod local;
 mod place;
+mod program;
 mod wire;
 
 use async_trait::async_trait;

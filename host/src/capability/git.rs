@@ -14,6 +14,7 @@ use crate::limits::deadline;
 use crate::state::HostState;
 
 pub use local::LocalGit;
+pub(super) use local::installed;
 
 /// Asks git about a work tree.
 #[async_trait]

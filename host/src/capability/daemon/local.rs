@@ -1,6 +1,6 @@
 //! The daemon of a project on this machine: started, asked and stopped.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
@@ -17,10 +17,12 @@ use serde_json::{Value, json};
 
 use super::Daemon;
 use super::place::{CWD, Kind, Place, SOCKET, code_lens_socket, project_hash};
-use super::wire::{PROBE, connect};
+use super::program::{Whose, whose};
+use super::wire::{Connection, PROBE, connect};
 use crate::CapabilityError;
 use crate::capability::Answer;
 use crate::capability::apart::apart;
+use crate::capability::git::installed;
 use crate::limits::deadline;
 use crate::private::private_folder;
 
@@ -60,10 +62,12 @@ struct Metadata {
 
 impl LocalDaemon {
     /// Toolgate's own: `command` starts it, its socket is in `folder`, which is the user's alone. It ends when the last
-    /// session has that uses it.
+    /// session has that uses it. On Linux only a process that runs the program of `command` is believed; without a
+    /// command every process of the user's is.
     pub fn own(cwd: impl Into<String>, folder: &Path, command: Vec<OsString>, session: impl Into<String>) -> Self {
         let cwd = cwd.into();
-        let socket = folder.join(format!("lens-{}.sock", project_hash(&cwd)));
+        // Each version has its own, so that two that are installed do not end each other's.
+        let socket = folder.join(format!("lens-{}-{}.sock", project_hash(&cwd), env!("CARGO_PKG_VERSION")));
         Self::at(Place { cwd, socket, command, kind: Kind::Own { session: session.into() } })
     }
 
@@ -108,7 +112,7 @@ impl Daemon for LocalDaemon {
         let params: Value = serde_json::from_str(&params)
             .map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
         let (place, limit) = (self.place.clone(), self.limit);
-        let answer = apart(move || connect(&place.socket)?.ask(&method, &params, limit)).await??;
+        let answer = apart(move || place.connect()?.ask(&method, &params, limit)).await??;
         Ok(answer.to_string())
     }
 
@@ -117,8 +121,8 @@ impl Daemon for LocalDaemon {
         let place = self.place.clone();
         apart(move || match &place.kind {
             Kind::Own { session } => {
-                let ended = connect(&place.socket)
-                    .and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE));
+                let ended =
+                    place.connect().and_then(|daemon| daemon.ask("sessionEnd", &json!({ "session": session }), PROBE));
                 match ended {
                     Ok(_) | Err(CapabilityError::Unavailable(_)) => Ok(()),
                     Err(error) => Err(error),
@@ -142,7 +146,7 @@ impl Place {
             Kind::Own { session } => {
                 let started = !self.is_ours()? && self.start()?;
                 let params = json!({ "session": session });
-                connect(&self.socket)?.ask("sessionStart", &params, PROBE)?;
+                self.connect()?.ask("sessionStart", &params, PROBE)?;
                 Ok(started)
             }
             Kind::CodeLens { metadata } => {
@@ -155,38 +159,73 @@ impl Place {
                     self.end(metadata);
                 }
                 self.start()?;
-                self.describe(metadata)?;
+                // It runs, and who asks us finds it without the file.
+                if let Err(error) = self.describe(metadata) {
+                    tracing::warn!(?error, "the check daemon is not described to other clients");
+                }
                 Ok(true)
             }
         }
     }
 
-    /// Whether our own daemon runs, in this version. One of another version is ended.
+    /// Connects to a daemon that runs our program.
+    fn connect(&self) -> Answer<Connection> {
+        let daemon = connect(&self.socket)?;
+        match self.whose(&daemon)? {
+            Whose::Ours => Ok(daemon),
+            Whose::Replaced | Whose::Foreign => {
+                Err(CapabilityError::Unavailable(format!("{}: of another program", self.socket.display())))
+            }
+        }
+    }
+
+    fn whose(&self, daemon: &Connection) -> Answer<Whose> {
+        let (Kind::Own { .. }, Some(name), Some(pid)) = (&self.kind, self.command.first(), daemon.pid) else {
+            return Ok(Whose::Ours);
+        };
+        let program = self.program(name)?;
+        whose(pid, &program).map_err(|error| unavailable(format!("{}: {error}", program.display())))
+    }
+
+    /// Whether our own daemon runs. One that does not answer is no use to anybody and is ended, as is one whose program
+    /// was updated since. A process that is no daemon of ours is left alone, but not with the socket.
     fn is_ours(&self) -> Answer<bool> {
         let Ok(daemon) = connect(&self.socket) else { return Ok(false) };
-        let pid = daemon.pid;
-        let hello = daemon.ask("hello", &json!({}), PROBE);
-        let version = hello.as_ref().ok().and_then(|hello| hello.get("version")).and_then(Value::as_str);
-        if version == Some(env!("CARGO_PKG_VERSION")) {
-            return Ok(true);
-        }
-        // One that does not answer is no use to anybody.
-        tracing::info!(?version, "the check daemon is of another version, or hangs; it is replaced");
-        if let Some(pid) = pid {
-            terminate(pid);
+        let (pid, whose) = (daemon.pid, self.whose(&daemon)?);
+        match whose {
+            Whose::Ours if daemon.ask("hello", &json!({}), PROBE).is_ok() => return Ok(true),
+            Whose::Ours | Whose::Replaced => {
+                tracing::info!(?whose, "the check daemon hangs or is an older one; it is replaced");
+                pid.into_iter().for_each(terminate);
+            }
+            Whose::Foreign => {
+                tracing::warn!(?pid, "a process that is no check daemon has its socket; it is taken away");
+                self.take_away().map_err(|error| unavailable(format!("{}: {error}", self.socket.display())))?;
+            }
         }
         Ok(false)
     }
 
+    /// Takes the socket away from a process that is no daemon of ours, if it is still that one. Daemons take their place
+    /// under the same lock.
+    fn take_away(&self) -> std::io::Result<()> {
+        let folder = std::fs::File::open(self.socket.parent().unwrap_or(&self.socket))?;
+        folder.lock()?;
+        match connect(&self.socket).and_then(|daemon| self.whose(&daemon)) {
+            Ok(Whose::Foreign) => std::fs::remove_file(&self.socket),
+            _ => Ok(()),
+        }
+    }
+
     /// Starts it and waits until it answers.
     fn start(&self) -> Answer<bool> {
-        let unavailable = |why: String| CapabilityError::Unavailable(format!("the check daemon does not start: {why}"));
         let (program, arguments) =
             self.command.split_first().ok_or_else(|| unavailable("no program is set for it".to_owned()))?;
+        let program = self.program(program)?;
         if let (Kind::Own { .. }, Some(folder)) = (&self.kind, self.socket.parent()) {
             private_folder(folder).map_err(|error| unavailable(error.to_string()))?;
         }
-        let child = Command::new(program)
+        let child = Command::new(&program)
             .args(arguments)
             .current_dir(&self.cwd)
             .env(SOCKET, &self.socket)
@@ -198,14 +237,19 @@ impl Place {
             .process_group(0)
             .spawn();
         let mut child = child.map_err(|error| unavailable(format!("{}: {error}", program.display())))?;
+        // One that nobody waits for stays in the list of processes when it has ended, as long as this process lives.
+        let (end, status) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("toolgate-lens".to_owned()).stack_size(64 << 10);
+        let waited = thread.spawn(move || child.wait().map(|status| end.send(status)));
+        waited.map_err(|error| unavailable(error.to_string()))?;
         let end = Instant::now() + START;
         let mut ended = None;
         while Instant::now() < end {
-            if connect(&self.socket).is_ok() {
+            if self.connect().is_ok() {
                 return Ok(true);
             }
             // One that was started at the same time by somebody else may have won: this one has ended then.
-            ended = ended.or_else(|| child.try_wait().ok().flatten());
+            ended = ended.or_else(|| status.try_recv().ok());
             if ended.is_some_and(|status| !status.success()) {
                 break;
             }
@@ -215,6 +259,18 @@ impl Place {
             Some(status) => format!("{} ended at once ({status})", program.display()),
             None => format!("it does not listen within {} s", START.as_secs()),
         }))
+    }
+
+    /// The file of a program. It is started in the project, which must not have a say in what a bare name means.
+    fn program(&self, name: &OsStr) -> Answer<PathBuf> {
+        let path = Path::new(name);
+        if path.is_absolute() {
+            return Ok(path.to_path_buf());
+        }
+        let bare = path.file_name() == Some(name);
+        let folders = std::env::var_os("PATH").filter(|_| bare).unwrap_or_default();
+        let found = installed(name, &folders, Path::new(&self.cwd));
+        found.ok_or_else(|| unavailable(format!("{} is not installed outside the project", name.display())))
     }
 
     /// Writes what clients of code-lens want to know of it.
@@ -244,6 +300,10 @@ impl Place {
             let _ = std::fs::remove_file(metadata);
         }
     }
+}
+
+fn unavailable(why: String) -> CapabilityError {
+    CapabilityError::Unavailable(format!("the check daemon does not start: {why}"))
 }
 
 fn read(metadata: &Path) -> Option<Metadata> {

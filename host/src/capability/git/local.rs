@@ -6,17 +6,22 @@
 //! |---|---|
 //! | `core.fsmonitor` | switched off |
 //! | hooks, `core.hooksPath` | there are none in `/dev/null`; the index is not written (optional locks off) |
-//! | `filter.NAME.clean`, `.process` with `.gitattributes` or `info/attributes` | each that any configuration names is emptied |
+//! | `filter.NAME.clean`, `.process` with `.gitattributes` or `info/attributes` | each that any configuration names is emptied, whatever bytes its name has |
 //! | configuration of submodules | submodules are not looked into |
 //! | `remote.*` of a partial clone, fetched from when an object is missing | nothing is fetched, no protocol is allowed |
 //! | a folder that looks like a bare repository, planted in the project | bare repositories are not taken for one |
 //! | `core.pager`, editors, `diff.external`, text conversion, credential helpers, signatures | not used by what is asked; emptied or switched off anyway where there is one name for it |
 //!
 //! The user's own configuration is read (it says which folders are safe), its filters do not run either.
-//! Which names there are comes from `git config --list`, which runs nothing. Whoever changes the configuration between the
-//! two calls can already run programs.
+//! A git before 2.31 does not read settings from the environment, and could not be kept from running filters: it is not
+//! used. Which names there are comes from `git config --list`, which runs nothing. Whoever changes the configuration
+//! between the two calls can already run programs.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -57,6 +62,9 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
+/// A setting that only the environment gives: a git that does not show it there reads none of them.
+const PROBE: &str = "toolgate.environment";
+
 /// The local git, as far as it can be run without running what the repository names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalGit;
@@ -64,7 +72,14 @@ pub struct LocalGit;
 #[async_trait]
 impl Git for LocalGit {
     async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>> {
-        apart(move || changed(Path::new(&folder), Instant::now() + deadline::GIT)).await?
+        apart(move || {
+            let folder = Path::new(&folder);
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let program = installed("git", &path, &repository(folder));
+            let program = program.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))?;
+            changed(program, folder, Instant::now() + deadline::GIT)
+        })
+        .await?
     }
 
     async fn branch(&self, folder: String) -> Answer<Option<String>> {
@@ -72,12 +87,12 @@ impl Git for LocalGit {
     }
 }
 
-fn changed(folder: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
-    let git = Runner { program: program(folder)?, folder, end };
+fn changed(program: PathBuf, folder: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
+    let git = Runner { program, folder, end };
     let root = git.run(&["rev-parse", "--show-toplevel"], &[])?;
     let root = PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?);
-    let names = git.run(&["config", "--list", "--name-only", "-z"], &[])?;
-    let filters = filters(&names);
+    let names = git.run(&["config", "--list", "--show-origin", "--name-only", "-z"], &[(PROBE.into(), "true")])?;
+    let filters = filters(&names)?;
     // The paths are those of the folder, but relative to the root.
     let arguments = [
         "status",
@@ -92,31 +107,51 @@ fn changed(folder: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
     files(&git.run(&arguments, &filters)?, &root)
 }
 
-/// Git, which is neither beside nor below the folder in question.
-fn program(folder: &Path) -> Answer<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let fits = |path: &PathBuf| {
-        let real = path.canonicalize();
-        real.is_ok_and(|real| real.is_file() && !folder.canonicalize().is_ok_and(|folder| real.starts_with(folder)))
-    };
-    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let found = folders.map(|folder| folder.join("git")).find(fits);
-    found.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))
+/// The outermost repository that a folder is in; the folder itself, if it is in none.
+fn repository(folder: &Path) -> PathBuf {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    // An empty `.git` makes no repository.
+    let is_one = |git: PathBuf| git.is_file() || git.join("HEAD").symlink_metadata().is_ok();
+    let outermost = folder.ancestors().filter(|folder| is_one(folder.join(".git"))).last();
+    outermost.unwrap_or(&folder).to_path_buf()
 }
 
-/// Settings that leave every filter that is named without a program.
-fn filters(names: &[u8]) -> Vec<(String, &'static str)> {
+/// A program of this name in the absolute folders of a `PATH`, that does not lie in a folder which others write.
+pub(in crate::capability) fn installed(name: impl AsRef<Path>, path: &OsStr, outside: &Path) -> Option<PathBuf> {
+    let outside = outside.canonicalize().unwrap_or_else(|_| outside.to_path_buf());
+    let fits = |program: &PathBuf| {
+        let real = program.canonicalize();
+        // What a link in the folder says is as good as what lies in it.
+        let named = program.parent().and_then(|folder| folder.canonicalize().ok());
+        let outside = |path: &PathBuf| !path.starts_with(&outside);
+        let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
+        real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
+            && named.is_some_and(|folder| outside(&folder))
+    };
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(&name)).find(fits)
+}
+
+/// A setting that is given to git: its name, which may be any bytes, and its value.
+type Setting = (OsString, &'static str);
+
+/// Settings that leave every filter without a program that a list names, which is of pairs of an origin and a name.
+fn filters(list: &[u8]) -> Answer<Vec<Setting>> {
+    let parts: Vec<&[u8]> = list.split(|byte| *byte == 0).collect();
+    // A file cannot say this origin.
+    if !parts.chunks(2).any(|pair| pair == [b"command line:".as_slice(), PROBE.as_bytes()]) {
+        return Err(CapabilityError::Unavailable("this git is too old: it has to be 2.31 or later".to_owned()));
+    }
     let mut filters = Vec::new();
-    for name in names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok()) {
-        let Some((filter, key)) = name.rsplit_once('.').filter(|(filter, _)| filter.starts_with("filter.")) else {
-            continue;
-        };
-        if matches!(key, "clean" | "smudge" | "process" | "required") {
-            filters.push((name.to_owned(), if key == "required" { "false" } else { "" }));
-            filters.push((format!("{filter}.required"), "false"));
+    for name in parts.chunks(2).filter_map(|pair| pair.get(1)).filter(|name| name.starts_with(b"filter.")) {
+        let Some(dot) = name.iter().rposition(|byte| *byte == b'.') else { continue };
+        let (filter, key) = name.split_at(dot);
+        if matches!(key, b".clean" | b".smudge" | b".process" | b".required") {
+            filters.push((OsString::from_vec(name.to_vec()), if key == b".required" { "false" } else { "" }));
+            filters.push((OsString::from_vec([filter, b".required"].concat()), "false"));
         }
     }
-    filters
+    Ok(filters)
 }
 
 /// What `git status --porcelain=v2 -z` says.
@@ -170,16 +205,19 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    fn run(&self, arguments: &[&str], more: &[(String, &'static str)]) -> Answer<Vec<u8>> {
+    fn run(&self, arguments: &[&str], more: &[Setting]) -> Answer<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
+        // Here as well for a git that reads no settings from the environment.
+        command.args(CONFIGURATION.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]));
         command.args(arguments).current_dir(self.folder).env_clear();
         for name in ["HOME", "XDG_CONFIG_HOME", "PATH"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
-        // Not by `-c`, which cannot say every name.
-        let settings = CONFIGURATION.iter().map(|(name, value)| ((*name).to_owned(), *value));
-        let settings: Vec<(String, &str)> = settings.chain(more.iter().cloned()).collect();
+        // `-c` cannot say every name.
+        let settings = CONFIGURATION.iter().map(|(name, value)| (OsStr::new(name), *value));
+        let settings: Vec<(&OsStr, &str)> =
+            settings.chain(more.iter().map(|(name, value)| (&**name, *value))).collect();
         command.env("GIT_CONFIG_COUNT", settings.len().to_string());
         for (at, (name, value)) in settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
@@ -188,17 +226,22 @@ impl Runner<'_> {
         command.env("LC_ALL", "C");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn().map_err(|error| CapabilityError::Unavailable(format!("git: {error}")))?;
-        Running(child).output(self.end)
+        Running { child, waited: false }.output(self.end)
     }
 }
 
-/// A git that runs. Its group goes with it.
-struct Running(Child);
+/// A git that runs. Its group goes with it if it has not come to its end.
+struct Running {
+    child: Child,
+    /// Whether its end was waited for: its number may be another's then.
+    waited: bool,
+}
 
 impl Running {
     fn output(mut self, end: Instant) -> Answer<Vec<u8>> {
         let other = |error: std::io::Error| CapabilityError::Other(format!("git: {error}"));
-        let mut stdout = self.0.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
+        let mut stdout =
+            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
         let mut output = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {
@@ -211,7 +254,8 @@ impl Running {
                 return Err(CapabilityError::TooLarge(OUTPUT as u64));
             }
         }
-        let status = self.0.wait().map_err(other)?;
+        let status = self.child.wait().map_err(other)?;
+        self.waited = true;
         match status.success() {
             true => Ok(output),
             false => Err(CapabilityError::Unavailable("the folder is in no work tree that git reads".to_owned())),
@@ -221,10 +265,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let id = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        if self.waited {
+            return;
+        }
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         // One that has ended already, and left nobody behind, is no error.
         let _ = id.map(|id| kill_process_group(id, Signal::KILL));
-        let _ = self.0.wait();
+        let _ = self.child.wait();
     }
 }
 
@@ -236,5 +283,70 @@ fn wait(stream: &impl std::os::fd::AsFd, left: Duration) -> Answer<()> {
         Ok(0) => Err(CapabilityError::Timeout),
         Ok(_) => Ok(()),
         Err(error) => Err(CapabilityError::Other(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn program(path: &Path, text: &str) {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a program");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+    }
+
+    #[test]
+    fn a_git_that_reads_no_settings_from_the_environment_is_not_used() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let (folder, mark) = (scratch.path().join("repo"), scratch.path().join("mark"));
+        std::fs::create_dir(&folder).expect("a folder");
+        let git = |arguments: &[&str]| Command::new("git").arg("-C").arg(&folder).args(arguments).status();
+        assert!(git(&["init", "-q"]).is_ok_and(|status| status.success()));
+        let config = format!("[filter \"x\"]\n\tclean = touch {0}\n[toolgate]\n\tenvironment = true\n", mark.display());
+        std::fs::write(folder.join(".git/config"), config).expect("a file");
+        std::fs::write(folder.join(".gitattributes"), "* filter=x\n").expect("a file");
+        let old = scratch.path().join("git");
+        program(&old, "#!/bin/sh\nexec env -u GIT_CONFIG_COUNT git \"$@\"\n");
+        let found = changed(old, &folder, Instant::now() + deadline::GIT);
+        assert!(matches!(&found, Err(CapabilityError::Unavailable(why)) if why.contains("too old")), "{found:?}");
+        assert!(!mark.exists());
+    }
+
+    #[test]
+    fn a_program_is_taken_from_outside_the_outermost_repository() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("its real path");
+        for path in ["repo/.git/HEAD", "repo/bin/git", "repo/module/.git", "repo/module/bin/git", "usr/bin/git", "git"]
+        {
+            program(&root.join(path), "");
+        }
+        std::fs::create_dir_all(root.join("links")).expect("a folder");
+        std::fs::create_dir_all(root.join("plain")).expect("a folder");
+        std::fs::write(root.join("plain/git"), "").expect("a file that is no program");
+        symlink("../repo/bin/git", root.join("links/git")).expect("a link");
+        symlink("../usr/bin/git", root.join("repo/link")).expect("a link");
+        let cases = [
+            ("usr/bin", Some("usr/bin")),
+            ("repo/module/bin:usr/bin", Some("usr/bin")),
+            ("repo/bin:usr/bin", Some("usr/bin")),
+            ("links:usr/bin", Some("usr/bin")),
+            ("nowhere:usr:usr/bin", Some("usr/bin")),
+            ("plain:usr/bin", Some("usr/bin")),
+            ("repo/bin", None),
+            ("", None),
+        ];
+        for folder in ["repo/module", "repo", "repo/module/bin"] {
+            for (path, expected) in cases {
+                let folders = path.split(':').filter(|folder| !folder.is_empty()).map(|folder| root.join(folder));
+                let path = std::env::join_paths(folders).expect("a PATH");
+                let found = installed("git", &path, &repository(&root.join(folder)));
+                assert_eq!(found, expected.map(|folder| root.join(folder).join("git")), "{folder}, {path:?}");
+            }
+        }
+        assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")), None, "relative");
+        assert_eq!(repository(&root.join("usr/bin")), root.join("usr/bin"));
     }
 }

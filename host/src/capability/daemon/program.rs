@@ -1,0 +1,47 @@
+//! Which program a daemon's process runs.
+//!
+//! The kernel names the process that began to listen. One of the user's own that lets our program listen, and speaks in
+//! its place by a descriptor that it kept, is not seen through.
+
+use std::io;
+use std::path::Path;
+
+/// What the process of a daemon is to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// It runs our program.
+    Ours,
+    /// It runs what our program was before it was updated.
+    Replaced,
+    /// It runs anything else, or has ended.
+    Foreign,
+}
+
+/// Compares a process with a program.
+///
+/// # Errors
+/// If the program is not there.
+#[cfg(target_os = "linux")]
+pub(super) fn whose(pid: i32, program: &Path) -> io::Result<Whose> {
+    let ours = identity(program)?;
+    let process = Path::new("/proc").join(pid.to_string()).join("exe");
+    if identity(&process).is_ok_and(|found| found == ours) {
+        return Ok(Whose::Ours);
+    }
+    // What the kernel calls a file that has no name any more.
+    let mut replaced = program.canonicalize()?.into_os_string();
+    replaced.push(" (deleted)");
+    Ok(if process.read_link().is_ok_and(|found| found == replaced) { Whose::Replaced } else { Whose::Foreign })
+}
+
+/// Elsewhere there is no telling.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn whose(_pid: i32, _program: &Path) -> io::Result<Whose> {
+    Ok(Whose::Ours)
+}
+
+#[cfg(target_os = "linux")]
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().map(|found| (found.dev(), found.ino()))
+}
