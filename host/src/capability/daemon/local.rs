@@ -29,6 +29,9 @@ use crate::private::private_folder;
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
 
+/// How much of a request's time is for its answer.
+const TELLING: Duration = Duration::from_secs(1);
+
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -109,9 +112,14 @@ impl Daemon for LocalDaemon {
     }
 
     async fn request(&self, method: String, params: String) -> Answer<String> {
-        let params: Value = serde_json::from_str(&params)
+        let mut params: Value = serde_json::from_str(&params)
             .map_err(|error| CapabilityError::Invalid(format!("no JSON text: {error}")))?;
         let (place, limit) = (self.place.clone(), self.limit);
+        if let (Kind::Own { .. }, true) = (&place.kind, params.is_object()) {
+            // So that what is done by then is told, and not lost with what is not.
+            let left = limit.saturating_sub(TELLING).as_millis();
+            params["limitMs"] = u64::try_from(left).unwrap_or(u64::MAX).into();
+        }
         let answer = apart(move || place.connect()?.ask(&method, &params, limit)).await??;
         Ok(answer.to_string())
     }
