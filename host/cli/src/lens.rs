@@ -208,7 +208,16 @@ fn given(files: &[PathBuf], here: &Path) -> Result<Vec<String>, Failure> {
     files.iter().map(absolute).collect()
 }
 
+/// Another daemon than ours has no such questions.
+fn ours() -> Result<(), Failure> {
+    match code_lens() {
+        Some(_) => Err(Failure::new(exit::USAGE, "your toolgate.yaml chooses code-lens, which cannot be asked that")),
+        None => Ok(()),
+    }
+}
+
 fn status(arguments: &Status) -> Result<ExitCode, Failure> {
+    ours()?;
     let root = arguments.folder.root()?;
     let daemon = by_hand(&root)?;
     let answer = block_on(daemon.request("status".to_owned(), "{}".to_owned()))?;
@@ -290,6 +299,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
 }
 
 fn stop(root: &Path) -> Result<ExitCode, Failure> {
+    ours()?;
     let daemon = by_hand(root)?;
     let said = match block_on(daemon.request("stop".to_owned(), "{}".to_owned()))? {
         Ok(_) => "the daemon ends",
