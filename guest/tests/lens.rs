@@ -11,8 +11,8 @@
 //! | `texts` | whether `did` has the texts and not how many lines they have |
 //!
 //! Steps: `start REASON` (`startup` if none is given), `instance` (the lens saves, and another takes over), `write PATH`, `shell TEXT`,
-//! `patch PATH`, `failed PATH`, `other PATH`, `touch PATH` (it changes now), `delete PATH`, `update TOOL`, `end
-//! NAME`, `turn`, `turn again`, `pass MS` (timers fire), `stop`.
+//! `patch PATH`, `failed PATH`, `other PATH`, `touch PATH` (it changes now), `future PATH` (its time is later),
+//! `delete PATH`, `update TOOL`, `end NAME`, `turn`, `turn again`, `pass MS` (timers fire), `stop`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -308,6 +308,11 @@ fn step(lens: &mut Lens, world: &mut Fake, step: &str) {
             observed(lens, world, ResultFacts { kind: Kind::Write, ..shell(text) });
         }
         "touch" => world.touch(object),
+        "future" => {
+            world.time += 60_000;
+            world.touch(object);
+            world.time -= 60_000;
+        }
         "delete" => drop(world.files.remove(&at(object))),
         "update" => {
             let news = json!({ "details": { "windows": [{ "lines": [{ "kind": "tool", "content": object }] }] } });

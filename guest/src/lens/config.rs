@@ -46,7 +46,8 @@ pub struct Config {
     pub bash_detection: bool,
     /// Whether a report says that all is well.
     pub always_report: bool,
-    /// Whether files that were not checked after a tool are checked at the end of a turn.
+    /// Whether files that were not checked after a tool are checked at the end of a turn in which more ran than
+    /// checked writes.
     pub turn_end_sweep: bool,
     /// Globs of the only files that are checked; empty for all.
     pub include_patterns: Vec<String>,
