@@ -21,7 +21,7 @@
 //! - The YAML server publishes without versions, and is done after a silence.
 //!
 //! # What runs in a folder that is not trusted
-//! Only programs on `PATH`.
+//! Only programs on `PATH`, started at the root of all files, so that they find nothing of the project's beside them.
 //! - TypeScript, both servers: skipped. They are TypeScript of the project's `node_modules`, and load plugins that
 //!   `tsconfig.json` names.
 //! - pyright: the user's, with the user's interpreter, which it runs in isolated mode. The interpreter of `.venv` is
@@ -29,9 +29,10 @@
 //! - rust-analyzer: skipped. It runs build scripts, procedural macros, and wrappers and toolchains that the project
 //!   names.
 //! - gopls: runs. C compilers with flags from the source, toolchains that `go.mod` names, git for version stamps and
-//!   downloads are switched off by variables of `go`. Files with cgo are no part of the build then.
-//! - clangd: runs without the project's `.clangd`. It runs compilers that `compile_commands.json` names only with
-//!   `--query-driver`, and never loads plugins.
+//!   downloads are switched off by variables of `go`. Files with cgo are no part of the build then, and left out.
+//! - clangd: runs without the project's `.clangd` and `compile_commands.json`, whose flags say where it writes. What
+//!   includes a file that is not found then is left out. It runs compilers only with `--query-driver`, and never loads
+//!   plugins.
 //! - JSON and CSS: the user's servers run; nothing of the project's is code to them.
 //! - YAML: skipped. A comment in a file names the address of a schema, which it loads.
 

@@ -181,8 +181,7 @@ const ROWS: &[Row] = &[
             ("hxx", "cpp"),
         ],
         root: |project, file| nearest(project, file, &["compile_commands.json", "compile_flags.txt", ".clangd"]),
-        // The index of the whole project would be written into it, and is not needed for diagnostics.
-        command: |project, _| installed(project, "clangd", &["--background-index=false", "--log=error"]),
+        command: clangd,
         untrusted: Untrusted::Runs(&["--enable-config=false"], &[]),
         options: none,
         settings: |_, _, _| Value::Null,
@@ -321,6 +320,20 @@ fn typescript(project: &Project, root: &Path) -> Option<Vec<OsString>> {
     }
     own_or_installed(project, root, "typescript-language-server", &["--stdio"])
         .or_else(|| Some(argv(project.on_path("tsc").filter(native)?, &["--lsp", "--stdio"])))
+}
+
+/// The index of the whole project would be written into it, and is not needed for diagnostics. What the compiler is told
+/// by a project that is not trusted does not count: it names folders that are written to.
+fn clangd(project: &Project, _: &Path) -> Option<Vec<OsString>> {
+    let mut command = installed(project, "clangd", &["--background-index=false", "--log=error"])?;
+    if !project.trusted {
+        let empty = crate::cache::place("clangd", Path::new("no compile commands"))?;
+        std::fs::create_dir_all(&empty).ok()?;
+        let mut argument = OsString::from("--compile-commands-dir=");
+        argument.push(empty);
+        command.push(argument);
+    }
+    Some(command)
 }
 
 /// Settings of pyright: the interpreter of the project's environment, as editors choose it.
