@@ -1,4 +1,5 @@
-//! A language server for tests that does what the file `fake.json` in its folder says.
+//! A language server for tests that does what the file `fake.json` says, in the folder where it runs or else beside the
+//! program.
 //!
 //! `fake.json` holds `capabilities`, and for each event (`start`, `initialized`, `open`, `change`, `save`, `pull`,
 //! `command`, `answer`, `shutdown`) a list of steps. What it is told goes to `fake.log`, a method a line, with the rest
@@ -8,6 +9,7 @@
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use serde_json::{Value, json};
@@ -17,9 +19,15 @@ fn main() {
         child();
         return;
     }
-    let script: Value = serde_json::from_slice(&std::fs::read("fake.json").unwrap()).unwrap();
-    let mut fake = Fake { script, uri: String::new(), version: 0, asked: Value::Null, child: None };
+    let (here, program) = (Path::new("fake.json").exists(), PathBuf::from(std::env::args().next().unwrap()));
+    let folder = if here { PathBuf::from(".") } else { program.parent().unwrap().to_path_buf() };
+    let script: Value = serde_json::from_slice(&std::fs::read(folder.join("fake.json")).unwrap()).unwrap();
+    let mut fake = Fake { folder, script, uri: String::new(), version: 0, asked: Value::Null, child: None };
     fake.log("started");
+    if !here {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        fake.log(&format!("in {} {}", std::env::current_dir().unwrap().display(), arguments.join(" ")));
+    }
     fake.steps("start");
     let mut input = BufReader::new(std::io::stdin());
     while let Some(message) = read(&mut input) {
@@ -64,6 +72,7 @@ fn send(message: &Value) {
 }
 
 struct Fake {
+    folder: PathBuf,
     script: Value,
     /// The document that was opened, changed or asked for last.
     uri: String,
@@ -75,7 +84,7 @@ struct Fake {
 
 impl Fake {
     fn log(&self, line: &str) {
-        let mut log = OpenOptions::new().create(true).append(true).open("fake.log").unwrap();
+        let mut log = OpenOptions::new().create(true).append(true).open(self.folder.join("fake.log")).unwrap();
         writeln!(log, "{line}").unwrap();
     }
 

@@ -1,10 +1,12 @@
 //! Language servers that misbehave, played by the example `fake_language_server`.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod common;
+
 use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -285,6 +287,61 @@ async fn a_slow_start_is_not_lost() {
     assert_eq!(scratch.count("started"), 1);
 }
 
+/// What an open document may have become, and what is said if it is asked for.
+#[tokio::test]
+async fn what_is_no_document_any_more_is_closed() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    type Make<'a> = &'a dyn Fn(&Path);
+    let publish = json!([{ "publish": null, "version": 0 }]);
+    let fifo = |at: &Path| mknodat(CWD, at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let zero = |at: &Path| symlink("/dev/zero", at).unwrap();
+    let outside = |at: &Path| symlink("/etc/passwd", at).unwrap();
+    let large = |at: &Path| std::fs::File::create(at).unwrap().set_len((4 << 20) + 1).unwrap();
+    let binary = |at: &Path| std::fs::write(at, b"\xff").unwrap();
+    let cases: [(Make<'_>, &str); 5] = [
+        (&fifo, "it is no regular file"),
+        (&zero, "it leads out of the project"),
+        (&outside, "it leads out of the project"),
+        (&large, "it is too large"),
+        (&binary, "it is not UTF-8"),
+    ];
+    for (make, why) in cases {
+        let scratch = Scratch::new(&json!({ "capabilities": publishes(), "open": publish, "change": publish }));
+        scratch.write("b.py", "");
+        assert_eq!(scratch.check(LIMIT).await.status, Status::Clean);
+        std::fs::remove_file(scratch.root.join("a.py")).unwrap();
+        make(&scratch.root.join("a.py"));
+        let other = scratch.servers.check(&[scratch.root.join("b.py")], SETTLE, LIMIT).await;
+        assert_eq!((other.status, other.notes), (Status::Clean, Vec::new()), "{why}");
+        assert_eq!(said(&scratch, &scratch.check(LIMIT).await), format!("Skipped pyright was not given a.py: {why}"));
+        scratch.servers.stop().await;
+        assert_eq!(scratch.count("textDocument/didClose"), 1, "{why}");
+    }
+}
+
+#[tokio::test]
+async fn many_files_at_once() {
+    let scratch = Scratch::new(&json!({ "capabilities": is_asked(), "pull": [{ "answer": null }] }));
+    let names: Vec<String> = (0..200).map(|number| format!("f{number}.py")).collect();
+    for name in &names {
+        scratch.write(name, "x\n");
+    }
+    let files: Vec<PathBuf> = names.iter().map(|name| scratch.root.join(name)).collect();
+    for _ in 0..2 {
+        let outcome = scratch.servers.check(&files, SETTLE, LIMIT).await;
+        assert_eq!((outcome.status, outcome.files, outcome.notes), (Status::Clean, 200, Vec::new()));
+    }
+    assert_eq!(scratch.count("started"), 1);
+    // All together may be too much: those that are left out are named.
+    for name in &names {
+        scratch.write(name, &"x".repeat(200 << 10));
+    }
+    let outcome = scratch.servers.check(&files, SETTLE, LIMIT).await;
+    assert_eq!((outcome.status, outcome.files, outcome.notes.len()), (Status::Clean, 122, 78));
+    let why = "all files together are too large";
+    assert!(outcome.notes.iter().all(|note| note.ends_with(why)), "{:?}", outcome.notes);
+}
+
 #[tokio::test]
 async fn files_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
@@ -313,4 +370,61 @@ async fn a_project_that_is_not_trusted_does_not_bring_its_server() {
     servers.check(&[scratch.root.join("a.py")], SETTLE, SHORT).await;
     servers.stop().await;
     assert_eq!(scratch.log(), Vec::<String>::new());
+}
+
+/// Servers of the user's, each with the file it checks and what it says of it.
+const USERS: [(&str, &str, Option<&str>); 3] = [
+    ("pyright-langserver", "a.py", None),
+    ("gopls", "a.go", Some("No packages found for open file /a.go.")),
+    ("clangd", "a.c", None),
+];
+
+/// What the user's servers were started with, and what the daemon said.
+fn users_servers(trusted: bool) -> (common::Scratch, Vec<String>, Value) {
+    let scratch = common::Scratch::new();
+    if trusted {
+        scratch.trust();
+    }
+    let mut folders = Vec::new();
+    for (name, file, says) in USERS {
+        let script = json!({ "capabilities": is_asked(), "pull": [{ "answer": says }] });
+        scratch.write(&format!("servers/{name}/fake.json"), &script.to_string());
+        scratch.write(&format!("project/{file}"), "");
+        folders.push(scratch.at(&format!("servers/{name}")));
+        // In a trusted project the other pyright comes first, if there is one.
+        for program in [name, "basedpyright-langserver"] {
+            symlink(fake(), scratch.at(&format!("servers/{name}/{program}"))).unwrap();
+        }
+    }
+    let config = json!({ "prettier": false, "linters": false, "lsp": true, "tsc": false });
+    let files = USERS.map(|(_, file, _)| file);
+    let daemon = scratch.start_with(&folders);
+    let result = daemon.connect().ask("fullCheck", &json!({ "files": files, "config": config }));
+    let log = |folder: &PathBuf| std::fs::read_to_string(folder.join("fake.log")).unwrap();
+    let start = |log: String| log.lines().nth(1).unwrap().to_owned();
+    let starts = folders.iter().map(log).map(start).collect();
+    (scratch, starts, result)
+}
+
+#[test]
+fn the_users_servers_find_nothing_of_an_untrusted_project() {
+    let (scratch, starts, result) = users_servers(false);
+    let clangd = starts[2].rsplit_once("--compile-commands-dir=").unwrap();
+    let expected = ["in / --stdio", "in / ", "in / --background-index=false --log=error "];
+    assert_eq!([&*starts[0], &*starts[1], clangd.0], expected);
+    let empty = PathBuf::from(clangd.1.strip_suffix(" --enable-config=false").unwrap());
+    assert!(empty.starts_with(scratch.at("cache")) && std::fs::read_dir(&empty).unwrap().next().is_none());
+    // What it cannot see because of that is no problem of the file's.
+    let details = &result["details"];
+    let note = "gopls did not check a.go: not trusted: files with cgo are no part of the build";
+    assert_eq!((&details["statuses"]["lsp"], &details["notes"]), (&json!("clean"), &json!([note])), "{result:#}");
+}
+
+#[test]
+fn they_work_in_a_trusted_one() {
+    let (scratch, starts, result) = users_servers(true);
+    let here = scratch.at("project").display().to_string();
+    let expected = ["--stdio", "", "--background-index=false --log=error"].map(|more| format!("in {here} {more}"));
+    assert_eq!(starts, expected);
+    assert_eq!(result["details"]["statuses"]["lsp"], "issues", "{result:#}");
 }

@@ -1,7 +1,7 @@
 //! One check of some files with one server: tells it what is in them, and waits until its diagnostics are complete.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gen_lsp_types as lsp;
@@ -14,10 +14,13 @@ use super::client::{Client, Means};
 use super::connection::Lost;
 use super::diagnostics;
 use super::table::Complete;
+use crate::read::bounded;
 use crate::report::{Outcome, Status};
 
 /// Most bytes of a file.
 const FILE: u64 = 4 << 20;
+/// Most bytes of all files that a server is told of together.
+const FILES: usize = 24 << 20;
 /// How often a server may ask to be asked again about one file.
 const AGAIN: u32 = 50;
 
@@ -51,52 +54,63 @@ pub(super) async fn check(
     deadline: Instant,
 ) -> Result<Outcome, Lost> {
     client.forget();
-    let (files, mut notes) = tell(client, files).await?;
+    let name = client.row.name;
+    let Ok(told) = timeout_at(deadline, tell(client, files)).await else {
+        let note = format!("{name} was not given {} file(s): they could not be read in time", files.len());
+        return Ok(Outcome { files: files.len(), ..Outcome::error(note) });
+    };
+    let (files, mut notes) = told?;
     let mut asked: Vec<Asked> = files.into_iter().map(|file| Asked { file, answer: Answer::None, again: 0 }).collect();
     let checks = client.cargo_checks;
     if let Ok(lost) = timeout_at(deadline, wait(client, &mut asked, settle, checks)).await {
         lost?;
     }
-    let name = client.row.name;
-    let mut problems = Vec::new();
+    let (mut problems, mut seen, mut failed) = (Vec::new(), 0, false);
     for Asked { file, answer, .. } in &asked {
         let Some(document) = client.document(file) else { continue };
         let published = document.published.as_ref().map(|published| published.diagnostics.as_slice());
-        let (mut found, published) = match answer {
-            Answer::Complete(found) if client.row.complete == Complete::Rust => (found.clone(), published),
-            Answer::Complete(found) => (found.clone(), None),
+        let (asked, published) = match answer {
+            // What the compiler says is published, and says more than what is found without it.
+            Answer::Complete(found) if client.row.complete == Complete::Rust => (found.as_slice(), published),
+            Answer::Complete(found) => (found.as_slice(), None),
             Answer::Refused(reason) => {
                 notes.push(format!("{name} {reason} ({})", client.shown(file)));
+                (seen, failed) = (seen + 1, true);
                 continue;
             }
             // What it has said so far is worth having, but it is not all.
             _ => {
                 notes.push(format!("{name} did not finish {} in time", client.shown(file)));
-                (Vec::new(), published)
+                failed = true;
+                (&[][..], published)
             }
         };
-        found.extend(published.into_iter().flatten().cloned());
+        let found: Vec<lsp::Diagnostic> = published.into_iter().flatten().chain(asked).cloned().collect();
+        if let (false, Some(why)) = (client.project().trusted, found.iter().find_map(diagnostics::withheld)) {
+            notes.push(format!("{name} did not check {}: not trusted: {why}", client.shown(file)));
+            continue;
+        }
+        seen += 1;
         problems.extend(diagnostics::problems(file, &document.text, &client.encoding, name, &found));
     }
-    let complete = asked.iter().filter(|asked| matches!(asked.answer, Answer::Complete(_))).count();
-    let status = match (problems.is_empty(), complete == asked.len(), asked.is_empty()) {
+    let status = match (problems.is_empty(), failed, seen) {
         (false, _, _) => Status::Issues,
-        (true, false, _) => Status::Error,
-        (true, true, true) => Status::Skipped,
-        (true, true, false) => Status::Clean,
+        (true, true, _) => Status::Error,
+        (true, false, 0) => Status::Skipped,
+        (true, false, _) => Status::Clean,
     };
-    Ok(Outcome { status, problems, notes, files: asked.len(), ..Outcome::default() })
+    Ok(Outcome { status, problems, notes, files: seen, ..Outcome::default() })
 }
 
 /// Tells the server what is in these files, and in those that it has open. Returns the ones that can be checked, and
-/// notes on the others.
+/// notes on the others. Nothing is told before everything is read.
 async fn tell(client: &mut Client, files: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), Lost> {
+    // Those that are asked for come first, so that they are told of if not all can be.
     let mut all = files.to_vec();
-    all.extend(client.open());
-    all.sort();
-    all.dedup();
-    let read = move || all.into_iter().map(|file| (read(&file), file)).collect::<Vec<_>>();
-    let read = tokio::task::spawn_blocking(read).await.map_err(|error| Lost(error.to_string()))?;
+    all.extend(client.open().into_iter().filter(|open| !files.contains(open)));
+    let root = client.project().root.clone();
+    let read = tokio::task::spawn_blocking(move || read_all(&root, all));
+    let read = read.await.map_err(|error| Lost(error.to_string()))?;
     let (mut texts, mut notes, mut asked) = (Vec::new(), Vec::new(), Vec::new());
     for (text, file) in read {
         match text {
@@ -118,12 +132,25 @@ async fn tell(client: &mut Client, files: &[PathBuf]) -> Result<(Vec<PathBuf>, V
     Ok((asked, notes))
 }
 
-fn read(file: &std::path::Path) -> io::Result<String> {
-    let length = file.metadata()?.len();
-    if length > FILE {
-        return Err(io::Error::other(format!("it has {length} bytes")));
+fn read_all(root: &Path, files: Vec<PathBuf>) -> Vec<(io::Result<String>, PathBuf)> {
+    let mut left = FILES;
+    let mut one = |file: PathBuf| {
+        let text = read(root, &file).and_then(|text| {
+            left = left.checked_sub(text.len()).ok_or_else(|| io::Error::other("all files together are too large"))?;
+            Ok(text)
+        });
+        (text, file)
+    };
+    files.into_iter().map(&mut one).collect()
+}
+
+/// Reads a file as it is now: since it was named or opened, it may have become anything.
+fn read(root: &Path, file: &Path) -> io::Result<String> {
+    let real = file.canonicalize()?;
+    if !real.starts_with(root) {
+        return Err(io::Error::other("it leads out of the project"));
     }
-    std::fs::read_to_string(file)
+    String::from_utf8(bounded(&real, FILE)?).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// Waits until everything is answered.

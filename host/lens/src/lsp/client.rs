@@ -90,7 +90,9 @@ impl Client {
     pub(super) async fn start(row: &'static Row, project: &Project, root: &Path) -> Result<Self, Lost> {
         let argv = row.command(project, root).ok_or_else(|| Lost("is not installed".into()))?;
         let (program, arguments) = argv.split_first().ok_or_else(|| Lost("is not installed".into()))?;
-        let mut command = process::command(project, program, root);
+        // What a program looks for in its folder, such as versions and modules, must not be the project's.
+        let folder = if project.trusted { root } else { Path::new("/") };
+        let mut command = process::command(project, program, folder);
         command.args(arguments);
         if let (false, Untrusted::Runs(_, variables)) = (project.trusted, row.untrusted) {
             command.envs(variables.iter().copied());
@@ -353,6 +355,10 @@ impl Client {
         self.documents.get(file)
     }
 
+    pub(super) fn project(&self) -> &Project {
+        &self.project
+    }
+
     /// A file's name for people.
     pub(super) fn shown<'a>(&self, file: &'a Path) -> std::path::Display<'a> {
         file.strip_prefix(&self.project.root).unwrap_or(file).display()
@@ -402,7 +408,9 @@ impl Client {
     fn event(&self, file: &Path, exists: bool) -> lsp::FileChangeType {
         let new = || file.metadata().and_then(|found| found.created()).is_ok_and(|created| created >= self.started);
         match (exists, self.documents.contains_key(file)) {
-            (false, _) => lsp::FileChangeType::Deleted,
+            // What the server is not told of may still be there.
+            (false, _) if !file.exists() => lsp::FileChangeType::Deleted,
+            (false, _) => lsp::FileChangeType::Changed,
             (true, false) if new() => lsp::FileChangeType::Created,
             (true, _) => lsp::FileChangeType::Changed,
         }

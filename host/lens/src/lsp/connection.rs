@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gen_lsp_types::json_rpc::{Error, Id, RequestObject, ResponseObject};
@@ -17,8 +18,10 @@ use tokio::sync::mpsc;
 use super::frame;
 use crate::process::Group;
 
-/// Most messages that wait in each direction.
+/// Most messages of a server's that wait.
 const WAITING: usize = 256;
+/// With so many bytes that wait for it, a server is taken to read no more. One check may say a lot at once.
+const UNREAD: usize = 64 << 20;
 /// How much of what a server said last on standard error is kept.
 const LAST_WORDS: usize = 4 << 10;
 
@@ -44,7 +47,9 @@ pub(super) struct Lost(pub(super) String);
 pub(super) struct Connection {
     pub(super) group: Group,
     incoming: mpsc::Receiver<Result<Message, frame::Broken>>,
-    outgoing: mpsc::Sender<Vec<u8>>,
+    outgoing: mpsc::UnboundedSender<Vec<u8>>,
+    /// How many bytes wait to be read by the server.
+    unread: Arc<AtomicUsize>,
     last_words: Arc<Mutex<VecDeque<u8>>>,
     requests: i64,
 }
@@ -54,18 +59,18 @@ impl Connection {
     pub(super) fn start(command: &mut Command) -> io::Result<Self> {
         let mut group = Group::start(command.stdin(std::process::Stdio::piped()))?;
         let (sender, incoming) = mpsc::channel(WAITING);
-        let (outgoing, receiver) = mpsc::channel(WAITING);
-        let last_words = Arc::default();
+        let (outgoing, receiver) = mpsc::unbounded_channel();
+        let (unread, last_words) = (Arc::default(), Arc::default());
         if let Some(stdout) = group.child.stdout.take() {
             tokio::spawn(read(stdout, sender));
         }
         if let Some(stdin) = group.child.stdin.take() {
-            tokio::spawn(write(stdin, receiver));
+            tokio::spawn(write(stdin, receiver, Arc::clone(&unread)));
         }
         if let Some(stderr) = group.child.stderr.take() {
             tokio::spawn(listen(stderr, Arc::clone(&last_words)));
         }
-        Ok(Connection { group, incoming, outgoing, last_words, requests: 0 })
+        Ok(Connection { group, incoming, outgoing, unread, last_words, requests: 0 })
     }
 
     /// The next message. Nothing is lost if this is dropped before it is done.
@@ -106,10 +111,11 @@ impl Connection {
 
     fn send(&self, message: &impl serde::Serialize) -> Result<(), Lost> {
         let content = serde_json::to_vec(message).map_err(|error| Lost(format!("cannot be told: {error}")))?;
-        self.outgoing.try_send(frame::framed(&content)).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => Lost("does not read what it is sent".into()),
-            mpsc::error::TrySendError::Closed(_) => Lost(self.obituary()),
-        })
+        let framed = frame::framed(&content);
+        if self.unread.fetch_add(framed.len(), Ordering::Relaxed) > UNREAD {
+            return Err(Lost("does not read what it is sent".into()));
+        }
+        self.outgoing.send(framed).map_err(|_| Lost(self.obituary()))
     }
 
     /// What to say of a server that is gone: the last line that it wrote for people helps more than its status.
@@ -143,11 +149,16 @@ async fn read(stdout: impl AsyncRead + Unpin, messages: mpsc::Sender<Result<Mess
     }
 }
 
-async fn write(mut stdin: impl AsyncWrite + Unpin, mut frames: mpsc::Receiver<Vec<u8>>) {
+async fn write(
+    mut stdin: impl AsyncWrite + Unpin,
+    mut frames: mpsc::UnboundedReceiver<Vec<u8>>,
+    unread: Arc<AtomicUsize>,
+) {
     while let Some(frame) = frames.recv().await {
         if stdin.write_all(&frame).await.is_err() || stdin.flush().await.is_err() {
             return;
         }
+        unread.fetch_sub(frame.len(), Ordering::Relaxed);
     }
 }
 

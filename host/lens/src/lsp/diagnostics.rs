@@ -35,13 +35,31 @@ pub(super) fn problems(
     };
     let mut problems: Vec<Problem> = Vec::new();
     for problem in diagnostics.iter().filter_map(problem) {
-        // A server that is asked and that publishes says the same twice.
-        if !problems.contains(&problem) && problems.len() < PROBLEMS {
+        if !problems.iter().any(|known| same(known, &problem)) && problems.len() < PROBLEMS {
             problems.push(problem);
         }
     }
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
+}
+
+/// Whether two problems are one. A server that is asked and that publishes says the same twice; rust-analyzer finds by
+/// itself what the compiler behind it finds too, and calls it by the same name in other words.
+fn same(one: &Problem, other: &Problem) -> bool {
+    let place = |problem: &Problem| (problem.line, problem.column);
+    let twice = one.rule.is_some() && one.rule == other.rule && one.source != other.source;
+    one == other || (twice && place(one) == place(other))
+}
+
+/// What a server lacks in a folder that is not trusted, if a diagnostic is nothing but the consequence of it.
+pub(super) fn withheld(diagnostic: &Diagnostic) -> Option<&'static str> {
+    let message = message(&diagnostic.message);
+    if message.starts_with("No packages found for open file") {
+        return Some("files with cgo are no part of the build");
+    }
+    let code = Code::String("pp_file_not_found".into());
+    (diagnostic.code == Some(code))
+        .then_some("without the project's compile commands not all that it includes is found")
 }
 
 /// Without a severity it is the client that decides; editors take it for an error.
@@ -216,6 +234,32 @@ mod tests {
             let got = found.iter().map(|found| (found.severity, found.rule.as_deref(), found.source.as_str()));
             assert_eq!(got.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
             assert!(found.iter().all(|found| found.message == "m"));
+        }
+    }
+
+    #[test]
+    fn one_problem_is_said_once() {
+        // Its name and source, at column 1 of the first line, beside E0308 of rustc's.
+        let cases = [
+            ("E0308", "rust-analyzer", 0, 1),
+            ("E0308", "rustc", 0, 2),
+            ("E0308", "rust-analyzer", 4, 2),
+            ("E0061", "rust-analyzer", 0, 2),
+            ("", "rust-analyzer", 0, 2),
+        ];
+        let diagnostic = |code: &str, source: &str, character: u32| -> Diagnostic {
+            let at = json!({ "line": 0, "character": character });
+            let range = json!({ "start": at, "end": at });
+            let message = format!("as {source} says {code}");
+            serde_json::from_value(json!({ "range": range, "code": code, "source": source, "message": message }))
+                .unwrap()
+        };
+        for (code, source, character, count) in cases {
+            let mut second = diagnostic(code, source, character);
+            second.message = Message::String("in other words".into());
+            let both = [diagnostic("E0308", "rustc", 0), second];
+            let found = problems(Path::new("/a"), "let x", &PositionEncodingKind::UTF16, "server", &both);
+            assert_eq!((found.len(), found[0].source.as_str()), (count, "rustc"), "{code} {source} {character}");
         }
     }
 

@@ -21,6 +21,7 @@
 //! - The YAML server publishes without versions, and is done after a silence.
 //!
 //! # What runs in a folder that is not trusted
+//! Only programs on `PATH`, started at the root of all files, so that they find nothing of the project's beside them.
 //! - TypeScript, both servers: skipped. They are TypeScript of the project's `node_modules`, and load plugins that
 //!   `tsconfig.json` names.
 //! - pyright: the user's, with the user's interpreter, which it runs in isolated mode. The interpreter of `.venv` is
@@ -28,9 +29,10 @@
 //! - rust-analyzer: skipped. It runs build scripts, procedural macros, and wrappers and toolchains that the project
 //!   names.
 //! - gopls: runs. C compilers with flags from the source, toolchains that `go.mod` names, git for version stamps and
-//!   downloads are switched off by variables of `go`. Files with cgo are no part of the build then.
-//! - clangd: runs without the project's `.clangd`. It runs compilers that `compile_commands.json` names only with
-//!   `--query-driver`, and never loads plugins.
+//!   downloads are switched off by variables of `go`. Files with cgo are no part of the build then, and left out.
+//! - clangd: runs without the project's `.clangd` and `compile_commands.json`, whose flags say where it writes. What
+//!   includes a file that is not found then is left out. It runs compilers only with `--query-driver`, and never loads
+//!   plugins.
 //! - JSON and CSS: the user's servers run; nothing of the project's is code to them.
 //! - YAML: skipped. A comment in a file names the address of a schema, which it loads.
 
@@ -84,7 +86,12 @@ impl Servers {
     ///
     /// A language without a server, or one whose server is not installed or may not run here, is left out with a note.
     pub async fn check(&self, files: &[PathBuf], settle: Duration, limit: Duration) -> Outcome {
-        let (wanted, mut notes) = self.sort(files);
+        let (project, all) = (self.project.clone(), files.to_vec());
+        let sorted = tokio::task::spawn_blocking(move || sort(&project, &all)).await;
+        let (wanted, mut notes) = match sorted {
+            Ok(sorted) => sorted,
+            Err(error) => return Outcome::error(format!("A language server check failed: {error}")),
+        };
         let mut checks = JoinSet::new();
         for ((name, root), (row, files)) in wanted {
             let handle = self.handle(name, row, root);
@@ -129,38 +136,6 @@ impl Servers {
         names
     }
 
-    /// Files by server, and notes on those that no server checks.
-    fn sort(&self, files: &[PathBuf]) -> (Wanted, Vec<String>) {
-        let (mut wanted, mut notes) = (Wanted::new(), BTreeSet::new());
-        for file in files.iter().collect::<BTreeSet<_>>() {
-            match self.server(file) {
-                Ok((row, root)) => {
-                    wanted.entry((row.name, root)).or_insert_with(|| (row, Vec::new())).1.push(file.clone());
-                }
-                Err(note) => {
-                    notes.insert(note);
-                }
-            }
-        }
-        (wanted, notes.into_iter().collect())
-    }
-
-    /// The server for a file, and where it works; or why there is none.
-    fn server(&self, file: &Path) -> Result<(&'static Row, PathBuf), String> {
-        let Some(row) = table::row(file) else {
-            let what = file.extension().or(file.file_name()).map(OsStr::to_string_lossy).unwrap_or_default();
-            return Err(format!("lsp: no language server is known for {what}"));
-        };
-        if let (false, Untrusted::Skipped) = (self.project.trusted, row.untrusted) {
-            return Err(format!("{}: not trusted: run \"toolgate lens trust\"", row.name));
-        }
-        let root = row.root(&self.project, file);
-        if row.command(&self.project, &root).is_none() {
-            return Err(format!("{} is not installed", row.name));
-        }
-        Ok((row, root))
-    }
-
     /// A way to ask the server of a workspace, which is started if it is not there.
     fn handle(&self, name: &'static str, row: &'static Row, root: PathBuf) -> Handle {
         let mut keepers = self.keepers();
@@ -189,3 +164,35 @@ impl Keepers {
 }
 
 type Wanted = BTreeMap<(&'static str, PathBuf), (&'static Row, Vec<PathBuf>)>;
+
+/// Files by server, and notes on those that no server checks. This looks at files, and may take a while.
+fn sort(project: &Project, files: &[PathBuf]) -> (Wanted, Vec<String>) {
+    let (mut wanted, mut notes) = (Wanted::new(), BTreeSet::new());
+    for file in files.iter().collect::<BTreeSet<_>>() {
+        match server(project, file) {
+            Ok((row, root)) => {
+                wanted.entry((row.name, root)).or_insert_with(|| (row, Vec::new())).1.push(file.clone());
+            }
+            Err(note) => {
+                notes.insert(note);
+            }
+        }
+    }
+    (wanted, notes.into_iter().collect())
+}
+
+/// The server for a file, and where it works; or why there is none.
+fn server(project: &Project, file: &Path) -> Result<(&'static Row, PathBuf), String> {
+    let Some(row) = table::row(file) else {
+        let what = file.extension().or(file.file_name()).map(OsStr::to_string_lossy).unwrap_or_default();
+        return Err(format!("lsp: no language server is known for {what}"));
+    };
+    if let (false, Untrusted::Skipped) = (project.trusted, row.untrusted) {
+        return Err(format!("{}: not trusted: run \"toolgate lens trust\"", row.name));
+    }
+    let root = row.root(project, file);
+    if row.command(project, &root).is_none() {
+        return Err(format!("{} is not installed", row.name));
+    }
+    Ok((row, root))
+}

@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::project::Project;
+use crate::read::bounded;
+
+/// Most bytes of a `Cargo.toml`.
+const MANIFEST: u64 = 1 << 20;
 
 /// A language server.
 #[derive(Debug)]
@@ -177,8 +181,7 @@ const ROWS: &[Row] = &[
             ("hxx", "cpp"),
         ],
         root: |project, file| nearest(project, file, &["compile_commands.json", "compile_flags.txt", ".clangd"]),
-        // The index of the whole project would be written into it, and is not needed for diagnostics.
-        command: |project, _| installed(project, "clangd", &["--background-index=false", "--log=error"]),
+        command: clangd,
         untrusted: Untrusted::Runs(&["--enable-config=false"], &[]),
         options: none,
         settings: |_, _, _| Value::Null,
@@ -258,8 +261,8 @@ fn outermost(project: &Project, file: &Path, marker: &str) -> Option<PathBuf> {
 /// server.
 fn cargo(project: &Project, file: &Path) -> PathBuf {
     let workspace = |folder: &&Path| {
-        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
-        manifest.lines().any(|line| line.trim_start().starts_with("[workspace"))
+        let manifest = bounded(&folder.join("Cargo.toml"), MANIFEST).unwrap_or_default();
+        manifest.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"[workspace"))
     };
     let found = folders(project, file).find(workspace).map(Path::to_path_buf);
     found.unwrap_or_else(|| nearest(project, file, &["Cargo.toml"]))
@@ -293,12 +296,16 @@ fn same(program: &Path, neighbour: &str) -> bool {
 
 /// A program of the project's `node_modules`, or of the user's.
 fn own_or_installed(project: &Project, root: &Path, program: &str, arguments: &[&str]) -> Option<Vec<OsString>> {
-    let own = in_modules(project, root, &format!(".bin/{program}")).filter(|path| project.may_run(path));
+    let own = in_modules(project, root, &format!(".bin/{program}"));
     own.map(|path| argv(path, arguments)).or_else(|| installed(project, program, arguments))
 }
 
-/// What the nearest `node_modules` that has it holds under this name.
+/// What the nearest `node_modules` that has it holds under this name. Nothing in a project that is not trusted: it
+/// says where its links lead, inside or out.
 fn in_modules(project: &Project, root: &Path, name: &str) -> Option<PathBuf> {
+    if !project.trusted {
+        return None;
+    }
     project.nearest(&root.join("package.json"), &format!("node_modules/{name}"))
 }
 
@@ -308,21 +315,35 @@ fn typescript(project: &Project, root: &Path) -> Option<Vec<OsString>> {
         let real = tsc.canonicalize().ok();
         real.and_then(|real| Some(real.parent()?.parent()?.join("lib/getExePath.js").is_file())).unwrap_or(false)
     };
-    if let Some(tsc) = in_modules(project, root, ".bin/tsc").filter(|tsc| native(tsc) && project.may_run(tsc)) {
+    if let Some(tsc) = in_modules(project, root, ".bin/tsc").filter(native) {
         return Some(argv(tsc, &["--lsp", "--stdio"]));
     }
     own_or_installed(project, root, "typescript-language-server", &["--stdio"])
         .or_else(|| Some(argv(project.on_path("tsc").filter(native)?, &["--lsp", "--stdio"])))
 }
 
+/// The index of the whole project would be written into it, and is not needed for diagnostics. What the compiler is told
+/// by a project that is not trusted does not count: it names folders that are written to.
+fn clangd(project: &Project, _: &Path) -> Option<Vec<OsString>> {
+    let mut command = installed(project, "clangd", &["--background-index=false", "--log=error"])?;
+    if !project.trusted {
+        let empty = crate::cache::place("clangd", Path::new("no compile commands"))?;
+        std::fs::create_dir_all(&empty).ok()?;
+        let mut argument = OsString::from("--compile-commands-dir=");
+        argument.push(empty);
+        command.push(argument);
+    }
+    Some(command)
+}
+
 /// Settings of pyright: the interpreter of the project's environment, as editors choose it.
 fn python(project: &Project, root: &Path, section: &str) -> Value {
+    if section != "python" || !project.trusted {
+        return Value::Null;
+    }
     let names = [".venv/bin/python", "venv/bin/python"];
     let found = names.iter().find_map(|name| project.nearest(&root.join("pyproject.toml"), name));
-    match (section, found.as_deref().and_then(Path::to_str)) {
-        ("python", Some(interpreter)) if project.trusted => json!({ "pythonPath": interpreter }),
-        _ => Value::Null,
-    }
+    found.as_deref().and_then(Path::to_str).map_or(Value::Null, |path| json!({ "pythonPath": path }))
 }
 
 #[cfg(test)]
@@ -407,6 +428,19 @@ mod tests {
     }
 
     #[test]
+    fn a_manifest_that_is_no_file_is_none() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let (_folder, project) = project(&["Cargo.toml=[workspace]", "fifo/a.rs", "zero/a.rs", "large/a.rs"]);
+        let at = |name: &str| project.root.join(name).join("Cargo.toml");
+        mknodat(CWD, at("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("zero")).unwrap();
+        fs::File::create(at("large")).unwrap().set_len(1 << 40).unwrap();
+        for name in ["fifo", "zero", "large"] {
+            assert_eq!(cargo(&project, &project.root.join(name).join("a.rs")), project.root, "{name}");
+        }
+    }
+
+    #[test]
     fn the_project_has_the_right_typescript() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let (_folder, project) = project(&["node_modules/typescript/bin/tsc", "a/node_modules/typescript/bin/tsc"]);
@@ -429,7 +463,42 @@ mod tests {
         fs::set_permissions(&server, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(typescript(&project, &project.root), Some(argv(&server, &["--stdio"])));
         assert_eq!(typescript(&project, &project.root.join("a")), Some(argv(&native, &["--lsp", "--stdio"])));
-        let untrusted = Project { trusted: false, ..project };
-        assert_ne!(typescript(&untrusted, &untrusted.root), Some(argv(&server, &["--stdio"])));
+    }
+
+    /// Where a project's program may be: a file, behind a link of that name, below a linked folder.
+    #[test]
+    fn programs_of_a_project_that_is_not_trusted_do_not_count() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let programs = [
+            "basedpyright-langserver",
+            "pyright-langserver",
+            "vscode-json-language-server",
+            "vscode-css-language-server",
+            "yaml-language-server",
+            "typescript-language-server",
+        ];
+        let own = programs.map(|program| format!("node_modules/.bin/{program}"));
+        let (outside, other) = project(&own.each_ref().map(String::as_str));
+        for program in &own {
+            fs::set_permissions(other.root.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let (_file, file) = project(&[]);
+        fs::rename(outside.path().join("node_modules"), file.root.join("node_modules")).unwrap();
+        let (_entry, entry) = project(&["node_modules/.bin/other"]);
+        for program in &own {
+            symlink(file.root.join(program), entry.root.join(program)).unwrap();
+        }
+        let (_folder, folder) = project(&[]);
+        symlink(file.root.join("node_modules"), folder.root.join("node_modules")).unwrap();
+        for project in [file, entry, folder] {
+            for untrusted in [false, true] {
+                let project = Project { trusted: !untrusted, root: project.root.clone() };
+                for file in ["a.py", "a.json", "a.css", "a.yaml", "a.ts"] {
+                    let command = row(Path::new(file)).unwrap().command(&project, &project.root).unwrap_or_default();
+                    let own = command.first().is_some_and(|program| Path::new(program).starts_with(&project.root));
+                    assert_eq!(own, project.trusted, "{file}: {command:?}");
+                }
+            }
+        }
     }
 }

@@ -17,12 +17,16 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::project::Project;
+use crate::read::bounded;
 use crate::report::Outcome;
 use answer::Answer;
 use process::{Failed, Process};
 
 /// A process that has grown beyond this many bytes is not used again.
 const MEMORY: u64 = 1_500_000_000;
+
+/// Most bytes of a `package.json`.
+const PACKAGE: u64 = 1 << 20;
 
 /// What a process is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,24 +94,21 @@ impl Worker {
         self.check(Tool::Typescript, files, limit).await
     }
 
-    /// Whether the TypeScript that a file has can be kept loaded. From version 7 on it is a program of its own without
-    /// a stable interface: then [`typescript`](Self::typescript) skips, and `tsc` has to be run.
-    pub fn keeps_typescript(&self, file: &Path) -> bool {
-        Tool::Typescript.folder(&self.project, file).is_some_and(|folder| keeps_typescript(&folder))
-    }
-
     /// Starts what the root of the project has installed and loads it, so that the first check need not. What goes
     /// wrong here will show there.
     pub async fn warm(&self, limit: Duration) {
+        if !self.project.trusted {
+            return;
+        }
         let one = |tool| tokio::time::timeout(limit, self.load(tool));
         let _ = tokio::join!(one(Tool::Eslint), one(Tool::Prettier), one(Tool::Typescript));
     }
 
     async fn load(&self, tool: Tool) {
         let folder = tool.folder(&self.project, &self.project.root.join("package.json"));
-        let folder = folder.filter(|folder| tool != Tool::Typescript || keeps_typescript(folder));
-        let node = self.project.on_path("node").filter(|_| self.project.trusted);
-        if let (Some(folder), Some(node)) = (folder, node) {
+        if let (Some(folder), Some(node)) = (folder, self.project.on_path("node"))
+            && keeps(tool, &folder).await
+        {
             let _ = self.ask(tool, &node, &folder, &[]).await;
         }
     }
@@ -142,6 +143,9 @@ impl Worker {
 
     async fn check(&self, tool: Tool, files: &[PathBuf], limit: Duration) -> Outcome {
         let name = tool.name();
+        if !self.project.trusted {
+            return Outcome::skipped(format!("{name} is not trusted: run \"toolgate lens trust\""));
+        }
         let deadline = Instant::now() + limit;
         let mut groups = BTreeMap::<PathBuf, Vec<&str>>::new();
         for file in files.iter().filter(|file| file.is_file()) {
@@ -156,15 +160,12 @@ impl Worker {
         if groups.is_empty() {
             return Outcome::skipped(format!("{name} is not installed in this project"));
         }
-        if !self.project.trusted {
-            return Outcome::skipped(format!("{name} is not trusted: run \"toolgate lens trust\""));
-        }
         let Some(node) = self.project.on_path("node") else {
             return Outcome::skipped(format!("{name} was not run: there is no node on the PATH"));
         };
         let mut whole = Outcome::default();
         for (folder, files) in groups {
-            let outcome = if tool == Tool::Typescript && !keeps_typescript(&folder) {
+            let outcome = if !keeps(tool, &folder).await {
                 Outcome::skipped("typescript has no programming interface from version 7 on: tsc has to be run")
             } else {
                 match timeout_at(deadline, self.ask(tool, &node, &folder, &files)).await {
@@ -212,13 +213,24 @@ impl Worker {
     }
 }
 
-fn keeps_typescript(folder: &Path) -> bool {
+/// Whether a tool can be kept loaded. From version 7 on TypeScript is a program of its own without a stable interface:
+/// then `tsc` has to be run.
+async fn keeps(tool: Tool, folder: &Path) -> bool {
+    if tool != Tool::Typescript {
+        return true;
+    }
+    let package = folder.join("node_modules/typescript/package.json");
+    // Whatever takes long with it holds up nothing but this.
+    let kept = tokio::task::spawn_blocking(move || bounded(&package, PACKAGE).is_ok_and(|text| before_7(&text)));
+    kept.await.unwrap_or(false)
+}
+
+fn before_7(package: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Package {
         version: String,
     }
-    let text = std::fs::read(folder.join("node_modules/typescript/package.json")).unwrap_or_default();
-    let version = serde_json::from_slice(&text).map_or_else(|_| String::new(), |Package { version }| version);
+    let version = serde_json::from_slice(package).map_or_else(|_| String::new(), |Package { version }| version);
     version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major < 7)
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::process::Process;
-use super::{Tool, Worker};
+use super::{Tool, Worker, keeps};
 use crate::project::Project;
 use crate::report::{Outcome, Severity, Status};
 
@@ -334,8 +334,8 @@ async fn the_nearest_installation_serves() {
     assert_eq!(outcome.problems.iter().map(|found| found.message.as_str()).collect::<Vec<_>>(), ["inner"]);
 }
 
-#[test]
-fn typescript_from_version_7_on_is_not_kept() {
+#[tokio::test]
+async fn typescript_from_version_7_on_is_not_kept() {
     for (package, kept) in [
         (r#"{ "version": "5.9.3" }"#, true),
         (r#"{ "version": "6.0.0-beta" }"#, true),
@@ -345,7 +345,28 @@ fn typescript_from_version_7_on_is_not_kept() {
         ("", false),
     ] {
         let scratch = Scratch::new(&[("node_modules/typescript/package.json", package)]);
-        assert_eq!(scratch.worker.keeps_typescript(&scratch.path("a.ts")), kept, "{package}");
-        assert!(!scratch.worker.keeps_typescript(Path::new("/etc/passwd")));
+        let folder = scratch.worker.project.root.as_path();
+        assert_eq!(keeps(Tool::Typescript, folder).await, kept, "{package}");
+        assert!(keeps(Tool::Eslint, folder).await);
+    }
+}
+
+/// What a package may be instead of a file.
+#[tokio::test]
+async fn a_package_that_is_no_file_holds_nobody_up() {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    let fifo = |at: &Path| mknodat(CWD, at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let zero = |at: &Path| std::os::unix::fs::symlink("/dev/zero", at).unwrap();
+    let large = |at: &Path| std::fs::File::create(at).unwrap().set_len(1 << 40).unwrap();
+    let makes: [&dyn Fn(&Path); 3] = [&fifo, &zero, &large];
+    for make in makes {
+        for trusted in [false, true] {
+            let mut scratch = Scratch::new(&[("node_modules/typescript/index.js", ""), ("a.ts", "")]);
+            make(&scratch.path("node_modules/typescript/package.json"));
+            scratch.worker.project.trusted = trusted;
+            scratch.worker.warm(LONG).await;
+            let outcome = scratch.worker.typescript(&[scratch.path("a.ts")], LONG).await;
+            assert_eq!((outcome.status, scratch.worker.running()), (Status::Skipped, Vec::new()));
+        }
     }
 }
