@@ -162,10 +162,10 @@ impl Job {
 
     /// Runs the tool, for so long at most.
     pub(crate) async fn run(&self, limit: Duration) -> Outcome {
-        let mut command = process::command(&self.project, &self.program, self.folder());
-        if let Err(why) = (self.tool.prepare)(self, &mut command) {
-            return Outcome::error(format!("{}: {why}", self.tool.name));
-        }
+        let command = match self.command().await {
+            Ok(command) => command,
+            Err(why) => return Outcome::error(format!("{}: {why}", self.tool.name)),
+        };
         let output = match process::run(command, None, limit).await {
             Ok(output) => output,
             Err(process::Failed::Timeout { .. }) => {
@@ -179,6 +179,16 @@ impl Job {
             Ok(outcome) => outcome,
             Err(why) => Outcome::error(format!("{}: {why}", self.tool.name)),
         }
+    }
+
+    /// The command to run. It reads files, which may take its time.
+    async fn command(&self) -> Result<Command, String> {
+        let job = self.clone();
+        let prepared = tokio::task::spawn_blocking(move || {
+            let mut command = process::command(&job.project, &job.program, job.folder());
+            (job.tool.prepare)(&job, &mut command).map(|()| command)
+        });
+        prepared.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// The asked file that a tool means by this name: absolute, or as seen from where the tool was started, or from the
