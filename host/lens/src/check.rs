@@ -1,6 +1,6 @@
 //! `fullCheck`: from a list of files to a report.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,14 +191,15 @@ impl Checker {
             checks.add(kind, Outcome { notes, ..Outcome::default() });
             for job in jobs {
                 let (slots, residents) = (slots.clone(), residents.clone());
-                running.start(kind, job.tool.name, (started, limit), async move {
+                let files = job.files.clone();
+                running.start((kind, job.tool.name), &files, (started, limit), async move {
                     in_turn(slots, || async move { run(&residents, &job, limit).await }).await
                 });
             }
         }
         for resident in residents.into_iter().filter(|_| wanted.lsp) {
             let (slots, files, settle) = (slots.clone(), files.to_vec(), wanted.lsp_delay);
-            running.start(Kind::Server, "lsp", (started, wanted.limit), async move {
+            running.start((Kind::Server, "lsp"), &files.clone(), (started, wanted.limit), async move {
                 let left = || end.saturating_duration_since(Instant::now()).saturating_sub(TELL);
                 let diagnostics = || async { resident.diagnostics(&files, settle, LSP.min(left())).await };
                 in_turn(slots, diagnostics).await.unwrap_or_default()
@@ -213,33 +214,39 @@ impl Checker {
 #[derive(Default)]
 struct Running {
     tasks: JoinSet<Outcome>,
-    kinds: HashMap<tokio::task::Id, Kind>,
+    of: HashMap<tokio::task::Id, (Kind, Vec<PathBuf>)>,
 }
 
 impl Running {
     /// Starts one, which has so much time from that moment on.
     fn start(
         &mut self,
-        kind: Kind,
-        name: &'static str,
+        (kind, name): (Kind, &'static str),
+        files: &[PathBuf],
         (since, limit): (Instant, Duration),
         check: impl Future<Output = Outcome> + Send + 'static,
     ) {
         let task = self.tasks.spawn(async move {
             timeout_at(since + limit, check).await.unwrap_or_else(|_| Outcome::error(late(name, limit)))
         });
-        self.kinds.insert(task.id(), kind);
+        self.of.insert(task.id(), (kind, files.to_vec()));
     }
 
     /// Waits for all of them.
     async fn collect(mut self, checks: &mut Checks) {
+        let mut seen = HashMap::<Kind, HashSet<PathBuf>>::new();
         while let Some(ended) = self.tasks.join_next_with_id().await {
             let (id, outcome) = match ended {
                 Ok(ended) => ended,
                 // A panic is a mistake of ours. The other checks stand.
                 Err(error) => (error.id(), Outcome::error(format!("a check broke off: {error}"))),
             };
-            checks.add(self.kinds.remove(&id).unwrap_or(Kind::Linter), outcome);
+            let Some((kind, files)) = self.of.remove(&id) else { continue };
+            seen.entry(kind).or_default().extend(files.into_iter().take(outcome.files));
+            checks.add(kind, outcome);
+        }
+        for (kind, files) in seen {
+            checks.part(kind).files = files.len();
         }
     }
 }
@@ -407,13 +414,18 @@ mod tests {
     async fn what_fails_or_is_late_is_told_of_its_own_kind() {
         let mut running = Running::default();
         let (now, limit) = (Instant::now(), Duration::from_secs(2));
-        running.start(Kind::Formatter, "slow", (now, limit), std::future::pending());
-        running.start(Kind::Types, "broken", (now, limit), async { panic!("on purpose") });
-        running.start(Kind::Linter, "good", (now, limit), async { Outcome::found(Vec::new(), 1) });
+        let files = ["/p/a".into(), "/p/b".into()];
+        running.start((Kind::Formatter, "slow"), &files, (now, limit), std::future::pending());
+        running.start((Kind::Types, "broken"), &files, (now, limit), async { panic!("on purpose") });
+        // One that looks at both files, and one that looks at one of them and another.
+        running.start((Kind::Linter, "good"), &files, (now, limit), async { Outcome::found(Vec::new(), 2) });
+        let files = ["/p/b".into(), "/p/c".into()];
+        running.start((Kind::Linter, "other"), &files, (now, limit), async { Outcome::found(Vec::new(), 2) });
         let mut checks = Checks::default();
         running.collect(&mut checks).await;
         assert_eq!(checks.prettier, Outcome::error("slow took longer than 2000 ms"));
         assert_eq!((checks.tsc.status, checks.linters.status), (Status::Error, Status::Clean));
+        assert_eq!(checks.linters.files, 3, "each once");
         assert_eq!(now.elapsed(), limit);
     }
 }
