@@ -1,5 +1,6 @@
 //! `fullCheck`: from a list of files to a report.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::detect;
 use crate::plain::plain;
@@ -30,6 +31,9 @@ const TOOLS: usize = 16;
 
 /// How long language servers may take, beside the time in which they have to be quiet.
 const LSP: Duration = Duration::from_secs(10);
+
+/// What language servers leave of the time for all, so that what they found by then is told.
+const TELL: Duration = Duration::from_millis(200);
 
 /// How long loading may take before the first check.
 const WARM: Duration = Duration::from_secs(60);
@@ -54,36 +58,39 @@ struct Wanted {
     prettier_limit: Duration,
     linter_limit: Duration,
     tsc_limit: Duration,
+    /// For all together.
+    limit: Duration,
 }
 
 impl Wanted {
     fn new(params: &Value) -> Self {
         let config = params.get("config").unwrap_or(&Value::Null);
         let on = |key: &str| config.get(key) == Some(&Value::Bool(true));
-        let number = |key: &str, usual: f64, least: f64, most: f64| {
-            config.get(key).and_then(Value::as_f64).unwrap_or(usual).clamp(least, most)
+        let number = |of: &Value, key: &str, usual: f64, least: f64, most: f64| {
+            of.get(key).and_then(Value::as_f64).unwrap_or(usual).clamp(least, most)
         };
-        let time = |key, usual, least, most| Duration::from_secs_f64(number(key, usual, least, most) / 1000.0);
-        let limit = |key, usual| time(key, usual, 1000.0, 120_000.0);
+        let time = |of, key, usual, least, most| Duration::from_secs_f64(number(of, key, usual, least, most) / 1000.0);
+        let limit = |of, key, usual| time(of, key, usual, 1000.0, 120_000.0);
         Wanted {
             prettier: on("prettier"),
             linters: on("linters"),
             lsp: on("lsp"),
             tsc: on("tsc"),
-            lsp_delay: time("lspDelayMs", 1000.0, 0.0, 30_000.0),
+            lsp_delay: time(config, "lspDelayMs", 1000.0, 0.0, 30_000.0),
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 1 to 16")]
-            concurrency: number("maxConcurrency", 4.0, 1.0, 16.0) as usize,
-            prettier_limit: limit("prettierTimeoutMs", 15_000.0),
-            linter_limit: limit("linterTimeoutMs", 15_000.0),
-            tsc_limit: limit("tscTimeoutMs", 30_000.0),
+            concurrency: number(config, "maxConcurrency", 4.0, 1.0, 16.0) as usize,
+            prettier_limit: limit(config, "prettierTimeoutMs", 15_000.0),
+            linter_limit: limit(config, "linterTimeoutMs", 15_000.0),
+            tsc_limit: limit(config, "tscTimeoutMs", 30_000.0),
+            limit: limit(params, "limitMs", 60_000.0),
         }
     }
 
     fn kinds(&self) -> [(Kind, bool, Duration); 3] {
         [
-            (Kind::Formatter, self.prettier, self.prettier_limit),
-            (Kind::Linter, self.linters, self.linter_limit),
-            (Kind::Types, self.tsc, self.tsc_limit),
+            (Kind::Formatter, self.prettier, self.prettier_limit.min(self.limit)),
+            (Kind::Linter, self.linters, self.linter_limit.min(self.limit)),
+            (Kind::Types, self.tsc, self.tsc_limit.min(self.limit)),
         ]
     }
 }
@@ -144,16 +151,18 @@ impl Checker {
         if names.len() > NAMES {
             return Report::refused(format!("Too many files: {}, at most {NAMES}.", names.len()), &Value::Null);
         }
+        let wanted = Wanted::new(params);
         let root = self.root.clone();
-        let files = match tokio::task::spawn_blocking(move || Files::new(&root, &names)).await {
-            Ok(Ok(files)) => files,
-            Ok(Err(name)) => {
+        let looking = tokio::task::spawn_blocking(move || Files::new(&root, &names));
+        let files = match timeout_at(started + wanted.limit, looking).await {
+            Ok(Ok(Ok(files))) => files,
+            Ok(Ok(Err(name))) => {
                 return Report::refused(format!("Path traversal rejected: \"{}\"", plain(&name, NAME)), given);
             }
-            Err(error) => return Report::refused(format!("The check broke off: {error}"), given),
+            Ok(Err(error)) => return Report::refused(format!("The check broke off: {error}"), given),
+            Err(_) => return Report::refused(late("Looking for the files", wanted.limit), given),
         };
-        let wanted = Wanted::new(params);
-        let mut checks = self.checks(&wanted, &files.checked).await;
+        let mut checks = self.checks(&wanted, &files.checked, started).await;
         checks.notes = files.notes;
         let mut details = checks.details(&self.root);
         let elapsed = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -162,49 +171,96 @@ impl Checker {
         Report { text: checks.text(&self.root), details: Value::Object(details), is_error: false }
     }
 
-    async fn checks(&self, wanted: &Wanted, files: &[PathBuf]) -> Checks {
+    /// Whatever is not done in time, counted from when the request came, is an error of its kind.
+    async fn checks(&self, wanted: &Wanted, files: &[PathBuf], started: Instant) -> Checks {
         let mut checks = Checks::default();
         if files.is_empty() {
             return checks;
         }
         let project = self.project();
-        let residents = self.residents.of(&project).await;
+        let end = started + wanted.limit;
+        // Ending the old ones, after the user trusted the project or no longer does, may take a while.
+        let residents = timeout_at(end, self.residents.of(&project)).await.unwrap_or_default();
         let slots = [Arc::new(Semaphore::new(wanted.concurrency)), Arc::clone(&self.slots)];
-        let mut running = JoinSet::new();
-        for (kind, on, limit) in wanted.kinds() {
-            if !on {
+        let mut running = Running::default();
+        for (kind, _, limit) in wanted.kinds().into_iter().filter(|(_, on, _)| *on) {
+            let Ok((jobs, notes)) = timeout_at(started + limit, jobs(&project, kind, files)).await else {
+                checks.add(kind, Outcome::error(late("looking for tools", limit)));
                 continue;
-            }
-            let (jobs, notes) = jobs(&project, kind, files).await;
+            };
             checks.add(kind, Outcome { notes, ..Outcome::default() });
             for job in jobs {
                 let (slots, residents) = (slots.clone(), residents.clone());
-                running.spawn(in_turn(slots, async move { (kind, run(&residents, &job, limit).await) }));
+                let files = job.files.clone();
+                running.start((kind, job.tool.name), &files, (started, limit), async move {
+                    in_turn(slots, || async move { run(&residents, &job, limit).await }).await
+                });
             }
         }
         for resident in residents.into_iter().filter(|_| wanted.lsp) {
             let (slots, files, settle) = (slots.clone(), files.to_vec(), wanted.lsp_delay);
-            running.spawn(in_turn(slots, async move {
-                (Kind::Server, resident.diagnostics(&files, settle, LSP).await.unwrap_or_default())
-            }));
+            running.start((Kind::Server, "lsp"), &files.clone(), (started, wanted.limit), async move {
+                let left = || end.saturating_duration_since(Instant::now()).saturating_sub(TELL);
+                let diagnostics = || async { resident.diagnostics(&files, settle, LSP.min(left())).await };
+                in_turn(slots, diagnostics).await.unwrap_or_default()
+            });
         }
-        while let Some(ended) = running.join_next().await {
-            match ended {
-                Ok((kind, outcome)) => checks.add(kind, outcome),
-                // A panic is a mistake of ours. The other checks stand.
-                Err(error) => checks.add(Kind::Linter, Outcome::error(format!("a check broke off: {error}"))),
-            }
-        }
+        running.collect(&mut checks).await;
         checks
     }
 }
 
+/// Checks under way, each with its kind.
+#[derive(Default)]
+struct Running {
+    tasks: JoinSet<Outcome>,
+    of: HashMap<tokio::task::Id, (Kind, Vec<PathBuf>)>,
+}
+
+impl Running {
+    /// Starts one, which has so much time from that moment on.
+    fn start(
+        &mut self,
+        (kind, name): (Kind, &'static str),
+        files: &[PathBuf],
+        (since, limit): (Instant, Duration),
+        check: impl Future<Output = Outcome> + Send + 'static,
+    ) {
+        let task = self.tasks.spawn(async move {
+            timeout_at(since + limit, check).await.unwrap_or_else(|_| Outcome::error(late(name, limit)))
+        });
+        self.of.insert(task.id(), (kind, files.to_vec()));
+    }
+
+    /// Waits for all of them.
+    async fn collect(mut self, checks: &mut Checks) {
+        let mut seen = HashMap::<Kind, HashSet<PathBuf>>::new();
+        while let Some(ended) = self.tasks.join_next_with_id().await {
+            let (id, outcome) = match ended {
+                Ok(ended) => ended,
+                // A panic is a mistake of ours. The other checks stand.
+                Err(error) => (error.id(), Outcome::error(format!("a check broke off: {error}"))),
+            };
+            let Some((kind, files)) = self.of.remove(&id) else { continue };
+            seen.entry(kind).or_default().extend(files.into_iter().take(outcome.files));
+            checks.add(kind, outcome);
+        }
+        for (kind, files) in seen {
+            checks.part(kind).files = files.len();
+        }
+    }
+}
+
+fn late(what: &str, limit: Duration) -> String {
+    format!("{what} took longer than {} ms", limit.as_millis())
+}
+
 /// Does something when it is its turn, in the check and in the daemon.
-async fn in_turn<T>([own, all]: [Arc<Semaphore>; 2], doing: impl Future<Output = T>) -> T {
+async fn in_turn<F: Future>([own, all]: [Arc<Semaphore>; 2], doing: impl FnOnce() -> F) -> F::Output {
     // Neither is ever closed.
     let _own = own.acquire().await;
     let _all = all.acquire().await;
-    doing.await
+    doing().await
 }
 
 /// Does a job: by what stays loaded, else by starting the tool.
@@ -277,6 +333,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Status;
 
     #[test]
     fn only_files_inside_the_root_are_checked() {
@@ -346,5 +403,29 @@ mod tests {
             assert_eq!((wanted.concurrency, wanted.linter_limit.as_millis()), (concurrency, limit), "{value}");
             assert!(!wanted.linters && wanted.lsp);
         }
+        for (limit, expected) in [(json!(1), 1000), (json!(5000), 5000), (json!(1e9), 120_000), (json!(null), 60_000)] {
+            let wanted = Wanted::new(&json!({ "limitMs": limit, "config": { "tscTimeoutMs": 90_000 } }));
+            assert_eq!(wanted.limit.as_millis(), expected);
+            assert_eq!(wanted.kinds()[2].2.as_millis(), expected.min(90_000), "no check may take longer");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_fails_or_is_late_is_told_of_its_own_kind() {
+        let mut running = Running::default();
+        let (now, limit) = (Instant::now(), Duration::from_secs(2));
+        let files = ["/p/a".into(), "/p/b".into()];
+        running.start((Kind::Formatter, "slow"), &files, (now, limit), std::future::pending());
+        running.start((Kind::Types, "broken"), &files, (now, limit), async { panic!("on purpose") });
+        // One that looks at both files, and one that looks at one of them and another.
+        running.start((Kind::Linter, "good"), &files, (now, limit), async { Outcome::found(Vec::new(), 2) });
+        let files = ["/p/b".into(), "/p/c".into()];
+        running.start((Kind::Linter, "other"), &files, (now, limit), async { Outcome::found(Vec::new(), 2) });
+        let mut checks = Checks::default();
+        running.collect(&mut checks).await;
+        assert_eq!(checks.prettier, Outcome::error("slow took longer than 2000 ms"));
+        assert_eq!((checks.tsc.status, checks.linters.status), (Status::Error, Status::Clean));
+        assert_eq!(checks.linters.files, 3, "each once");
+        assert_eq!(now.elapsed(), limit);
     }
 }

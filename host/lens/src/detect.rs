@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::project::Project;
+use crate::read;
 use crate::tools::{Job, NOT_TRUSTED, Tool, Untrusted};
 
 /// Largest file that is looked into, in bytes.
@@ -172,12 +173,9 @@ fn own(project: &Project, tool: &Tool, file: &Path) -> Option<PathBuf> {
     places.map(|place| place.join(tool.program)).find(|program| program.is_file())
 }
 
-/// A file of the project's as text. Empty if it is not there, too large, or none that ends, such as a pipe.
+/// A file of the project's as text. Empty if it is not there, too large, no text, or no regular file.
 pub(crate) fn read(path: &Path) -> String {
-    match path.metadata() {
-        Ok(found) if found.is_file() && found.len() <= LARGEST => std::fs::read_to_string(path).unwrap_or_default(),
-        _ => String::new(),
-    }
+    read::bounded(path, LARGEST).ok().and_then(|content| String::from_utf8(content).ok()).unwrap_or_default()
 }
 
 /// Whether a line opens this section or one below it: `[tool.ruff]`, `[tool.ruff.lint]`, `[mypy-tests]`.
@@ -297,6 +295,8 @@ mod tests {
     fn what_is_no_text_is_no_sign() {
         let (_scratch, root) = project(&[("package.json", "{"), ("pyproject.toml/x", ""), ("a.py", ""), ("a.js", "")]);
         std::fs::write(root.join("setup.cfg"), b"\xff[flake8]\n").expect("a file");
+        // It says that it is an empty file, and has no end.
+        std::os::unix::fs::symlink("/proc/self/pagemap", root.join("tox.ini")).expect("a link");
         assert_eq!((found(&root, true, "a.py"), found(&root, true, "a.js")), (String::new(), String::new()));
     }
 }

@@ -74,9 +74,13 @@ impl Outcome {
         Outcome { status: Status::Error, notes: vec![note.into()], ..Outcome::default() }
     }
 
-    /// Problems in so many files; `Clean` if there are none.
+    /// Problems in so many files. Without one it is `Clean`, but `Skipped` if no file was looked at.
     pub fn found(problems: Vec<Problem>, files: usize) -> Self {
-        let status = if problems.is_empty() { Status::Clean } else { Status::Issues };
+        let status = match (problems.is_empty(), files) {
+            (false, _) => Status::Issues,
+            (true, 0) => Status::Skipped,
+            (true, _) => Status::Clean,
+        };
         Outcome { status, problems, files, ..Outcome::default() }
     }
 
@@ -92,5 +96,32 @@ impl Outcome {
         self.files = self.files.max(other.files);
         self.notes.extend(other.notes);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_clean_that_was_not_looked_at() {
+        let problem = Problem {
+            file: "/p/a".into(),
+            line: 1,
+            column: 1,
+            severity: Severity::Error,
+            message: "m".to_owned(),
+            rule: None,
+            source: "s".to_owned(),
+        };
+        let cases = [
+            (vec![], 0, Status::Skipped),
+            (vec![], 1, Status::Clean),
+            (vec![problem.clone()], 0, Status::Issues),
+            (vec![problem], 1, Status::Issues),
+        ];
+        for (problems, files, status) in cases {
+            assert_eq!(Outcome::found(problems.clone(), files).status, status, "{problems:?} {files}");
+        }
     }
 }

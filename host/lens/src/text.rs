@@ -44,13 +44,18 @@ pub(crate) struct Checks {
 impl Checks {
     /// Adds what was found of this kind.
     pub(crate) fn add(&mut self, kind: Kind, outcome: Outcome) {
-        let part = match kind {
+        let part = self.part(kind);
+        *part = std::mem::take(part).and(outcome);
+    }
+
+    /// What was found of this kind so far.
+    pub(crate) fn part(&mut self, kind: Kind) -> &mut Outcome {
+        match kind {
             Kind::Formatter => &mut self.prettier,
             Kind::Linter => &mut self.linters,
             Kind::Server => &mut self.lsp,
             Kind::Types => &mut self.tsc,
-        };
-        *part = std::mem::take(part).and(outcome);
+        }
     }
 
     fn all(&self) -> [(&'static str, &Outcome); 4] {

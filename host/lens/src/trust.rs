@@ -145,13 +145,13 @@ impl Trust {
 
     fn change(&self, change: impl FnOnce(&mut Vec<Folder>)) -> Result<(), TrustError> {
         // What cannot be read is not replaced: it may be a newer version's.
-        self.list()?;
-        self.file.update(|content| {
-            let mut folders = self.parsed(content).unwrap_or_default();
+        self.file.try_update(|content| {
+            let mut folders = self.parsed(content)?;
             change(&mut folders);
-            serde_json::to_vec_pretty(&List { schema: SCHEMA, folders }).unwrap_or_default()
-        })?;
-        Ok(())
+            let list = List { schema: SCHEMA, folders };
+            serde_json::to_vec_pretty(&list)
+                .map_err(|error| TrustError::List { path: self.file.path(), why: error.to_string() })
+        })
     }
 }
 
@@ -163,6 +163,10 @@ fn real(folder: &Path) -> Result<PathBuf, TrustError> {
 fn fit(path: &Path) -> Result<(), TrustError> {
     let found = path.metadata().map_err(|error| TrustError::Folder { path: path.to_path_buf(), error })?;
     let unfit = |why| Err(TrustError::Unfit { path: path.to_path_buf(), why });
+    // The list is text.
+    if path.to_str().is_none() {
+        return unfit("has a name that is no text");
+    }
     if !found.is_dir() {
         return unfit("is no folder");
     }
@@ -231,6 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_no_text_leaves_the_list_as_it_is() {
+        use std::os::unix::ffi::OsStrExt;
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let odd = scratch.path().join(std::ffi::OsStr::from_bytes(b"a\xff"));
+        std::fs::create_dir_all(odd.join("in")).expect("a folder");
+        let trust = Trust::at(&scratch.path().join("state/list.json"));
+        trust.add(scratch.path()).expect("added");
+        let before = trust.list().expect("one");
+        for folder in [&odd, &odd.join("in")] {
+            assert!(matches!(trust.add(folder), Err(TrustError::Unfit { .. })), "{}", folder.display());
+        }
+        assert!(!trust.remove(&odd).expect("it is not there"));
+        assert_eq!(trust.list().expect("one"), before);
+    }
+
+    #[test]
     fn a_list_that_is_not_ours_trusts_nothing_and_is_kept() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let path = scratch.path().join("list.json");
@@ -241,6 +261,7 @@ mod tests {
             let trust = Trust::at(&path);
             assert!(trust.check(scratch.path()).is_err(), "{content}");
             assert!(trust.add(scratch.path()).is_err(), "{content}");
+            assert!(trust.remove(scratch.path()).is_err(), "{content}");
             assert_eq!(std::fs::read_to_string(&path).expect("still there"), content);
         }
     }

@@ -224,6 +224,27 @@ fn it_ends_when_told_and_leaves_nothing() {
 }
 
 #[test]
+fn all_checks_together_have_one_deadline() {
+    let scratch = project();
+    scratch.write("project/a.go", "package a\n");
+    scratch.program("bin/gofmt", "#!/bin/sh\n");
+    scratch.program("bin/shellcheck", "#!/bin/sh\nsleep 1000\n");
+    scratch.write("project/a.css", "");
+    scratch.write("project/biome.json", "{}");
+    scratch.program("bin/biome", "#!/bin/sh\nsleep 1000\n");
+    let daemon = scratch.start();
+    let config = json!({ "prettier": true, "linters": true, "linterTimeoutMs": 100_000, "prettierTimeoutMs": 100_000,
+                         "maxConcurrency": 2 });
+    let params = json!({ "files": ["a.go", "a.sh", "a.css"], "config": config, "limitMs": 1500 });
+    let details = daemon.connect().ask("fullCheck", &params)["details"].take();
+    assert!(details["durationMs"].as_u64().is_some_and(|time| (1500..3000).contains(&time)), "{details}");
+    assert_eq!(details["statuses"]["linters"], "error");
+    for tool in ["shellcheck", "biome"] {
+        assert!(details["notes"].to_string().contains(&format!("{tool} took longer than 1500 ms")), "{details}");
+    }
+}
+
+#[test]
 fn trust_and_new_configuration_count_from_the_next_check_on() {
     let scratch = Scratch::new();
     scratch.write("project/a.js", "x\n");

@@ -275,10 +275,22 @@ impl PrivateFile {
     /// # Errors
     /// If others may have written it, or it cannot be read or written.
     pub fn update(&self, change: impl FnOnce(Option<&[u8]>) -> Vec<u8>) -> Result<(), PrivateError> {
+        self.try_update(|before| Ok(change(before)))
+    }
+
+    /// The same with a change that may fail. Then what is in it stays.
+    ///
+    /// # Errors
+    /// What the change fails with, or if others may have written the file, or it cannot be read or written.
+    pub fn try_update<E: From<PrivateError>>(
+        &self,
+        change: impl FnOnce(Option<&[u8]>) -> Result<Vec<u8>, E>,
+    ) -> Result<(), E> {
         let folder = Folder::create(&self.folder)?;
         let _turn = folder.turn(&format!("{}.lock", self.name))?;
         let before = folder.read(&self.name, Others::Distrust, WHOLE)?;
-        folder.replace(&self.name, &change(before.as_deref()))
+        folder.replace(&self.name, &change(before.as_deref())?)?;
+        Ok(())
     }
 }
 
@@ -366,5 +378,18 @@ mod tests {
             assert_eq!(read, content.as_bytes());
         }
         assert_eq!(std::fs::read_dir(scratch.path()).expect("a list").count(), 1, "nothing is left over");
+    }
+
+    #[test]
+    fn a_change_that_fails_changes_nothing() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let file = PrivateFile::new(&scratch.path().join("file"));
+        file.update(|_| b"one".to_vec()).expect("written");
+        let failed = file.try_update(|before| {
+            assert_eq!(before, Some(&b"one"[..]));
+            Err(unfit(scratch.path(), "fails"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(file.read().expect("fit").as_deref(), Some(&b"one"[..]));
     }
 }

@@ -15,7 +15,7 @@ pub(super) static CLANG_FORMAT: Tool = Tool {
     program: "clang-format",
     untrusted: Untrusted::Runs,
     prepare: |job, command| {
-        on_files(job, command, &["--dry-run", "-Werror", "--ferror-limit=1"]);
+        on_files(job, command, &["--dry-run", "-Werror", "--ferror-limit=1", "--verbose"]);
         Ok(())
     },
     read,
@@ -31,5 +31,7 @@ fn read(job: &Job, output: &Output) -> Result<Outcome, String> {
     if code != 0 && outcome.unformatted.is_empty() {
         return Err(failure(output));
     }
-    Ok(outcome)
+    // `Formatting [1/2] /p/a.c`, for those that `.clang-format-ignore` does not name.
+    let seen = said.lines().filter_map(|line| line.strip_prefix("Formatting [")?.split_once("] "));
+    Ok(job.looked_at(outcome, job.count(seen.map(|(_, name)| name))))
 }

@@ -75,12 +75,13 @@ struct EslintMessage {
 
 fn eslint(job: &Job, output: &Output) -> Result<Outcome, String> {
     ended(output, &[0, 1])?;
-    let files: Vec<EslintFile> = json(&output.stdout)?;
+    // A file that the project ignores is no finding, and was not looked at.
+    let ignored = |one: &EslintMessage| one.rule_id.is_none() && one.message.starts_with("File ignored");
+    let mut files: Vec<EslintFile> = json(&output.stdout)?;
+    files.retain(|file| !file.messages.iter().any(ignored));
+    let seen = job.count(files.iter().map(|file| file.file_path.as_str()));
     let findings = files.into_iter().flat_map(|file| {
-        // A file that the project ignores is no finding.
-        let messages = file.messages.into_iter();
-        let messages = messages.filter(|one| one.rule_id.is_some() || !one.message.starts_with("File ignored"));
-        messages.map(move |one| Finding {
+        file.messages.into_iter().map(move |one| Finding {
             file: file.file_path.clone(),
             line: one.line.unwrap_or(0),
             column: one.column.unwrap_or(0),
@@ -89,13 +90,15 @@ fn eslint(job: &Job, output: &Output) -> Result<Outcome, String> {
             rule: one.rule_id,
         })
     });
-    Ok(job.found(findings.collect()))
+    Ok(job.looked_at(job.found(findings.collect()), seen))
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StylelintFile {
     source: Option<String>,
+    #[serde(default)]
+    ignored: bool,
     #[serde(default)]
     warnings: Vec<StylelintWarning>,
     #[serde(default)]
@@ -126,6 +129,8 @@ fn stylelint(job: &Job, output: &Output) -> Result<Outcome, String> {
     if let Some(option) = files.iter().find_map(|file| file.invalid_option_warnings.first()) {
         return Err(option.text.clone());
     }
+    let seen = files.iter().filter(|file| !file.ignored).filter_map(|file| file.source.as_deref());
+    let seen = job.count(seen);
     let findings = files.into_iter().flat_map(|file| {
         let source = file.source.unwrap_or_default();
         file.warnings.into_iter().chain(file.parse_errors).map(move |one| {
@@ -144,7 +149,7 @@ fn stylelint(job: &Job, output: &Output) -> Result<Outcome, String> {
             }
         })
     });
-    Ok(job.found(findings.collect()))
+    Ok(job.looked_at(job.found(findings.collect()), seen))
 }
 
 fn biome_on(job: &Job, command: &mut Command, what: &str) -> Result<(), String> {
@@ -158,7 +163,14 @@ fn biome_on(job: &Job, command: &mut Command, what: &str) -> Result<(), String> 
 
 #[derive(Deserialize)]
 struct Biome {
+    summary: BiomeSummary,
     diagnostics: Vec<BiomeDiagnostic>,
+}
+
+#[derive(Deserialize)]
+struct BiomeSummary {
+    changed: usize,
+    unchanged: usize,
 }
 
 #[derive(Deserialize)]
@@ -185,7 +197,7 @@ fn biome(job: &Job, output: &Output) -> Result<Outcome, String> {
     let code = ended(output, &[0, 1])?;
     if output.stdout.trim_ascii().is_empty() {
         // It had no file to look at, or could not begin.
-        return if code == 0 { Ok(Outcome::found(Vec::new(), 0)) } else { Err(failure(output)) };
+        return if code == 0 { Ok(job.looked_at(job.found(Vec::new()), 0)) } else { Err(failure(output)) };
     }
     let said: Biome = json(&output.stdout)?;
     let (mut unformatted, mut findings) = (Vec::new(), Vec::new());
@@ -212,6 +224,7 @@ fn biome(job: &Job, output: &Output) -> Result<Outcome, String> {
     }
     let none = findings.is_empty() && unformatted.is_empty();
     let outcome = job.formatted(unformatted.iter().map(String::as_str), findings);
+    let outcome = job.looked_at(outcome, said.summary.changed + said.summary.unchanged);
     if code != 0 && (none || outcome.status == Status::Clean) {
         return Err(failure(output));
     }

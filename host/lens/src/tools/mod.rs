@@ -39,6 +39,7 @@ mod rust;
 mod shell;
 pub(crate) mod tsc;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +51,7 @@ use crate::detect::Marker;
 use crate::plain::plain;
 use crate::process::{self, Output};
 use crate::project::Project;
-use crate::report::{Outcome, Problem, Severity};
+use crate::report::{Outcome, Problem, Severity, Status};
 
 /// Why something of the project's does not run. Follows the tool's name and a colon.
 pub(crate) const NOT_TRUSTED: &str = "not trusted: run \"toolgate lens trust\"";
@@ -59,7 +60,7 @@ pub(crate) const NOT_TRUSTED: &str = "not trusted: run \"toolgate lens trust\"";
 const SAID: usize = 300;
 
 /// Which of the four answers a tool is part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Formatter,
     Linter,
@@ -162,10 +163,10 @@ impl Job {
 
     /// Runs the tool, for so long at most.
     pub(crate) async fn run(&self, limit: Duration) -> Outcome {
-        let mut command = process::command(&self.project, &self.program, self.folder());
-        if let Err(why) = (self.tool.prepare)(self, &mut command) {
-            return Outcome::error(format!("{}: {why}", self.tool.name));
-        }
+        let command = match self.command().await {
+            Ok(command) => command,
+            Err(why) => return Outcome::error(format!("{}: {why}", self.tool.name)),
+        };
         let output = match process::run(command, None, limit).await {
             Ok(output) => output,
             Err(process::Failed::Timeout { .. }) => {
@@ -175,10 +176,23 @@ impl Job {
                 return Outcome::error(format!("{}: {failed}", self.tool.name));
             }
         };
-        match (self.tool.read)(self, &output) {
+        let job = self.clone();
+        // Some look at what the tool left, too.
+        let read = tokio::task::spawn_blocking(move || (job.tool.read)(&job, &output)).await;
+        match read.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(outcome) => outcome,
             Err(why) => Outcome::error(format!("{}: {why}", self.tool.name)),
         }
+    }
+
+    /// The command to run. It reads files, which may take its time.
+    async fn command(&self) -> Result<Command, String> {
+        let job = self.clone();
+        let prepared = tokio::task::spawn_blocking(move || {
+            let mut command = process::command(&job.project, &job.program, job.folder());
+            (job.tool.prepare)(&job, &mut command).map(|()| command)
+        });
+        prepared.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
     /// The asked file that a tool means by this name: absolute, or as seen from where the tool was started, or from the
@@ -239,12 +253,36 @@ impl Job {
         }
     }
 
+    /// What is true of an outcome if the tool says that it looked at so many of the files, and left out the others.
+    pub(crate) fn looked_at(&self, outcome: Outcome, files: usize) -> Outcome {
+        let name = self.tool.name;
+        let found = outcome.problems.iter().map(|one| &one.file).chain(&outcome.unformatted).collect::<BTreeSet<_>>();
+        let files = files.max(found.len());
+        match self.files.len().saturating_sub(files) {
+            0 => outcome,
+            _ if files == 0 && outcome.status == Status::Clean => {
+                let skipped = Outcome::skipped(format!("{name}: it looked at none of the files"));
+                Outcome { notes: [outcome.notes, skipped.notes].concat(), ..Outcome::default() }
+            }
+            out => {
+                let mut outcome = Outcome { files, ..outcome };
+                outcome.notes.push(format!("{name}: it left out {out} of the files"));
+                outcome
+            }
+        }
+    }
+
+    /// How many of the files these names mean, each once.
+    pub(crate) fn count<'a>(&self, names: impl Iterator<Item = &'a str>) -> usize {
+        names.filter_map(|name| self.file(name)).collect::<BTreeSet<_>>().len()
+    }
+
     /// The outcome of a formatter that would change these files, and finds these errors in them.
     pub(crate) fn formatted<'a>(&self, names: impl Iterator<Item = &'a str>, errors: Vec<Finding>) -> Outcome {
         let mut outcome = self.found(errors);
         outcome.unformatted = names.filter_map(|name| self.file(name).cloned()).collect();
         if !outcome.unformatted.is_empty() {
-            outcome.status = crate::report::Status::Issues;
+            outcome.status = Status::Issues;
         }
         outcome
     }
@@ -306,7 +344,9 @@ pub(crate) fn failure(output: &Output) -> String {
     let said = if output.stderr.trim_ascii().is_empty() { &output.stdout } else { &output.stderr };
     let said = String::from_utf8_lossy(said.get(..said.len().min(64 << 10)).unwrap_or_default());
     let lines = said.lines().map(|line| line.trim_matches([' ', '\t', '━']));
-    let mut lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+    // Some are told to say what they look at.
+    let log = |line: &&str| line.starts_with("[debug]") || line.contains("][DEBUG]");
+    let mut lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !log(line)).collect();
     // Python says at the end what happened, most others at the start.
     if lines.iter().any(|line| line.starts_with("Traceback ")) {
         lines.reverse();
@@ -322,6 +362,12 @@ pub(crate) fn json<T: DeserializeOwned>(said: &[u8]) -> Result<T, String> {
         let start = String::from_utf8_lossy(said.get(..said.len().min(400)).unwrap_or_default()).into_owned();
         plain(&format!("what it said makes no sense ({error}): {}", start.trim()), SAID)
     })
+}
+
+/// The number before these words, where some line has it: `12` in `12 files would be left unchanged`.
+pub(crate) fn number_before(said: &str, words: &str) -> Option<usize> {
+    let (before, _) = said.split_once(words)?;
+    before.trim_end().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Text that a tool said.

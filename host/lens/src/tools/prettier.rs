@@ -33,7 +33,7 @@ fn prepare(job: &Job, command: &mut Command) -> Result<(), String> {
             command.arg("--ignore-path").arg(ignore);
         }
     }
-    on_files(job, command, &["--list-different", "--no-color", "--ignore-unknown"]);
+    on_files(job, command, &["--list-different", "--no-color", "--ignore-unknown", "--log-level", "debug"]);
     Ok(())
 }
 
@@ -41,6 +41,9 @@ fn read(job: &Job, output: &Output) -> Result<Outcome, String> {
     let code = ended(output, &[0, 1, 2])?;
     let errors: Vec<Finding> = text(&output.stderr).lines().filter_map(syntax_error).collect();
     let outcome = job.formatted(text(&output.stdout).lines(), errors);
+    // Once for each file that it does not ignore.
+    let seen = text(&output.stderr).matches("[debug] applied config-precedence").count();
+    let outcome = job.looked_at(outcome, seen);
     match code {
         0 => Ok(outcome),
         1 if !outcome.unformatted.is_empty() => Ok(outcome),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text};
+use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, number_before, on_files, text};
 use crate::cache;
 use crate::detect::Marker::{File, Mention, Section};
 use crate::process::Output;
@@ -20,7 +20,7 @@ pub(super) static RUFF: Tool = Tool {
     program: "ruff",
     untrusted: Untrusted::Runs,
     prepare: |job, command| {
-        let arguments = ["check", "--output-format", "json", "--no-cache", "--no-fix", "--force-exclude", "--quiet"];
+        let arguments = ["check", "--output-format", "json", "--no-cache", "--no-fix", "--force-exclude", "--verbose"];
         on_files(job, command, &arguments);
         Ok(())
     },
@@ -37,7 +37,7 @@ pub(super) static RUFF_FORMAT: Tool = Tool {
         Mention(".pre-commit-config.yaml", "ruff-format"),
     ],
     prepare: |job, command| {
-        let arguments = ["format", "--check", "--output-format", "json", "--no-cache", "--force-exclude", "--quiet"];
+        let arguments = ["format", "--check", "--output-format", "json", "--no-cache", "--force-exclude", "--verbose"];
         on_files(job, command, &arguments);
         Ok(())
     },
@@ -73,7 +73,7 @@ pub(super) static FLAKE8: Tool = Tool {
     untrusted: Untrusted::Skipped,
     prepare: |job, command| {
         let format = "--format=%(path)s\t%(row)d\t%(col)d\t%(code)s\t%(text)s";
-        on_files(job, command, &[format, "--color=never", "--no-show-source"]);
+        on_files(job, command, &[format, "--color=never", "--no-show-source", "--benchmark"]);
         Ok(())
     },
     read: flake8,
@@ -96,7 +96,7 @@ pub(super) static PYLINT: Tool = Tool {
     program: "pylint",
     untrusted: Untrusted::Skipped,
     prepare: |job, command| {
-        on_files(job, command, &["--output-format=json", "--score=n", "--persistent=n"]);
+        on_files(job, command, &["--output-format=json", "--score=n", "--persistent=n", "--verbose"]);
         Ok(())
     },
     read: pylint,
@@ -150,7 +150,10 @@ fn ruff(job: &Job, output: &Output) -> Result<Outcome, String> {
         message: one.message,
         rule: Some(one.code.unwrap_or_else(|| "invalid-syntax".to_owned())),
     });
-    Ok(job.formatted(unformatted.iter().map(|one| one.filename.as_str()), findings.collect()))
+    let outcome = job.formatted(unformatted.iter().map(|one| one.filename.as_str()), findings.collect());
+    // `Checked 2 files in: 1ms`, and of the formatter `Formatted 2 files in 1ms`.
+    let seen = number_before(&text(&output.stderr), " files in").unwrap_or(0);
+    Ok(job.looked_at(outcome, seen))
 }
 
 fn black(job: &Job, output: &Output) -> Result<Outcome, String> {
@@ -158,6 +161,10 @@ fn black(job: &Job, output: &Output) -> Result<Outcome, String> {
     let said = text(&output.stderr);
     let errors: Vec<Finding> = said.lines().filter_map(black_error).collect();
     let outcome = job.formatted(said.lines().filter_map(|line| line.strip_prefix("would reformat ")), errors);
+    // `1 file would be reformatted, 2 files would be left unchanged, 1 file would fail to reformat.`
+    let counts = said.lines().last().unwrap_or_default().split(", ");
+    let seen = counts.filter_map(|count| number_before(count, " file")).sum();
+    let outcome = job.looked_at(outcome, seen);
     match code {
         0 => Ok(outcome),
         1 if !outcome.unformatted.is_empty() => Ok(outcome),
@@ -198,7 +205,8 @@ fn flake8(job: &Job, output: &Output) -> Result<Outcome, String> {
     if code == 1 && findings.is_empty() {
         return Err(failure(output));
     }
-    Ok(job.found(findings))
+    let seen = number_before(&text(&output.stdout), " total files processed").unwrap_or(0);
+    Ok(job.looked_at(job.found(findings), seen))
 }
 
 fn flake8_line(line: &str) -> Option<Finding> {
@@ -233,7 +241,12 @@ fn pylint(job: &Job, output: &Output) -> Result<Outcome, String> {
         Some(code) if code & !MESSAGES == 0 => {}
         _ => return Err(failure(output)),
     }
-    let messages: Vec<PylintMessage> = json(&output.stdout)?;
+    // Before the messages it says what it looks at: `/p/a.py (1 of 2)`.
+    let said = text(&output.stdout);
+    let start = said.match_indices('[').map(|(at, _)| at).find(|at| *at == 0 || said.get(at - 1..*at) == Some("\n"));
+    let (looked, messages) = said.split_at(start.unwrap_or(0));
+    let seen = job.count(looked.lines().filter_map(|line| line.rsplit_once(" (").map(|(name, _)| name)));
+    let messages: Vec<PylintMessage> = json(messages.as_bytes())?;
     if let Some(fatal) = messages.iter().find(|one| one.kind == "fatal") {
         return Err(fatal.message.clone());
     }
@@ -249,7 +262,7 @@ fn pylint(job: &Job, output: &Output) -> Result<Outcome, String> {
         message: one.message,
         rule: Some(one.symbol),
     });
-    Ok(job.found(findings.collect()))
+    Ok(job.looked_at(job.found(findings.collect()), seen))
 }
 
 fn mypy_on(job: &Job, command: &mut Command) -> Result<(), String> {

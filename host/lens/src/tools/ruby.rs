@@ -50,6 +50,7 @@ struct Place {
 fn read(job: &Job, output: &Output) -> Result<Outcome, String> {
     ended(output, &[0, 1])?;
     let said: Rubocop = json(&output.stdout)?;
+    let seen: Vec<String> = said.files.iter().map(|file| file.path.clone()).collect();
     let findings = said.files.into_iter().flat_map(|file| {
         file.offenses.into_iter().map(move |one| Finding {
             file: file.path.clone(),
@@ -64,5 +65,5 @@ fn read(job: &Job, output: &Output) -> Result<Outcome, String> {
             rule: Some(one.cop_name),
         })
     });
-    Ok(job.found(findings.collect()))
+    Ok(job.looked_at(job.found(findings.collect()), job.count(seen.iter().map(String::as_str))))
 }

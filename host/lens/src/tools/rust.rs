@@ -1,5 +1,6 @@
 //! rustfmt and clippy, and which toolchain they come from.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -120,6 +121,8 @@ fn compiler_errors(said: &str) -> Vec<Finding> {
 #[derive(Deserialize)]
 struct CargoLine {
     reason: String,
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
     message: Option<CompilerMessage>,
 }
 
@@ -146,9 +149,10 @@ struct Span {
 
 fn clippy(job: &Job, output: &Output) -> Result<Outcome, String> {
     let code = ended(output, &[0, 101])?;
-    let mut findings: Vec<Finding> = Vec::new();
+    let (mut findings, mut built) = (Vec::<Finding>::new(), Vec::<PathBuf>::new());
     for line in text(&output.stdout).lines().filter(|line| line.starts_with('{')) {
         let line: CargoLine = json(line.as_bytes())?;
+        built.extend(line.filenames);
         let Some(message) = line.message.filter(|_| line.reason == "compiler-message") else { continue };
         let Some(span) = message.spans.into_iter().find(|span| span.is_primary) else { continue };
         findings.push(Finding {
@@ -164,9 +168,48 @@ fn clippy(job: &Job, output: &Output) -> Result<Outcome, String> {
             rule: message.code.map(|code| code.code),
         });
     }
-    let failed = code != 0 && !findings.iter().any(|one| one.severity == Severity::Error);
-    if failed {
+    let failed = findings.iter().any(|one| one.severity == Severity::Error);
+    if code != 0 && !failed {
         return Err(failure(output));
     }
-    job.found_unless(findings, |one| one.severity == Severity::Error)
+    let outcome = job.found_unless(findings, |one| one.severity == Severity::Error)?;
+    // Where it stopped at errors, it does not say what it had looked at. The errors are what there is to know.
+    Ok(if failed { outcome } else { job.looked_at(outcome, looked_at(job, &built)) })
+}
+
+/// How many of the files are part of what was built. The compiler writes down for each crate what it has read, in a file
+/// beside the crate's: `a-0123.d` for `liba-0123.rmeta`.
+fn looked_at(job: &Job, built: &[PathBuf]) -> usize {
+    let mut read = BTreeSet::new();
+    for crate_file in built.iter().filter(|file| file.extension().is_some_and(|end| end == "rmeta")) {
+        let Some(stem) = crate_file.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        let stem = stem.strip_prefix("lib").unwrap_or(stem);
+        let rules = detect::read(&crate_file.with_file_name(format!("{stem}.d")));
+        // `crates/a/src/lib.rs:`, each with a rule of its own, as seen from where it was started or the workspace.
+        read.extend(rules.lines().filter_map(|line| line.strip_suffix(':')).map(|name| name.replace("\\ ", " ")));
+    }
+    job.count(read.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::Project;
+
+    #[test]
+    fn what_a_crate_was_built_of_was_looked_at() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("real");
+        let deps = root.join("target/debug/deps");
+        std::fs::create_dir_all(&deps).expect("a folder");
+        let rules = format!("{0}: a/src/lib.rs a/src/m\\ n.rs\n\na/src/lib.rs:\na/src/m\\ n.rs:\n", deps.display());
+        std::fs::write(deps.join("a-1.d"), rules).expect("a file");
+        let files = ["a/src/lib.rs", "a/src/m n.rs", "a/src/none.rs"].map(|file| root.join(file)).to_vec();
+        let project = Project { root: root.clone(), trusted: true };
+        let job = Job { project, tool: &CLIPPY, program: "cargo".into(), home: root.join("a"), files };
+        let cases = [("liba-1.rmeta", 2), ("liba-1.rlib", 0), ("libb-1.rmeta", 0)];
+        for (built, expected) in cases {
+            assert_eq!(looked_at(&job, &[deps.join(built)]), expected, "{built}");
+        }
+    }
 }
