@@ -268,11 +268,16 @@ async fn the_real_code_lens_is_started_asked_and_stopped() {
     let unknown = daemon.request("nonsense".into(), "{}".into()).await;
     assert!(matches!(&unknown, Err(CapabilityError::Other(why)) if why.contains("Unknown method")), "{unknown:?}");
     // Another session uses it and does not end it; who started it does.
-    let other = LocalDaemon::code_lens(folder.display().to_string(), &folder, command);
+    let other = LocalDaemon::code_lens(folder.display().to_string(), &folder, command.clone());
     assert_eq!(other.ensure().await, Ok(()));
     assert_eq!(other.stop().await, Ok(()));
     assert!(daemon.socket().exists());
     assert_eq!(daemon.stop().await, Ok(()));
     gone(&daemon).await;
     assert_eq!(std::fs::read_dir(folder.join(".code-lens")).expect("a list").count(), 0);
+    // One that cannot be described is used all the same, and ended by who started it.
+    let daemon = LocalDaemon::code_lens(folder.display().to_string(), &folder.join("a.txt"), command);
+    assert_eq!(daemon.ensure().await, Ok(()));
+    assert_eq!(daemon.stop().await, Ok(()));
+    gone(&daemon).await;
 }

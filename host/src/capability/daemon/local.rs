@@ -246,9 +246,9 @@ impl Place {
             .spawn();
         let mut child = child.map_err(|error| unavailable(format!("{}: {error}", program.display())))?;
         // One that nobody waits for stays in the list of processes when it has ended, as long as this process lives.
-        let (end, status) = std::sync::mpsc::channel();
+        let (waits, status) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name("toolgate-lens".to_owned()).stack_size(64 << 10);
-        let waited = thread.spawn(move || child.wait().map(|status| end.send(status)));
+        let waited = thread.spawn(move || child.wait().map(|status| waits.send(status)));
         waited.map_err(|error| unavailable(error.to_string()))?;
         let end = Instant::now() + START;
         let mut ended = None;

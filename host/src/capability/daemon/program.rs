@@ -4,6 +4,7 @@
 //! its place by a descriptor that it kept, is not seen through.
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// What the process of a daemon is to us.
@@ -17,11 +18,10 @@ pub(super) enum Whose {
     Foreign,
 }
 
-/// Compares a process with a program.
+/// Compares a process with a program. Only for Linux; elsewhere nobody names the process either.
 ///
 /// # Errors
 /// If the program is not there.
-#[cfg(target_os = "linux")]
 pub(super) fn whose(pid: i32, program: &Path) -> io::Result<Whose> {
     let ours = identity(program)?;
     let process = Path::new("/proc").join(pid.to_string()).join("exe");
@@ -34,14 +34,6 @@ pub(super) fn whose(pid: i32, program: &Path) -> io::Result<Whose> {
     Ok(if process.read_link().is_ok_and(|found| found == replaced) { Whose::Replaced } else { Whose::Foreign })
 }
 
-/// Elsewhere there is no telling.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn whose(_pid: i32, _program: &Path) -> io::Result<Whose> {
-    Ok(Whose::Ours)
-}
-
-#[cfg(target_os = "linux")]
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
     path.metadata().map(|found| (found.dev(), found.ino()))
 }
