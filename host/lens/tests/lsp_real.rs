@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use toolgate_lens::lsp::Servers;
 use toolgate_lens::project::Project;
 use toolgate_lens::report::{Outcome, Status};
@@ -148,10 +149,9 @@ async fn rust_analyzer() {
     scratch.write("src/m.rs", "pub fn f(_: u32) {}\n");
     scratch.expect(&["src/m.rs"], &[]).await;
     let outcome = scratch.servers.check(&[scratch.root.join("src/main.rs")], SETTLE, LIMIT).await;
-    assert!(
-        outcome.problems.iter().any(|problem| problem.line == 3 && problem.rule.as_deref() == Some("E0308")),
-        "{outcome:?}"
-    );
+    // Both rust-analyzer and the compiler find this.
+    let rules: Vec<_> = outcome.problems.iter().map(|found| (found.line, found.rule.as_deref())).collect();
+    assert_eq!(rules, [(3, Some("E0308"))], "{outcome:?}");
     scratch.write("src/alone.rs", "fn f() {}\n");
     let outcome = scratch.servers.check(&[scratch.root.join("src/alone.rs")], SETTLE, LIMIT).await;
     assert_eq!(outcome.notes, ["rust-analyzer does not know it as part of a crate (src/alone.rs)"]);
@@ -224,7 +224,6 @@ async fn json_css_yaml() {
 async fn not_trusted() {
     use std::os::unix::fs::PermissionsExt;
     let python = "open(__file__ + '.ran', 'w')\n";
-    let database = r#"[{ "directory": "/", "file": "a.c", "command": "./evil a.c" }]"#;
     let files = [
         ("json.py", python),
         ("os.py", python),
@@ -233,12 +232,20 @@ async fn not_trusted() {
         ("evil", "#!/usr/bin/env python3\nopen(__file__ + '.ran', 'w')\n"),
         ("pyrightconfig.json", r#"{ "venvPath": ".", "venv": ".venv" }"#),
         ("a.py", "x: int = 1\n"),
-        ("compile_commands.json", database),
         ("a.c", "int main(void) { return 0; }\n"),
+        ("m.c", "#include \"m.h\"\nint main(void) { return m(1); }\n"),
+        ("inc/m.h", "int m(int);\n"),
+        ("inc/module.modulemap", "module m { header \"m.h\" export * }\n"),
         ("go.mod", "module example.com/a\n\ngo 1.19\n"),
         ("a.go", "package main\n\n// #cgo CFLAGS: -fplugin=./evil\nimport \"C\"\n\nfunc main() {}\n"),
     ];
     let Some(scratch) = Scratch::new("pyright-langserver", &files) else { return };
+    let database = json!([
+        { "directory": scratch.root, "file": "a.c", "command": "./evil a.c" },
+        { "directory": scratch.root, "file": "m.c",
+          "command": "clang -fmodules -fimplicit-module-maps -fmodules-cache-path=cache.ran -Iinc m.c" },
+    ]);
+    scratch.write("compile_commands.json", &database.to_string());
     let evil = scratch.root.join("evil");
     fs::set_permissions(&evil, fs::Permissions::from_mode(0o755)).unwrap();
     for place in [".venv/bin", "bin", "node_modules/.bin"] {
@@ -250,10 +257,18 @@ async fn not_trusted() {
         }
     }
     let servers = Servers::new(Project { root: scratch.root.clone(), trusted: false });
-    let files = ["a.py", "a.c", "a.go"].map(|file| scratch.root.join(file));
+    let files = ["a.py", "a.c", "m.c", "a.go"].map(|file| scratch.root.join(file));
     let outcome = servers.check(&files, SETTLE, LIMIT).await;
     eprintln!("{outcome:?}");
-    assert!(!outcome.problems.iter().any(|problem| problem.file.ends_with("a.py")), "{outcome:?}");
+    assert_eq!((outcome.status, outcome.problems), (Status::Clean, Vec::new()));
+    let expected = [
+        ("clangd", "m.c", "without the project's compile commands not all that it includes is found"),
+        ("gopls", "a.go", "files with cgo are no part of the build"),
+    ];
+    for (server, file, why) in expected {
+        let note = format!("{server} did not check {file}: not trusted: {why}");
+        assert!(outcome.notes.iter().any(|said| *said == note || *said == format!("{server} is not installed")));
+    }
     servers.stop().await;
     let mut folders = vec![scratch.root.clone()];
     while let Some(folder) = folders.pop() {

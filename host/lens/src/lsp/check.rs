@@ -86,7 +86,8 @@ pub(super) async fn check(
             }
         };
         let found: Vec<lsp::Diagnostic> = published.into_iter().flatten().chain(asked).cloned().collect();
-        if let (false, Some(why)) = (client.project().trusted, found.iter().find_map(diagnostics::withheld)) {
+        let withheld = diagnostics::withheld(file, &document.text, &found);
+        if let (false, Some(why)) = (client.project().trusted, withheld) {
             notes.push(format!("{name} did not check {}: not trusted: {why}", client.shown(file)));
             continue;
         }

@@ -51,15 +51,17 @@ fn same(one: &Problem, other: &Problem) -> bool {
     one == other || (twice && place(one) == place(other))
 }
 
-/// What a server lacks in a folder that is not trusted, if a diagnostic is nothing but the consequence of it.
-pub(super) fn withheld(diagnostic: &Diagnostic) -> Option<&'static str> {
-    let message = message(&diagnostic.message);
-    if message.starts_with("No packages found for open file") {
+/// What a server lacks in a folder that is not trusted, if what it says of a file is nothing but the consequence of it.
+pub(super) fn withheld(file: &Path, text: &str, diagnostics: &[Diagnostic]) -> Option<&'static str> {
+    let unknown = |found: &Diagnostic| message(&found.message).starts_with("No packages found for open file");
+    // Older versions of gopls say nothing at all.
+    let imported = |line: &str| line.trim().trim_start_matches("import").trim_start().starts_with("\"C\"");
+    if diagnostics.iter().any(unknown) || (file.extension() == Some("go".as_ref()) && text.lines().any(imported)) {
         return Some("files with cgo are no part of the build");
     }
-    let code = Code::String("pp_file_not_found".into());
-    (diagnostic.code == Some(code))
-        .then_some("without the project's compile commands not all that it includes is found")
+    let missing = Some(Code::String("pp_file_not_found".into()));
+    let not_found = diagnostics.iter().any(|found| found.code == missing);
+    not_found.then_some("without the project's compile commands not all that it includes is found")
 }
 
 /// Without a severity it is the client that decides; editors take it for an error.
@@ -234,6 +236,25 @@ mod tests {
             let got = found.iter().map(|found| (found.severity, found.rule.as_deref(), found.source.as_str()));
             assert_eq!(got.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
             assert!(found.iter().all(|found| found.message == "m"));
+        }
+    }
+
+    #[test]
+    fn what_is_withheld() {
+        let at = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 0, "character": 0 } });
+        let cases = [
+            ("a.go", "package a\n", json!({ "message": "No packages found for open file /a.go: x." }), true),
+            ("a.go", "package a\nimport \"C\"\n", json!({ "message": "m" }), true),
+            ("a.go", "package a\nimport (\n\t\"C\" // c\n\t\"fmt\"\n)\n", json!({ "message": "m" }), true),
+            ("a.go", "package a\n\nvar a = \"C\"\n", json!({ "message": "m" }), false),
+            ("a.py", "import \"C\"\n", json!({ "message": "m" }), false),
+            ("a.c", "", json!({ "message": "'a.h' file not found", "code": "pp_file_not_found" }), true),
+            ("a.c", "", json!({ "message": "m", "code": "undeclared_var_use" }), false),
+        ];
+        for (file, text, mut diagnostic, expected) in cases {
+            diagnostic["range"] = at.clone();
+            let found = [serde_json::from_value(diagnostic).unwrap()];
+            assert_eq!(withheld(Path::new(file), text, &found).is_some(), expected, "{file} {text}");
         }
     }
 
