@@ -106,7 +106,7 @@ impl Checker {
 
     /// Loads what the first check will need.
     pub(crate) async fn warm(&self) {
-        let project = self.project();
+        let project = self.project().await;
         for resident in self.residents.of(&project).await {
             resident.warm(WARM).await;
         }
@@ -127,15 +127,14 @@ impl Checker {
         let mut tools: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
         tools.sort_unstable();
         tools.dedup();
-        json!({ "trusted": self.project().trusted, "servers": self.residents.running().await, "tools": tools })
+        json!({ "trusted": self.project().await.trusted, "servers": self.residents.running().await, "tools": tools })
     }
 
     /// The project as it is now: trust may have been given or taken since the last check.
-    fn project(&self) -> Project {
-        let trusted = match &self.trust {
-            Some(trust) => trust.check(&self.root).inspect_err(|why| tracing::debug!("{why}")).is_ok(),
-            None => false,
-        };
+    async fn project(&self) -> Project {
+        let (trust, root) = (self.trust.clone(), self.root.clone());
+        let check = move || trust.map(|trust| trust.check(&root).inspect_err(|why| tracing::debug!("{why}")));
+        let trusted = matches!(tokio::task::spawn_blocking(check).await, Ok(Some(Ok(()))));
         Project { root: self.root.clone(), trusted }
     }
 
@@ -177,7 +176,7 @@ impl Checker {
         if files.is_empty() {
             return checks;
         }
-        let project = self.project();
+        let project = self.project().await;
         let end = started + wanted.limit;
         // Ending the old ones, after the user trusted the project or no longer does, may take a while.
         let residents = timeout_at(end, self.residents.of(&project)).await.unwrap_or_default();

@@ -114,10 +114,12 @@ impl Survey {
     }
 
     fn runs_untrusted(&mut self, project: &Project, tool: &Tool, file: &Path) -> bool {
-        let settings = || tool.configured.iter().copied().filter(|marker| !marker.is_dependency()).collect::<Vec<_>>();
         match tool.untrusted {
             Untrusted::Runs => true,
-            Untrusted::Bare => self.nearest(project, &settings(), file).is_none(),
+            Untrusted::Bare(more) => {
+                let settings = tool.configured.iter().filter(|marker| !marker.is_dependency()).chain(more);
+                self.nearest(project, &settings.copied().collect::<Vec<_>>(), file).is_none()
+            }
             Untrusted::Skipped => false,
         }
     }
@@ -252,6 +254,8 @@ mod tests {
             ("css/.stylelintrc.yml", ""),
             ("css/node_modules/.bin/stylelint", ""),
             ("css/a.scss", ""),
+            ("ed/.editorconfig", "[*]\nindent_size = 8\n"),
+            ("ed/a.css", ""),
         ]);
         let untrusted =
             |tools: &[&str]| tools.iter().map(|tool| format!("{tool}: {NOT_TRUSTED}")).collect::<Vec<_>>().join(" ");
@@ -270,6 +274,7 @@ mod tests {
                 "prettier@:node_modules/.bin/prettier stylelint@css:css/node_modules/.bin/stylelint",
                 untrusted(&["stylelint"]),
             ),
+            ("ed/a.css", "prettier@:node_modules/.bin/prettier", untrusted(&["prettier"])),
         ];
         for (file, trusted, not) in cases {
             assert_eq!(found(&root, true, file), trusted, "{file}");

@@ -21,6 +21,10 @@ pub(crate) struct Life {
 #[derive(Debug)]
 struct State {
     sessions: BTreeSet<String>,
+    /// Sessions without a name.
+    unnamed: usize,
+    /// Whether the last session has ended.
+    left: bool,
     /// Connections and requests under way.
     busy: usize,
     /// Requests without an answer.
@@ -38,10 +42,24 @@ pub(crate) struct Busy {
     asked: usize,
 }
 
+impl State {
+    fn count(&self) -> usize {
+        self.sessions.len() + self.unnamed
+    }
+}
+
 impl Life {
     /// It begins now.
     pub(crate) fn new() -> Arc<Self> {
-        let state = State { sessions: BTreeSet::new(), busy: 0, asked: 0, since: Instant::now(), over: false };
+        let state = State {
+            sessions: BTreeSet::new(),
+            unnamed: 0,
+            left: false,
+            busy: 0,
+            asked: 0,
+            since: Instant::now(),
+            over: false,
+        };
         Arc::new(Life { state: Mutex::new(state), changed: Notify::new() })
     }
 
@@ -81,28 +99,36 @@ impl Life {
         }
     }
 
-    /// A session starts. How many there are now.
+    /// A session starts, maybe without a name. How many there are now.
     pub(crate) fn start(&self, session: &str) -> usize {
         let mut state = self.state();
-        if state.sessions.len() < SESSIONS {
-            state.sessions.insert(session.to_owned());
+        if state.count() < SESSIONS {
+            match session {
+                "" => state.unnamed += 1,
+                name => drop(state.sessions.insert(name.to_owned())),
+            }
         }
-        state.sessions.len()
+        state.left = false;
+        state.count()
     }
 
-    /// A session ends, and with the last one all. How many are left.
+    /// A session ends, and with the last one all, when every request has its answer. How many are left.
     pub(crate) fn end(&self, session: &str) -> usize {
         let mut state = self.state();
-        if state.sessions.remove(session) && state.sessions.is_empty() {
-            state.over = true;
+        let ended = match session {
+            "" => state.unnamed.checked_sub(1).map(|unnamed| state.unnamed = unnamed).is_some(),
+            name => state.sessions.remove(name),
+        };
+        if ended && state.count() == 0 {
+            state.left = true;
             self.changed.notify_waiters();
         }
-        state.sessions.len()
+        state.count()
     }
 
     /// How many sessions there are.
     pub(crate) fn sessions(&self) -> usize {
-        self.state().sessions.len()
+        self.state().count()
     }
 
     /// It is over.
@@ -120,7 +146,7 @@ impl Life {
             changed.as_mut().enable();
             let (over, busy, end) = {
                 let state = self.state();
-                (state.over, state.busy > 0, state.since + idle)
+                (state.over || state.left && state.asked == 0, state.busy > 0, state.since + idle)
             };
             if over || (!busy && Instant::now() >= end) {
                 return;
@@ -174,6 +200,30 @@ mod tests {
         assert_eq!((life.end("none"), life.end("a"), life.end("a")), (2, 1, 1));
         assert!(!ends_within(&life, Duration::from_secs(1)).await);
         assert_eq!(life.end("b"), 0);
+        assert!(ends_within(&life, Duration::ZERO).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_was_asked_is_answered_before_the_end() {
+        let life = Life::new();
+        let _connected = life.connected();
+        let asked = life.asked();
+        life.start("a");
+        life.end("a");
+        assert!(!ends_within(&life, Duration::from_secs(100)).await);
+        life.start("b");
+        drop(asked);
+        assert!(!ends_within(&life, Duration::from_secs(100)).await, "there is a session again");
+        life.end("b");
+        assert!(ends_within(&life, Duration::ZERO).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_without_a_name_are_counted() {
+        let life = Life::new();
+        assert_eq!((life.start(""), life.start(""), life.start("a")), (1, 2, 3));
+        assert_eq!((life.end(""), life.end("a"), life.end("")), (2, 1, 0));
+        assert_eq!(life.end(""), 0);
         assert!(ends_within(&life, Duration::ZERO).await);
     }
 

@@ -15,6 +15,9 @@ use crate::project::Project;
 /// Most bytes of each output stream that are kept.
 const OUTPUT: u64 = 16 << 20;
 
+/// How long what a program leaves running may keep its pipes open.
+const PIPES: Duration = Duration::from_millis(500);
+
 /// Variables that tools get. Others may hold secrets, or change what a tool does.
 const VARIABLES: &[&str] = &[
     "CARGO_HOME",
@@ -130,31 +133,64 @@ pub async fn run(mut command: Command, input: Option<&[u8]>, limit: Duration) ->
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
-    let whole = async {
-        let mut group = Group::start(&mut command)?;
-        let (stdin, stdout, stderr) = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
-        let write = async {
-            if let (Some(mut stdin), Some(input)) = (stdin, input) {
-                // A program that does not read all of it has its reasons.
-                let _ = stdin.write_all(input).await;
-            }
-        };
-        let (status, (), stdout, stderr) = tokio::join!(group.child.wait(), write, kept(stdout), kept(stderr));
-        Ok(Output { status: status?, stdout: stdout?, stderr: stderr? })
-    };
-    match tokio::time::timeout(limit, whole).await {
+    match tokio::time::timeout(limit, whole(&mut command, input)).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(Failed::System { program, error }),
         Err(_) => Err(Failed::Timeout { program, limit }),
     }
 }
 
+async fn whole(command: &mut Command, input: Option<&[u8]>) -> io::Result<Output> {
+    let mut group = Group::start(command)?;
+    let (stdin, out, err) = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let write = async {
+        if let (Some(mut stdin), Some(input)) = (stdin, input) {
+            // A program that does not read all of it has its reasons.
+            let _ = stdin.write_all(input).await;
+        }
+    };
+    let mut pipes = Box::pin(async { tokio::join!(write, kept(out, &mut stdout), kept(err, &mut stderr)) });
+    let (status, closed) = tokio::select! {
+        status = group.child.wait() => (status?, tokio::time::timeout(PIPES, &mut pipes).await.ok()),
+        closed = &mut pipes => (group.child.wait().await?, Some(closed)),
+    };
+    drop(pipes);
+    if let Some(((), out, err)) = closed {
+        out.and(err)?;
+        // Nothing of it is known to run, and its number may soon be another's.
+        group.id = None;
+    }
+    Ok(Output { status, stdout, stderr })
+}
+
 /// Reads a stream to its end and keeps the first part of it.
-async fn kept(stream: Option<impl AsyncRead + Unpin>) -> io::Result<Vec<u8>> {
-    let mut kept = Vec::new();
+async fn kept(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) -> io::Result<()> {
     if let Some(mut stream) = stream {
-        (&mut stream).take(OUTPUT).read_to_end(&mut kept).await?;
+        (&mut stream).take(OUTPUT).read_to_end(kept).await?;
         tokio::io::copy(&mut stream, &mut tokio::io::sink()).await?;
     }
-    Ok(kept)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_holds_the_pipes_is_not_waited_for() {
+        let project = Project { root: "/none".into(), trusted: true };
+        let mut command = command(&project, "sh", Path::new("/"));
+        command.args(["-c", "sleep 1000 & echo $!; exit 3"]);
+        let output = run(command, None, Duration::from_secs(60)).await.expect("it ended");
+        assert_eq!(output.status.code(), Some(3));
+        let id = String::from_utf8(output.stdout).expect("a number");
+        let ended = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim()));
+            stat.map_or(true, |stat| stat.contains(") Z "))
+        };
+        while !ended() {
+            tokio::task::yield_now().await;
+        }
+    }
 }

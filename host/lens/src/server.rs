@@ -35,6 +35,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long a client may take to read an answer.
 const READ: Duration = Duration::from_secs(10);
 
+/// How long a connection may be silent while no request is under way.
+const SILENT: Duration = Duration::from_secs(60);
+
 /// Most connections at once.
 const CONNECTIONS: usize = 64;
 
@@ -130,10 +133,11 @@ async fn serve_on(daemon: &Arc<Daemon>, socket: Socket, told: impl Future<Output
         }
     }
     // First the name goes, so that the next client starts another daemon.
-    socket.close().await;
+    let _ = tokio::time::timeout(GRACE, socket.close()).await;
     let _ = tokio::time::timeout(GRACE, daemon.life.answered()).await;
-    connections.shutdown().await;
-    daemon.checker.stop().await;
+    // Whatever hangs now ends with the process.
+    let _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
+    let _ = tokio::time::timeout(GRACE, daemon.checker.stop()).await;
 }
 
 async fn connection(daemon: Arc<Daemon>, stream: UnixStream) {
@@ -145,7 +149,7 @@ async fn connection(daemon: Arc<Daemon>, stream: UnixStream) {
         let slots = Arc::new(Semaphore::new(REQUESTS));
         let mut reader = BufReader::new(read);
         // A connection that fails is as good as one that ends.
-        while let Ok(Some(line)) = protocol::next_line(&mut reader).await {
+        while let Some(Ok(Some(line))) = heard(protocol::next_line(&mut reader), &slots).await {
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
             while tasks.try_join_next().is_some() {}
             let (daemon, answers, asked) = (Arc::clone(&daemon), answers.clone(), daemon.life.asked());
@@ -164,6 +168,20 @@ async fn connection(daemon: Arc<Daemon>, stream: UnixStream) {
     tokio::select! {
         () = async { reading.await; std::future::pending().await } => {}
         () = writing(write, queue) => {}
+    }
+}
+
+/// What comes next, unless nothing does for a while in which no request is under way.
+async fn heard<T>(next: impl Future<Output = T>, slots: &Semaphore) -> Option<T> {
+    tokio::pin!(next);
+    let busy = || slots.available_permits() < REQUESTS;
+    loop {
+        let was_busy = busy();
+        match tokio::time::timeout(SILENT, &mut next).await {
+            Ok(heard) => return Some(heard),
+            Err(_) if was_busy || busy() => {}
+            Err(_) => return None,
+        }
     }
 }
 
@@ -251,5 +269,18 @@ mod tests {
         serve_on(&daemon, socket, std::future::pending()).await;
         assert_eq!(started.elapsed().as_secs(), IDLE.as_secs());
         assert!(!path.exists());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_is_not_listened_to() {
+        let slots = Semaphore::new(REQUESTS);
+        let started = Instant::now();
+        assert!(heard(std::future::pending::<()>(), &slots).await.is_none());
+        assert_eq!(started.elapsed(), SILENT);
+        let asked = slots.acquire().await.expect("open");
+        let late = tokio::time::sleep(3 * SILENT);
+        assert!(heard(late, &slots).await.is_some(), "somebody waits for an answer");
+        drop(asked);
+        assert!(heard(tokio::time::sleep(SILENT / 2), &slots).await.is_some());
     }
 }

@@ -107,7 +107,11 @@ async fn take(path: &Path, new: &Path) -> Result<Taken, SocketError> {
 async fn lives(path: &Path) -> bool {
     match tokio::time::timeout(PROBE, UnixStream::connect(path)).await {
         Ok(Ok(_)) | Err(_) => true,
-        Ok(Err(error)) => !matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound),
+        // One that we may not ask is of no use to anyone.
+        Ok(Err(error)) => !matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+        ),
     }
 }
 

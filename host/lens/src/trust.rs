@@ -1,7 +1,9 @@
 //! Which folders the user trusts, so that what is in them may run.
 //!
 //! The list is a private file of the user's. A folder on it stands for everything below it. It does not count while
-//! others could put something there: if it is another user's, or anyone may write to it.
+//! others could put something there: if it, or one between it and the project, is another user's, or anyone may write
+//! to it, or if others could put another in its place. What is in the folders above a trusted one, such as configuration
+//! in `/tmp`, counts for many tools, too: a folder is trusted with what is above it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -99,6 +101,7 @@ impl Trust {
     pub fn add(&self, folder: &Path) -> Result<PathBuf, TrustError> {
         let path = real(folder)?;
         fit(&path)?;
+        stays(&path)?;
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         self.change(|folders| {
             if folders.iter().all(|one| one.path != path) {
@@ -130,7 +133,8 @@ impl Trust {
     pub fn check(&self, folder: &Path) -> Result<(), TrustError> {
         let path = real(folder)?;
         let trusted = self.list()?.into_iter().find(|one| path.starts_with(&one.path)).ok_or(TrustError::Unknown)?;
-        fit(&trusted.path).and_then(|()| fit(&path))
+        path.ancestors().take_while(|folder| folder.starts_with(&trusted.path)).try_for_each(fit)?;
+        stays(&trusted.path)
     }
 
     fn parsed(&self, content: Option<&[u8]>) -> Result<Vec<Folder>, TrustError> {
@@ -157,6 +161,22 @@ impl Trust {
 
 fn real(folder: &Path) -> Result<PathBuf, TrustError> {
     folder.canonicalize().map_err(|error| TrustError::Folder { path: folder.to_path_buf(), error })
+}
+
+/// Whether nobody else decides which folder has this path: those above it are the user's or root's, and if everyone may
+/// write to one, then what others own in it stays (`/tmp`).
+fn stays(path: &Path) -> Result<(), TrustError> {
+    for folder in path.ancestors().skip(1) {
+        let found = folder.metadata().map_err(|error| TrustError::Folder { path: folder.to_path_buf(), error })?;
+        let unfit = |why| Err(TrustError::Unfit { path: folder.to_path_buf(), why });
+        if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
+            return unfit("belongs to another user");
+        }
+        if found.mode() & 0o1002 == 0o002 {
+            return unfit("can be written by everyone");
+        }
+    }
+    Ok(())
 }
 
 /// Whether nobody else decides what is in a folder.
@@ -231,6 +251,31 @@ mod tests {
         let trust = Trust::at(&at("state/list.json"));
         for folder in [at("open"), at("file"), at("none"), PathBuf::from("/")] {
             assert!(trust.add(&folder).is_err(), "{}", folder.display());
+        }
+    }
+
+    #[test]
+    fn every_folder_on_the_way_counts() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |name: &str| scratch.path().join(name);
+        std::fs::create_dir_all(at("above/trusted/between/root")).expect("a folder");
+        let trust = Trust::at(&at("state/list.json"));
+        trust.add(&at("above/trusted")).expect("added");
+        let cases = [
+            ("above", 0o777, false),
+            ("above", 0o1777, true),
+            ("above", 0o775, true),
+            ("above/trusted", 0o777, false),
+            ("above/trusted", 0o1777, false),
+            ("above/trusted/between", 0o777, false),
+            ("above/trusted/between", 0o755, true),
+            ("above/trusted/between/root", 0o777, false),
+        ];
+        for (folder, mode, expected) in cases {
+            std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(mode)).expect("its mode");
+            assert_eq!(trust.check(&at("above/trusted/between/root")).is_ok(), expected, "{folder} {mode:o}");
+            assert_eq!(trust.add(&at("above/trusted")).is_ok(), expected || folder.contains("between"), "{folder}");
+            std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).expect("its mode");
         }
     }
 

@@ -199,7 +199,10 @@ fn it_ends_when_told_and_leaves_nothing() {
         let mut daemon = scratch.start();
         let mut client = daemon.connect();
         scratch.program("bin/shellcheck", "#!/bin/sh\necho $$ > \"$0.new\"; mv \"$0.new\" \"$0.pid\"\nsleep 1000\n");
-        let slow = json!({ "files": ["a.sh"], "config": { "linters": true, "linterTimeoutMs": 100_000 } });
+        // The end of the last session waits for answers.
+        let limit = if end == "session" { 2000 } else { 100_000 };
+        let slow =
+            json!({ "files": ["a.sh"], "config": { "linters": true, "linterTimeoutMs": 100_000 }, "limitMs": limit });
         client.request("fullCheck", &slow, 7);
         until("the linter runs", || scratch.at("bin/shellcheck.pid").exists());
         match end {
@@ -210,6 +213,7 @@ fn it_ends_when_told_and_leaves_nothing() {
                 assert_eq!(other.ask("sessionStart", &json!({ "session": "b" }))["sessions"], 2);
                 assert_eq!(other.ask("sessionEnd", &json!({ "session": "a" }))["sessions"], 1);
                 assert_eq!(other.ask("sessionEnd", &json!({ "session": "b" }))["sessions"], 0);
+                assert_eq!(client.answer()["result"]["details"]["statuses"]["linters"], "error");
             }
             name => {
                 let id = daemon.id().to_string();

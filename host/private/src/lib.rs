@@ -64,6 +64,15 @@ pub fn private_folder(path: &Path) -> Result<(), PrivateError> {
     Folder::create(path).map(drop)
 }
 
+/// The same, and nobody else can look into it: a mode that says otherwise is set right.
+///
+/// # Errors
+/// If it is not like that and cannot be made.
+pub fn secret_folder(path: &Path) -> Result<(), PrivateError> {
+    let folder = Folder::create(path)?;
+    rustix::fs::fchmod(folder.fd(), Mode::RWXU).map_err(|error| system(path, error.into()))
+}
+
 /// Who else may do what with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Others {
@@ -363,8 +372,12 @@ mod tests {
         for (name, fit) in cases {
             assert_eq!(Folder::create(&at(name)).is_ok(), fit, "{name}");
         }
-        let mode = std::fs::metadata(at("new/deep")).expect("made").permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
+        let mode = |name: &str| std::fs::metadata(at(name)).expect("made").permissions().mode() & 0o777;
+        assert_eq!(mode("new/deep"), 0o700);
+        std::fs::set_permissions(at("new"), std::fs::Permissions::from_mode(0o755)).expect("its mode");
+        secret_folder(&at("new")).expect("it is ours");
+        assert_eq!(mode("new"), 0o700);
+        assert!(secret_folder(&at("open")).is_err());
         assert!(Folder::open(&at("none")).expect("no error").is_none());
     }
 

@@ -8,10 +8,10 @@
 //! | Tool | What of the project it would run | Untrusted |
 //! |---|---|---|
 //! | all of npm and of Python | `node_modules/.bin`, `.venv/bin` | from `PATH` only |
-//! | prettier | `prettier.config.js`, `plugins` of any configuration, a shared configuration from npm | skipped; without a configuration it runs with `--no-config` and `--no-editorconfig` |
+//! | prettier | `prettier.config.js`, `plugins` of any configuration, a shared configuration from npm | skipped; without a configuration, `.editorconfig` among it, it runs with `--no-config` and `--no-editorconfig` |
 //! | eslint | `eslint.config.js`, `.eslintrc.js`, plugins, parsers | skipped |
 //! | stylelint | `stylelint.config.js`, plugins, custom syntaxes | skipped |
-//! | biome | nothing: JSON, and plugins in `GritQL`, which only match | runs |
+//! | biome | nothing: JSON, and plugins in `GritQL`, which only match | runs, in the project: what it finds by `--config-path` is to it a second root |
 //! | tsc | nothing: plugins of `tsconfig.json` are for editors | runs |
 //! | ruff | nothing: TOML | runs |
 //! | black | nothing: TOML | runs |
@@ -19,7 +19,7 @@
 //! | pylint | `init-hook`, `load-plugins` | skipped |
 //! | mypy | `plugins`, `python_executable` | skipped |
 //! | gofmt | nothing: it has no configuration | runs |
-//! | staticcheck | cgo, a toolchain that `go.mod` names, `git` through build stamps, downloads | runs, all of that off |
+//! | staticcheck | cgo, a toolchain that `go.mod` names, `git` through build stamps, downloads | runs, all of that off; in the module, as `go` finds that only so |
 //! | rustfmt | a toolchain in a folder, named in `rust-toolchain.toml` | runs by the user's default toolchain |
 //! | clippy | `build.rs`, procedural macros, `rustc-wrapper` in `.cargo/config.toml` | skipped |
 //! | clang-format | nothing: YAML | runs |
@@ -70,12 +70,12 @@ pub(crate) enum Kind {
 }
 
 /// What becomes of a tool in a project that is not trusted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Untrusted {
     /// It runs nothing of the project's.
     Runs,
-    /// It runs where the project has no configuration for it, which is switched off besides.
-    Bare,
+    /// It runs where the project has no configuration for it, nor one of these, which is switched off besides.
+    Bare(&'static [Marker]),
     /// It does not run.
     Skipped,
 }

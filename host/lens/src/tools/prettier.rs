@@ -3,7 +3,7 @@
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, on_files, text};
-use crate::detect::Marker::{Dependency, PackageKey, Start};
+use crate::detect::Marker::{Dependency, File, PackageKey, Start};
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 
@@ -17,7 +17,7 @@ pub(super) static PRETTIER: Tool = Tool {
     configured: &[Start(".prettierrc"), Start("prettier.config."), PackageKey("prettier"), Dependency("prettier")],
     usual: &[],
     program: "prettier",
-    untrusted: Untrusted::Bare,
+    untrusted: Untrusted::Bare(&[File(".editorconfig")]),
     prepare,
     read,
 };

@@ -24,7 +24,7 @@ use crate::capability::Answer;
 use crate::capability::apart::apart;
 use crate::capability::git::installed;
 use crate::limits::deadline;
-use crate::private::private_folder;
+use crate::private::secret_folder;
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
@@ -231,7 +231,7 @@ impl Place {
             self.command.split_first().ok_or_else(|| unavailable("no program is set for it".to_owned()))?;
         let program = self.program(program)?;
         if let (Kind::Own { .. }, Some(folder)) = (&self.kind, self.socket.parent()) {
-            private_folder(folder).map_err(|error| unavailable(error.to_string()))?;
+            secret_folder(folder).map_err(|error| unavailable(error.to_string()))?;
         }
         let child = Command::new(&program)
             .args(arguments)
