@@ -68,7 +68,7 @@ struct Settings {
 fn rustfmt_on(job: &Job, command: &mut Command) -> Result<(), String> {
     toolchain(job, command);
     let edition = edition(&job.home, &job.project.root);
-    on_files(job, command, &["--check", "-l", "--color", "never", "--edition", &edition]);
+    on_files(job, command, &["--check", "-l", "--verbose", "--color", "never", "--edition", &edition]);
     Ok(())
 }
 
@@ -93,7 +93,7 @@ fn rustfmt(job: &Job, output: &Output) -> Result<Outcome, String> {
     let errors = compiler_errors(&text(&output.stderr));
     // It names the modules below a file, too, and a file once for each that leads to it.
     let said = text(&output.stdout);
-    let mut names: Vec<&str> = said.lines().collect();
+    let mut names: Vec<&str> = said.lines().filter(|line| line.starts_with('/')).collect();
     names.sort_unstable();
     names.dedup();
     let none = names.is_empty() && errors.is_empty();
@@ -102,6 +102,9 @@ fn rustfmt(job: &Job, output: &Output) -> Result<Outcome, String> {
     }
     let stopped = errors.first().map(|one| format!("stopped at an error elsewhere: {}:{}", one.file, one.line));
     let outcome = job.formatted(names.into_iter(), errors);
+    // Nothing of files that its configuration switches it off for.
+    let seen = job.count(said.lines().filter_map(|line| line.strip_prefix("Formatting ")));
+    let outcome = if stopped.is_some() { outcome } else { job.looked_at(outcome, seen) };
     match stopped {
         Some(why) if outcome.status == Status::Clean => Err(why),
         _ => Ok(outcome),
