@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::project::Project;
 use crate::read;
-use crate::tools::{Job, NOT_TRUSTED, Tool, Untrusted};
+use crate::tools::{Job, Tool, Untrusted};
+use crate::trust::NOT_TRUSTED;
 
 /// Largest file that is looked into, in bytes.
 const LARGEST: u64 = 1 << 20;

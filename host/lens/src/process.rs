@@ -124,24 +124,33 @@ fn variables(project: &Project) -> Vec<(OsString, OsString)> {
     named.chain(locale).chain([(OsString::from("PATH"), path)]).collect()
 }
 
-/// Runs a command to its end, with a text on its standard input if there is one.
+/// Runs a command to its end, with a text on its standard input if there is one, and on Linux with a limit on its address
+/// space, in bytes.
 ///
 /// # Errors
 /// If it does not start or is not done in time.
-pub async fn run(mut command: Command, input: Option<&[u8]>, limit: Duration) -> Result<Output, Failed> {
+pub async fn run(
+    mut command: Command,
+    input: Option<&[u8]>,
+    limit: Duration,
+    memory: Option<u64>,
+) -> Result<Output, Failed> {
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
-    match tokio::time::timeout(limit, whole(&mut command, input)).await {
+    match tokio::time::timeout(limit, whole(&mut command, input, memory)).await {
         Ok(Ok(output)) => Ok(output),
         Ok(Err(error)) => Err(Failed::System { program, error }),
         Err(_) => Err(Failed::Timeout { program, limit }),
     }
 }
 
-async fn whole(command: &mut Command, input: Option<&[u8]>) -> io::Result<Output> {
+async fn whole(command: &mut Command, input: Option<&[u8]>, memory: Option<u64>) -> io::Result<Output> {
     let mut group = Group::start(command)?;
+    if let (Some(id), Some(memory)) = (group.id, memory) {
+        bound(id, memory);
+    }
     let (stdin, out, err) = (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let write = async {
@@ -164,6 +173,17 @@ async fn whole(command: &mut Command, input: Option<&[u8]>) -> io::Result<Output
     Ok(Output { status, stdout, stderr })
 }
 
+/// Bounds the address space of a process. What it starts later inherits that.
+#[cfg(target_os = "linux")]
+fn bound(id: Pid, memory: u64) {
+    use rustix::process::{Resource, Rlimit, prlimit};
+    // It may have ended already, or be bounded by the user more strictly.
+    let _ = prlimit(Some(id), Resource::As, Rlimit { current: Some(memory), maximum: Some(memory) });
+}
+
+#[cfg(not(target_os = "linux"))]
+fn bound(_id: Pid, _memory: u64) {}
+
 /// Reads a stream to its end and keeps the first part of it.
 async fn kept(stream: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) -> io::Result<()> {
     if let Some(mut stream) = stream {
@@ -182,7 +202,7 @@ mod tests {
         let project = Project { root: "/none".into(), trusted: true };
         let mut command = command(&project, "sh", Path::new("/"));
         command.args(["-c", "sleep 1000 & echo $!; exit 3"]);
-        let output = run(command, None, Duration::from_secs(60)).await.expect("it ended");
+        let output = run(command, None, Duration::from_secs(60), None).await.expect("it ended");
         assert_eq!(output.status.code(), Some(3));
         let id = String::from_utf8(output.stdout).expect("a number");
         let ended = || {
@@ -192,5 +212,15 @@ mod tests {
         while !ended() {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn memory_is_bounded() {
+        let project = Project { root: "/none".into(), trusted: true };
+        let mut command = command(&project, "sh", Path::new("/"));
+        command.args(["-c", "read line; ulimit -v"]);
+        let output = run(command, Some(b"go\n"), Duration::from_secs(60), Some(1 << 30)).await.expect("it ended");
+        assert_eq!(output.stdout, b"1048576\n");
     }
 }

@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior};
 
+use crate::cache;
 use crate::check::Checker;
 use crate::life::{Busy, Life};
 use crate::protocol::{self, Line, Request};
@@ -82,6 +83,7 @@ fn run(socket: Option<OsString>, folder: Option<OsString>) -> Result<(), String>
         let Some(socket) = socket::claim(&socket).await.map_err(|error| error.to_string())? else { return Ok(()) };
         let daemon = Arc::new(Daemon::new(root, Trust::of_user(), residents::all));
         let told = signals().map_err(|error| error.to_string())?;
+        tokio::task::spawn_blocking(cache::prune);
         serve_on(&daemon, socket, told).await;
         Ok(())
     });

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::plain::plain;
 use crate::report::{Outcome, Problem, Severity, Status};
-use crate::tools::{Kind, NOT_TRUSTED};
+use crate::tools::Kind;
+use crate::trust::NOT_TRUSTED;
 
 /// Most characters of a file's name.
 pub(crate) const NAME: usize = 400;
@@ -106,8 +107,16 @@ impl Checks {
         match sections.is_empty() {
             // What was wanted does not apply to these files.
             true => "No checks for these files.".to_owned(),
-            false => cut(sections.join("\n")),
+            false => cut(once(&sections.join("\n"))),
         }
+    }
+}
+
+/// What to do about it is said where it comes first.
+fn once(text: &str) -> String {
+    match text.split_once(NOT_TRUSTED) {
+        Some((start, rest)) => format!("{start}{NOT_TRUSTED}{}", rest.replace(NOT_TRUSTED, "not trusted")),
+        None => text.to_owned(),
     }
 }
 
@@ -303,8 +312,14 @@ mod tests {
                 "  ⚠ tsc: check failed\n    tsc: broke",
             ),
             (
-                Checks { linters: untrusted, notes: vec!["a\u{202e}: gone".to_owned()], ..Checks::default() },
+                Checks {
+                    linters: untrusted,
+                    lsp: skipped(&[&format!("typescript: {NOT_TRUSTED}")]),
+                    notes: vec!["a\u{202e}: gone".to_owned()],
+                    ..Checks::default()
+                },
                 "  ⊘ linters: skipped (x: gone; eslint, mypy: not trusted: run \"toolgate lens trust\")\n  \
+                 ⊘ lsp: skipped (typescript: not trusted)\n  \
                  ⊘ a\\u{202e}: gone",
             ),
         ];

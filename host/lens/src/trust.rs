@@ -15,6 +15,9 @@ use toolgate_private::{PrivateError, PrivateFile, state_folder};
 /// The name of the list, in Toolgate's state folder.
 const NAME: &str = "trusted-folders.json";
 
+/// Why something of the project's does not run. Follows the tool's name and a colon.
+pub(crate) const NOT_TRUSTED: &str = "not trusted: run \"toolgate lens trust\"";
+
 /// Version of the list's format.
 const SCHEMA: u32 = 1;
 
@@ -64,7 +67,7 @@ pub enum TrustError {
         why: &'static str,
     },
     /// Nobody said that it is trusted.
-    #[error("not trusted: run \"toolgate lens trust\"")]
+    #[error("{NOT_TRUSTED}")]
     Unknown,
 }
 

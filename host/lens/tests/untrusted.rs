@@ -149,6 +149,7 @@ fn rust(scratch: &Scratch, write: &dyn Fn(&str, &str)) {
         "Cargo.toml",
         "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2024\"\nbuild = \"build.rs\"\n[workspace]\n",
     );
+    write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\n");
     write("build.rs", &marks_rust(scratch, "build-script"));
     let wrapper = scratch.at("project/toolchain/wrapper");
     write(".cargo/config.toml", &format!("[build]\nrustc-wrapper = {wrapper:?}\n"));

@@ -1,12 +1,13 @@
 //! gofmt and staticcheck.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde::Deserialize;
 use tokio::process::Command;
 
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text};
-use crate::detect::Marker::File;
+use crate::detect::{self, Marker::File};
 use crate::process::Output;
 use crate::report::{Outcome, Severity};
 
@@ -72,7 +73,7 @@ fn staticcheck_on(job: &Job, command: &mut Command) -> Result<(), String> {
     }
     let folders: BTreeSet<_> =
         job.files.iter().filter_map(|file| file.parent()?.strip_prefix(&job.home).ok()).collect();
-    command.args(["-f", "json", "--"]).args(folders.iter().map(|folder| std::path::Path::new(".").join(folder)));
+    command.args(["-f", "json", "--"]).args(folders.iter().map(|folder| Path::new(".").join(folder)));
     Ok(())
 }
 
@@ -108,5 +109,96 @@ fn staticcheck(job: &Job, output: &Output) -> Result<Outcome, String> {
     if code != 0 && findings.is_empty() {
         return Err(failure(output));
     }
-    job.found_unless(findings, |one| one.rule.as_deref() == Some("compile"))
+    let outcome = job.found_unless(findings, |one| one.rule.as_deref() == Some("compile"))?;
+    // It does not say what it looked at: the packages of the files, but for what is built only elsewhere.
+    Ok(job.looked_at(outcome, job.files.iter().filter(|file| is_built(file)).count()))
+}
+
+/// Whether a file is part of its package wherever that is built. With a constraint, or with C, it may be or not.
+fn is_built(file: &Path) -> bool {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix("_test").unwrap_or(&name);
+    let system = name.rsplit_once('_').is_some_and(|(_, last)| SYSTEMS.contains(&last));
+    if system || name.starts_with(['_', '.']) {
+        return false;
+    }
+    let constrains = |line: &str| {
+        let line = line.trim();
+        line.starts_with("//go:build") || line.starts_with("// +build") || line.ends_with("\"C\"")
+    };
+    !detect::read(file).lines().any(constrains)
+}
+
+/// Systems and processors that a file's name can end with, as `go` knows them.
+const SYSTEMS: &[&str] = &[
+    "aix",
+    "android",
+    "darwin",
+    "dragonfly",
+    "freebsd",
+    "hurd",
+    "illumos",
+    "ios",
+    "js",
+    "linux",
+    "nacl",
+    "netbsd",
+    "openbsd",
+    "plan9",
+    "solaris",
+    "wasip1",
+    "windows",
+    "zos",
+    "386",
+    "amd64",
+    "amd64p32",
+    "arm",
+    "arm64",
+    "arm64be",
+    "armbe",
+    "loong64",
+    "mips",
+    "mips64",
+    "mips64le",
+    "mips64p32",
+    "mips64p32le",
+    "mipsle",
+    "ppc",
+    "ppc64",
+    "ppc64le",
+    "riscv",
+    "riscv64",
+    "s390",
+    "s390x",
+    "sparc",
+    "sparc64",
+    "wasm",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_built_only_elsewhere_is_known() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let cases = [
+            ("a.go", "package a\n", true),
+            ("a_test.go", "package a\n", true),
+            ("a_b.go", "package a\n\nimport \"fmt\"\n", true),
+            ("linux.go", "package a\n", true),
+            ("a_windows.go", "package a\n", false),
+            ("a_linux_arm64.go", "package a\n", false),
+            ("a_plan9_test.go", "package a\n", false),
+            ("_a.go", "package a\n", false),
+            ("b.go", "//go:build ignore\n\npackage a\n", false),
+            ("c.go", "// +build windows\n\npackage a\n", false),
+            ("d.go", "package a\n\nimport \"C\"\n", false),
+        ];
+        for (name, content, expected) in cases {
+            let file = scratch.path().join(name);
+            std::fs::write(&file, content).expect("a file");
+            assert_eq!(is_built(&file), expected, "{name}");
+        }
+    }
 }

@@ -53,8 +53,8 @@ use crate::process::{self, Output};
 use crate::project::Project;
 use crate::report::{Outcome, Problem, Severity, Status};
 
-/// Why something of the project's does not run. Follows the tool's name and a colon.
-pub(crate) const NOT_TRUSTED: &str = "not trusted: run \"toolgate lens trust\"";
+/// Tools that do with this much address space. Those in Go or Haskell and those that Node runs reserve more than they use.
+const BOUNDED: (&[&str], u64) = (&["black", "clang-format", "ruff", "rustfmt"], 2 << 30);
 
 /// Most characters of what a tool says when it fails.
 const SAID: usize = 300;
@@ -95,7 +95,7 @@ pub(crate) struct Tool {
     /// The program's name.
     pub(crate) program: &'static str,
     pub(crate) untrusted: Untrusted,
-    /// Adds arguments, all before the files, and whatever else it needs.
+    /// Adds arguments, all before the files, and whatever else it needs, or says why it is left out.
     pub(crate) prepare: fn(&Job, &mut Command) -> Result<(), String>,
     /// Makes sense of what it said, or says why that is impossible.
     pub(crate) read: fn(&Job, &Output) -> Result<Outcome, String>,
@@ -164,10 +164,12 @@ impl Job {
     /// Runs the tool, for so long at most.
     pub(crate) async fn run(&self, limit: Duration) -> Outcome {
         let command = match self.command().await {
-            Ok(command) => command,
-            Err(why) => return Outcome::error(format!("{}: {why}", self.tool.name)),
+            Ok(Ok(command)) => command,
+            Ok(Err(why)) => return Outcome::skipped(format!("{}: {why}", self.tool.name)),
+            Err(error) => return Outcome::error(format!("{}: {error}", self.tool.name)),
         };
-        let output = match process::run(command, None, limit).await {
+        let memory = Some(BOUNDED.1).filter(|_| BOUNDED.0.contains(&self.tool.name));
+        let output = match process::run(command, None, limit, memory).await {
             Ok(output) => output,
             Err(process::Failed::Timeout { .. }) => {
                 return Outcome::error(format!("{} took longer than {} ms", self.tool.name, limit.as_millis()));
@@ -185,14 +187,14 @@ impl Job {
         }
     }
 
-    /// The command to run. It reads files, which may take its time.
-    async fn command(&self) -> Result<Command, String> {
+    /// The command to run, or why there is none. It reads files, which may take its time.
+    async fn command(&self) -> Result<Result<Command, String>, tokio::task::JoinError> {
         let job = self.clone();
-        let prepared = tokio::task::spawn_blocking(move || {
+        tokio::task::spawn_blocking(move || {
             let mut command = process::command(&job.project, &job.program, job.folder());
             (job.tool.prepare)(&job, &mut command).map(|()| command)
-        });
-        prepared.await.unwrap_or_else(|error| Err(error.to_string()))
+        })
+        .await
     }
 
     /// The asked file that a tool means by this name: absolute, or as seen from where the tool was started, or from the

@@ -139,6 +139,10 @@ fn ruff(job: &Job, output: &Output) -> Result<Outcome, String> {
     if code == 2 && output.stdout.trim_ascii().is_empty() {
         return Err(failure(output));
     }
+    // Its formatter says nothing else where everything is excluded.
+    if code == 0 && output.stdout.is_empty() && text(&output.stderr).contains("No Python files found") {
+        return Ok(job.looked_at(job.found(Vec::new()), 0));
+    }
     let said: Vec<RuffFinding> = json(&output.stdout)?;
     let (unformatted, findings): (Vec<_>, Vec<_>) =
         said.into_iter().partition(|one| one.code.as_deref() == Some("unformatted"));

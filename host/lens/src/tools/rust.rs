@@ -31,14 +31,19 @@ pub(super) static CLIPPY: Tool = Tool {
     usual: &[File("Cargo.toml")],
     program: "cargo",
     untrusted: Untrusted::Skipped,
-    prepare: |job, command| {
-        toolchain(job, command);
-        let arguments = ["clippy", "--offline", "--quiet", "--all-targets", "--no-deps", "--message-format=json"];
-        command.args(arguments);
-        Ok(())
-    },
+    prepare: clippy_on,
     read: clippy,
 };
+
+fn clippy_on(job: &Job, command: &mut Command) -> Result<(), String> {
+    // Cargo would write one into the project. A workspace may have it above.
+    if !job.home.ancestors().any(|folder| folder.join("Cargo.lock").is_file()) {
+        return Err("there is no Cargo.lock, and it is not made here".to_owned());
+    }
+    toolchain(job, command);
+    command.args(["clippy", "--offline", "--locked", "--quiet", "--all-targets", "--no-deps", "--message-format=json"]);
+    Ok(())
+}
 
 /// Which toolchain a proxy of rustup's takes, without a download; in a project that is not trusted the user's default.
 fn toolchain(job: &Job, command: &mut Command) {
@@ -63,7 +68,7 @@ struct Settings {
 fn rustfmt_on(job: &Job, command: &mut Command) -> Result<(), String> {
     toolchain(job, command);
     let edition = edition(&job.home, &job.project.root);
-    on_files(job, command, &["--check", "-l", "--color", "never", "--edition", &edition]);
+    on_files(job, command, &["--check", "-l", "--verbose", "--color", "never", "--edition", &edition]);
     Ok(())
 }
 
@@ -88,7 +93,7 @@ fn rustfmt(job: &Job, output: &Output) -> Result<Outcome, String> {
     let errors = compiler_errors(&text(&output.stderr));
     // It names the modules below a file, too, and a file once for each that leads to it.
     let said = text(&output.stdout);
-    let mut names: Vec<&str> = said.lines().collect();
+    let mut names: Vec<&str> = said.lines().filter(|line| line.starts_with('/')).collect();
     names.sort_unstable();
     names.dedup();
     let none = names.is_empty() && errors.is_empty();
@@ -97,6 +102,9 @@ fn rustfmt(job: &Job, output: &Output) -> Result<Outcome, String> {
     }
     let stopped = errors.first().map(|one| format!("stopped at an error elsewhere: {}:{}", one.file, one.line));
     let outcome = job.formatted(names.into_iter(), errors);
+    // Nothing of files that its configuration switches it off for.
+    let seen = job.count(said.lines().filter_map(|line| line.strip_prefix("Formatting ")));
+    let outcome = if stopped.is_some() { outcome } else { job.looked_at(outcome, seen) };
     match stopped {
         Some(why) if outcome.status == Status::Clean => Err(why),
         _ => Ok(outcome),
@@ -195,6 +203,18 @@ fn looked_at(job: &Job, built: &[PathBuf]) -> usize {
 mod tests {
     use super::*;
     use crate::project::Project;
+
+    #[test]
+    fn nothing_is_locked_for_the_project() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("real");
+        let project = Project { root: root.clone(), trusted: true };
+        let job = Job { project, tool: &CLIPPY, program: "cargo".into(), home: root.join("a"), files: Vec::new() };
+        let prepared = || clippy_on(&job, &mut Command::new("cargo"));
+        assert!(prepared().is_err());
+        std::fs::write(root.join("Cargo.lock"), "").expect("a file");
+        assert!(prepared().is_ok());
+    }
 
     #[test]
     fn what_a_crate_was_built_of_was_looked_at() {

@@ -25,7 +25,7 @@ fn prepare(job: &Job, command: &mut Command) -> Result<(), String> {
     // A trace that tsconfig.json asks for would be written into the project.
     command.args(["--noEmit", "--pretty", "false", "--listFiles", "--generateTrace", "null"]);
     if let Some(kept) = cache::place("tsc", &config) {
-        command.args(["--incremental", "--tsBuildInfoFile"]).arg(kept);
+        command.args(["--incremental", "--tsBuildInfoFile"]).arg(kept.join("tsbuildinfo"));
     }
     command.arg("-p").arg(config);
     Ok(())
