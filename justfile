@@ -12,6 +12,8 @@ export TOOLGATE_LENS_TOOLS := justfile_directory() / "target/lens-tools"
 
 # The same members and features in every call, so that nothing is compiled twice.
 all := "--release --locked --workspace"
+# The same for `cargo run`, which does not take the last.
+run := "--release --locked"
 wasm := "--locked --profile guest --target wasm32-unknown-unknown"
 guest := "target/wasm32-unknown-unknown/guest/toolgate_guest.wasm"
 bake := "./target/release/toolgate-bake"
@@ -63,30 +65,30 @@ component: guest
 
 # The shell engine against real bash: COUNT generated scripts and those written by hand, as a table
 truth COUNT="3000" SEED="1" SHOWN="20": setup
-    cargo run {{all}} --example truth -- {{COUNT}} {{SEED}} {{SHOWN}}
+    cargo run {{run}} --example truth -- {{COUNT}} {{SEED}} {{SHOWN}}
 
 # The guard over labelled commands, by scope and family; --missed and --touched list the wrong ones
 guard-score *ARGUMENTS:
-    cargo run {{all}} --example guard-score -- {{ARGUMENTS}}
+    cargo run {{run}} --example guard-score -- {{ARGUMENTS}}
 
 # The guard over what packages hold, ours and many more; --touched lists what is not left alone. Downloads once
 guard-benign *ARGUMENTS:
     mkdir -p target/benign && cp tests/guard/benign/* target/benign
     npm install --prefix target/benign --ignore-scripts --no-audit --no-fund --legacy-peer-deps --loglevel=error
-    cargo run {{all}} --example guard-benign -- --manifest target/benign/Cargo.toml --packages target/benign/node_modules {{ARGUMENTS}}
+    cargo run {{run}} --example guard-benign -- --manifest target/benign/Cargo.toml --packages target/benign/node_modules {{ARGUMENTS}}
 
 # The guard against what commands really do: COUNT composed cases, each run in a throw-away home folder
 guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
-    cargo run {{all}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
+    cargo run {{run}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
 
 # The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
 agents *ARGUMENTS: build
-    cargo run {{all}} --bin agents -- {{ARGUMENTS}}
+    cargo run {{run}} --bin agents -- {{ARGUMENTS}}
 
 # The check daemon beside the one that it stands in for: the same questions, cold STARTS times and warm QUESTIONS times
 bench-lens STARTS="3" QUESTIONS="5": lens-setup
     cargo build {{all}} --bin toolgate-lens
-    cargo run {{all}} --example bench-lens -- {{STARTS}} {{QUESTIONS}}
+    cargo run {{run}} --example bench-lens -- {{STARTS}} {{QUESTIONS}}
 
 # Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
 fuzz SECONDS="1200":
