@@ -46,7 +46,7 @@ pub(crate) struct Checker {
     residents: Residents,
 }
 
-/// What a client wants, each value within its bounds.
+/// What a client wants, each value within its bounds: `config`, and beside it `limitMs` for the whole request.
 #[derive(Clone, Debug, PartialEq)]
 struct Wanted {
     prettier: bool,

@@ -9,16 +9,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::project::{LOCAL, Project};
 use crate::read;
 use crate::tools::{Job, Tool, Untrusted};
 use crate::trust::NOT_TRUSTED;
 
 /// Largest file that is looked into, in bytes.
 const LARGEST: u64 = 1 << 20;
-
-/// Folders beside or above a file in which a project keeps its own programs.
-const LOCAL: &[&str] = &["node_modules/.bin", ".venv/bin", "venv/bin"];
 
 /// Something in a folder that says that a tool is used there.
 #[derive(Clone, Copy, Debug)]

@@ -116,12 +116,20 @@ pub fn command(project: &Project, program: impl AsRef<OsStr>, folder: &Path) -> 
 
 fn variables(project: &Project) -> Vec<(OsString, OsString)> {
     let named = VARIABLES.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+    let named = named.filter(|(name, value)| handed(project, name, value));
     let locale = std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LC_"));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     let folders = folders.filter(|folder| project.trusted || !project.owns(folder));
     let path = std::env::join_paths(folders).unwrap_or_default();
     named.chain(locale).chain([(OsString::from("PATH"), path)]).collect()
+}
+
+/// Whether a tool gets a variable. An environment of the project's that is active in the user's shell is still the
+/// project's.
+fn handed(project: &Project, name: &OsStr, value: &OsStr) -> bool {
+    let path = Path::new(value);
+    project.trusted || name == "HOME" || !path.is_absolute() || !project.owns(path)
 }
 
 /// Runs a command to its end, with a text on its standard input if there is one, and on Linux with a limit on its address
@@ -211,6 +219,27 @@ mod tests {
         };
         while !ended() {
             tokio::task::yield_now().await;
+        }
+    }
+
+    #[test]
+    fn an_environment_of_the_projects_is_not_handed_on() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let base = scratch.path().canonicalize().expect("real");
+        for folder in ["project/.venv", "user"] {
+            std::fs::create_dir_all(base.join(folder)).expect("a folder");
+        }
+        let (own, users) = (base.join("project/.venv"), base.join("user"));
+        let cases = [
+            ("VIRTUAL_ENV", own.as_os_str(), false),
+            ("HOME", own.as_os_str(), true),
+            ("VIRTUAL_ENV", users.as_os_str(), true),
+            ("LANG", OsStr::new("C.UTF-8"), true),
+        ];
+        for (name, value, expected) in cases {
+            let project = |trusted| Project { root: base.join("project"), trusted };
+            assert_eq!(handed(&project(false), OsStr::new(name), value), expected, "{name} {}", value.display());
+            assert!(handed(&project(true), OsStr::new(name), value));
         }
     }
 

@@ -26,6 +26,10 @@
 //! | shellcheck, shfmt | nothing: key and value | runs |
 //! | rubocop | `require` and plugins, ERB in `.rubocop.yml` | skipped |
 //!
+//! A file is clean only if something shows that the tool looked at it, as configuration may leave it out: names or counts
+//! in what the tool says, for clippy what the compiler wrote down of what it read, for staticcheck that the file has no
+//! build constraint. gofmt, shfmt, shellcheck and mypy look at all files that they are given by name.
+//!
 //! flake8, pylint and mypy could be run without their configuration. But what they find then is not what the project
 //! asks for, and a report that is wrong is worse than none.
 
