@@ -46,7 +46,6 @@ mod table;
 mod uri;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -170,7 +169,9 @@ fn sort(project: &Project, files: &[PathBuf]) -> (Wanted, Vec<String>) {
     let (mut wanted, mut notes) = (Wanted::new(), BTreeSet::new());
     for file in files.iter().collect::<BTreeSet<_>>() {
         match server(project, file) {
-            Ok((row, root)) => {
+            // There is none for most kinds of files, which is nothing to speak of.
+            Ok(None) => {}
+            Ok(Some((row, root))) => {
                 wanted.entry((row.name, root)).or_insert_with(|| (row, Vec::new())).1.push(file.clone());
             }
             Err(note) => {
@@ -181,12 +182,9 @@ fn sort(project: &Project, files: &[PathBuf]) -> (Wanted, Vec<String>) {
     (wanted, notes.into_iter().collect())
 }
 
-/// The server for a file, and where it works; or why there is none.
-fn server(project: &Project, file: &Path) -> Result<(&'static Row, PathBuf), String> {
-    let Some(row) = table::row(file) else {
-        let what = file.extension().or(file.file_name()).map(OsStr::to_string_lossy).unwrap_or_default();
-        return Err(format!("lsp: no language server is known for {what}"));
-    };
+/// The server for a file, and where it works; none if there is none for its kind, or why that one cannot be had.
+fn server(project: &Project, file: &Path) -> Result<Option<(&'static Row, PathBuf)>, String> {
+    let Some(row) = table::row(file) else { return Ok(None) };
     if let (false, Untrusted::Skipped) = (project.trusted, row.untrusted) {
         return Err(format!("{}: not trusted: run \"toolgate lens trust\"", row.name));
     }
@@ -194,5 +192,5 @@ fn server(project: &Project, file: &Path) -> Result<(&'static Row, PathBuf), Str
     if row.command(project, &root).is_none() {
         return Err(format!("{} is not installed", row.name));
     }
-    Ok((row, root))
+    Ok(Some((row, root)))
 }
