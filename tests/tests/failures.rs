@@ -76,7 +76,9 @@ async fn an_observer_that_fails_at_any_event_goes_on_from_what_it_saved() {
         let tool = (*how).to_owned();
         let update = Update { call: String::new(), tool: tool.clone(), partial: "{}".into() };
         let end = End { call: String::new(), tool, is_error: false, outcome: "{}".into() };
-        for event in 0..4 {
+        // An answer that is too large is only given where there is an answer.
+        let first = if *how == "huge" { 3 } else { 0 };
+        for event in first..4 {
             match event {
                 0 => observer.updated(&update).await,
                 1 => observer.ended(&end).await,
