@@ -250,7 +250,10 @@ impl Observer {
             return Vec::new();
         }
         let state = self.event(async |instance| instance.save().await).await;
-        state.clone_into(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        // A failure to save is no reason to forget what was saved before.
+        if !state.is_empty() {
+            state.clone_into(&mut self.0.state.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         state
     }
 

@@ -381,7 +381,10 @@ struct Settings {
 
 /// What starts another daemon than our own, if the user wants that. A project cannot say it: it is a program.
 fn code_lens() -> Option<Vec<OsString>> {
-    let texts = ALSO.iter().filter_map(|name| std::fs::read_to_string(place::user_file_named(name)?).ok());
+    let files = ALSO.iter().filter_map(|name| place::user_file_named(name));
+    // Opening a pipe would wait for whoever writes to it.
+    let files = files.filter(|file| file.is_file());
+    let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
     // Nearly nobody has it, and reading YAML takes its time.
     let mut named = texts.filter(|text| text.contains("code-lens"));
     let found = named.find_map(|text| serde_saphyr::from_str::<Users>(&text).ok()?.lens?.code_lens)?;
