@@ -4,6 +4,7 @@
 //! |---|---|
 //! | gate | is blocked, with the failure as the reason |
 //! | observer | changes nothing; the failure is logged |
+//! | terminal | is an error to the agent whose tool it was; the pane stays as it is |
 //! | analysis | is an error to whoever asked; nothing depends on it |
 //!
 //! That holds for every kind of failure: a trap, a deadline, a limit, an answer that cannot be read, a component
@@ -29,7 +30,7 @@ pub fn policy(role: Role) -> OnFailure {
     match role {
         Role::Gate => OnFailure::Block,
         Role::Observer => OnFailure::Ignore,
-        Role::Analysis => OnFailure::Tell,
+        Role::Terminal | Role::Analysis => OnFailure::Tell,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::failure;
 use crate::instance::{Instance, Lines, Question, Role, Session};
 use crate::limits::Limits;
 use crate::plugin::Plugin;
-use crate::{Addition, End, Started, ToolCall, ToolResult, Turn, Update, Verdict};
+use crate::{Addition, End, ProvidedTool, Signal, Started, ToolCall, ToolOutput, ToolResult, Turn, Update, Verdict};
 
 /// A component in one role, with at most one instance of it.
 ///
@@ -32,6 +32,7 @@ impl Keeper {
         let limits = match role {
             Role::Gate => Limits::DEFAULT,
             Role::Observer => Limits::OBSERVER,
+            Role::Terminal => Limits::TERMINAL,
             Role::Analysis => Limits::ANALYSIS,
         };
         Keeper {
@@ -277,6 +278,84 @@ impl Observer {
 
     async fn event<T: Default>(&self, work: impl AsyncFnOnce(&mut Instance) -> Result<T, CallError>) -> T {
         self.0.with(async |instance, _| work(instance).await).await.unwrap_or_default()
+    }
+}
+
+/// Runs the tools that a component offers, and tells it what happens in the shared terminal.
+///
+/// Calls run one after the other, but for tools that may run alongside: each of these has an instance of its own. A call
+/// that fails is an error to whoever asked.
+pub struct Provider(Keeper);
+
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Provider").field(&self.0.plugin).finish()
+    }
+}
+
+impl Provider {
+    /// The tools of this plugin. Nothing runs before [`Provider::start`] or the first call.
+    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+        Provider(Keeper::new(plugin, Role::Terminal, session, capabilities))
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// Starts the component.
+    ///
+    /// # Errors
+    /// If it does not start.
+    pub async fn start(&self) -> Result<Started, CallError> {
+        self.0.with(async |_, started| Ok(started.clone())).await
+    }
+
+    /// The tools that it offers in this session.
+    ///
+    /// # Errors
+    /// If the component fails.
+    pub async fn tools(&self) -> Result<Vec<ProvidedTool>, CallError> {
+        self.0.with(async |instance, _| instance.tools().await).await
+    }
+
+    /// Runs a tool on its input, a JSON text. The gate has to have judged the call.
+    ///
+    /// # Errors
+    /// [`CallError::Request`] with the component's own sentence; any other if the component failed.
+    pub async fn run(&self, tool: &ProvidedTool, input: &str) -> Result<ToolOutput, CallError> {
+        let (length, limit) = (input.len(), self.0.limits.input);
+        if length > limit {
+            return Err(CallError::Input { length, limit });
+        }
+        let answer = match tool.alongside {
+            true => {
+                let run = async { self.0.fresh().await?.0.run(&tool.name, input).await };
+                let answer = tokio::time::timeout(self.0.limits.call, run).await;
+                answer.unwrap_or(Err(CallError::Timeout(self.0.limits.call)))?
+            }
+            false => self.0.with(async |instance, _| instance.run(&tool.name, input).await).await?,
+        };
+        answer.map_err(CallError::Request)
+    }
+
+    /// Something happened in the shared terminal.
+    pub async fn signalled(&self, signal: &Signal) {
+        // What goes wrong is logged already.
+        let _ = self.0.with(async |instance, _| instance.on_signal(signal).await).await;
+    }
+
+    /// A time has come that the component wanted to be woken up at.
+    pub async fn timer(&self, id: &str) {
+        let _ = self.0.with(async |instance, _| instance.on_timer(id).await).await;
+    }
+
+    /// Ends the session.
+    pub async fn shutdown(&self, reason: &str) {
+        self.0.shutdown(reason).await;
     }
 }
 

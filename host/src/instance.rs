@@ -11,7 +11,9 @@ use crate::error::CallError;
 use crate::limits::Limits;
 use crate::plugin::{Hooks, Plugin};
 use crate::state::{HostState, TooManyHostCalls};
-use crate::{Addition, End, Span, Started, ToolCall, ToolResult, Turn, Update, Verdict};
+use crate::{
+    Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Turn, Update, Verdict,
+};
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
 /// check.
@@ -21,6 +23,8 @@ pub enum Role {
     Gate,
     /// Looks at what happened.
     Observer,
+    /// Offers tools and runs the shared terminal.
+    Terminal,
     /// Says what shell texts do.
     Analysis,
 }
@@ -31,6 +35,7 @@ impl Role {
         match self {
             Role::Gate => "gate",
             Role::Observer => "observer",
+            Role::Terminal => "terminal",
             Role::Analysis => "analysis",
         }
     }
@@ -79,6 +84,8 @@ struct Loaded {
     timer: Option<hooks::timer::Guest>,
     renderer: Option<hooks::renderer::Guest>,
     handover: Option<hooks::handover::Guest>,
+    provided_tools: Option<hooks::provided_tools::Guest>,
+    terminal_observer: Option<hooks::terminal_observer::Guest>,
     analysis: Option<hooks::analysis::Guest>,
 }
 
@@ -103,6 +110,8 @@ impl Loaded {
             timer: hook!(timer),
             renderer: hook!(renderer),
             handover: hook!(handover),
+            provided_tools: hook!(provided_tools),
+            terminal_observer: hook!(terminal_observer),
             analysis: hook!(analysis),
         })
     }
@@ -216,6 +225,23 @@ impl Instance {
         arm(&mut self.store);
         let answer = hook.call_restore(&mut self.store, state).await;
         answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    /// The tools that it offers.
+    pub(crate) async fn tools(&mut self) -> Result<Vec<ProvidedTool>, CallError> {
+        optional!(self, provided_tools, call_describe())
+    }
+
+    /// Runs one of them. The error is the component's own.
+    pub(crate) async fn run(&mut self, tool: &str, input: &str) -> Result<Result<ToolOutput, String>, CallError> {
+        let hook = self.hooks.provided_tools.as_ref().ok_or(CallError::NoHook("provided-tools"))?;
+        arm(&mut self.store);
+        let answer = hook.call_run(&mut self.store, tool, input).await;
+        answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    pub(crate) async fn on_signal(&mut self, signal: &Signal) -> Result<(), CallError> {
+        optional!(self, terminal_observer, call_on_signal(signal))
     }
 
     /// The answer, or the component's sentence on why the request makes no sense.

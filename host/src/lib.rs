@@ -59,7 +59,9 @@ mod text;
 
 pub use bindings::exports::toolgate::plugin::execution_observer::{End, Update};
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
+pub use bindings::exports::toolgate::plugin::provided_tools::{Output as ToolOutput, Tool as ProvidedTool};
 pub use bindings::exports::toolgate::plugin::renderer::Span;
+pub use bindings::exports::toolgate::plugin::terminal_observer::Signal;
 pub use bindings::exports::toolgate::plugin::tool_observer::{Addition, ToolResult};
 pub use bindings::exports::toolgate::plugin::turn_observer::Turn;
 pub use bindings::toolgate::plugin::types::{
@@ -70,7 +72,7 @@ pub use capability::Capabilities;
 pub use decide::{Decided, Person, Policy, Question};
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
-pub use gate::{Analysis, Gate, Observer};
+pub use gate::{Analysis, Gate, Observer, Provider};
 pub use instance::{Lines, Role, Session};
 pub use measure::Measure;
 pub use plugin::{Description, Import, Plugin};

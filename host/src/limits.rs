@@ -47,6 +47,15 @@ impl Limits {
     /// Those of an observer, for which nobody waits: time for requests to the check daemon.
     pub const OBSERVER: Limits = Limits { call: Duration::from_secs(120), ..Limits::DEFAULT };
 
+    /// Those of the shared terminal: a command may run for an hour, with a look at it every few seconds, and what it wrote
+    /// is read each time.
+    pub const TERMINAL: Limits = Limits {
+        compute: Duration::from_secs(30),
+        call: Duration::from_secs(3_600 + 60),
+        host_calls: 20_000,
+        ..Limits::DEFAULT
+    };
+
     /// Those of an analysis: whole scripts are put to it, and no call waits for its answer, which has every command
     /// of a text with all its variables and so is far longer than the text.
     pub const ANALYSIS: Limits =

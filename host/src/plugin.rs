@@ -41,6 +41,8 @@ pub(crate) struct Hooks {
     pub(crate) timer: Option<hooks::timer::GuestIndices>,
     pub(crate) renderer: Option<hooks::renderer::GuestIndices>,
     pub(crate) handover: Option<hooks::handover::GuestIndices>,
+    pub(crate) provided_tools: Option<hooks::provided_tools::GuestIndices>,
+    pub(crate) terminal_observer: Option<hooks::terminal_observer::GuestIndices>,
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
 }
 
@@ -66,6 +68,8 @@ impl Hooks {
             timer: hook!("timer", timer),
             renderer: hook!("renderer", renderer),
             handover: hook!("handover", handover),
+            provided_tools: hook!("provided-tools", provided_tools),
+            terminal_observer: hook!("terminal-observer", terminal_observer),
             analysis: hook!("analysis", analysis),
         })
     }
@@ -144,6 +148,11 @@ impl Plugin {
     /// Whether it looks at results.
     pub fn has_observer(&self) -> bool {
         self.hooks.tool_observer.is_some()
+    }
+
+    /// Whether it offers tools.
+    pub fn has_tools(&self) -> bool {
+        self.hooks.provided_tools.is_some()
     }
 
     /// What the component is and asks for.

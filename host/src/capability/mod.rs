@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use crate::bindings::toolgate::plugin::files::{ConfigFile, FileKind, FileStat, RealPath};
 pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
 pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
-pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen};
+pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
 pub use clock::{Clock, LocalClock};
 pub use daemon::{Daemon, LocalDaemon, code_lens_socket, project_hash, windows_pipe};
 pub use extensions::Extensions;

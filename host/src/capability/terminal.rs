@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Answer, Denied, Pane, Recording, Screen};
+use super::{Answer, Denied, Pane, Recording, Screen, Wake};
 use crate::bindings::toolgate::plugin::terminal::Host;
 use crate::limits::deadline;
 use crate::state::HostState;
@@ -12,18 +12,24 @@ use crate::state::HostState;
 /// Drives the shared terminal.
 #[async_trait]
 pub trait Terminal: Send + Sync {
-    /// The panes of the agent's session.
+    /// The id of the session that the agent runs in.
+    async fn session(&self) -> Answer<String>;
+    /// The panes of the agent's session, and the one that the user named.
     async fn panes(&self) -> Answer<Vec<Pane>>;
     /// Splits a pane off and says its id.
     async fn split(&self, cwd: String) -> Answer<String>;
     /// Types text, and Enter after it if asked to.
     async fn send_text(&self, pane: String, text: String, enter: bool) -> Answer<()>;
+    /// Pastes text.
+    async fn paste(&self, pane: String, text: String) -> Answer<()>;
     /// Presses named keys.
     async fn send_keys(&self, pane: String, keys: Vec<String>) -> Answer<()>;
-    /// The last lines of a pane.
+    /// What a pane shows, and the last lines that scrolled out of it.
     async fn capture(&self, pane: String, lines: u32) -> Answer<Screen>;
     /// Waits for a signal, in milliseconds.
-    async fn wait_for(&self, channel: String, timeout: u32) -> Answer<()>;
+    async fn wait_for(&self, pane: String, channel: String, timeout: u32) -> Answer<Wake>;
+    /// Has the component called when a signal comes.
+    async fn watch(&self, pane: String, channel: String) -> Answer<()>;
     /// A variable of the session.
     async fn get_environment(&self, name: String) -> Answer<Option<String>>;
     /// Sets a variable of the session.
@@ -34,6 +40,10 @@ pub trait Terminal: Send + Sync {
 
 #[async_trait]
 impl Terminal for Denied {
+    async fn session(&self) -> Answer<String> {
+        Denied::answer("terminal")
+    }
+
     async fn panes(&self) -> Answer<Vec<Pane>> {
         Denied::answer("terminal")
     }
@@ -46,6 +56,10 @@ impl Terminal for Denied {
         Denied::answer("terminal")
     }
 
+    async fn paste(&self, _pane: String, _text: String) -> Answer<()> {
+        Denied::answer("terminal")
+    }
+
     async fn send_keys(&self, _pane: String, _keys: Vec<String>) -> Answer<()> {
         Denied::answer("terminal")
     }
@@ -54,7 +68,11 @@ impl Terminal for Denied {
         Denied::answer("terminal")
     }
 
-    async fn wait_for(&self, _channel: String, _timeout: u32) -> Answer<()> {
+    async fn wait_for(&self, _pane: String, _channel: String, _timeout: u32) -> Answer<Wake> {
+        Denied::answer("terminal")
+    }
+
+    async fn watch(&self, _pane: String, _channel: String) -> Answer<()> {
         Denied::answer("terminal")
     }
 
@@ -73,6 +91,11 @@ impl Terminal for Denied {
 
 #[async_trait]
 impl<T: Terminal> Terminal for Recording<T> {
+    async fn session(&self) -> Answer<String> {
+        self.record("terminal.session", &());
+        self.inner.session().await
+    }
+
     async fn panes(&self) -> Answer<Vec<Pane>> {
         self.record("terminal.panes", &());
         self.inner.panes().await
@@ -88,6 +111,11 @@ impl<T: Terminal> Terminal for Recording<T> {
         self.inner.send_text(pane, text, enter).await
     }
 
+    async fn paste(&self, pane: String, text: String) -> Answer<()> {
+        self.record("terminal.paste", &(&pane, &text));
+        self.inner.paste(pane, text).await
+    }
+
     async fn send_keys(&self, pane: String, keys: Vec<String>) -> Answer<()> {
         self.record("terminal.send-keys", &(&pane, &keys));
         self.inner.send_keys(pane, keys).await
@@ -98,9 +126,14 @@ impl<T: Terminal> Terminal for Recording<T> {
         self.inner.capture(pane, lines).await
     }
 
-    async fn wait_for(&self, channel: String, timeout: u32) -> Answer<()> {
-        self.record("terminal.wait-for", &(&channel, &timeout));
-        self.inner.wait_for(channel, timeout).await
+    async fn wait_for(&self, pane: String, channel: String, timeout: u32) -> Answer<Wake> {
+        self.record("terminal.wait-for", &(&pane, &channel, &timeout));
+        self.inner.wait_for(pane, channel, timeout).await
+    }
+
+    async fn watch(&self, pane: String, channel: String) -> Answer<()> {
+        self.record("terminal.watch", &(&pane, &channel));
+        self.inner.watch(pane, channel).await
     }
 
     async fn get_environment(&self, name: String) -> Answer<Option<String>> {
@@ -120,6 +153,11 @@ impl<T: Terminal> Terminal for Recording<T> {
 }
 
 impl Host for HostState {
+    async fn session(&mut self) -> wasmtime::Result<Answer<String>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.session().await }).await
+    }
+
     async fn panes(&mut self) -> wasmtime::Result<Answer<Vec<Pane>>> {
         let terminal = self.capabilities.terminal.clone();
         self.host_call(deadline::TERMINAL, async move { terminal.panes().await }).await
@@ -135,6 +173,11 @@ impl Host for HostState {
         self.host_call(deadline::TERMINAL, async move { terminal.send_text(pane, text, enter).await }).await
     }
 
+    async fn paste(&mut self, pane: String, text: String) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.paste(pane, text).await }).await
+    }
+
     async fn send_keys(&mut self, pane: String, keys: Vec<String>) -> wasmtime::Result<Answer<()>> {
         let terminal = self.capabilities.terminal.clone();
         self.host_call(deadline::TERMINAL, async move { terminal.send_keys(pane, keys).await }).await
@@ -145,12 +188,17 @@ impl Host for HostState {
         self.host_call(deadline::TERMINAL, async move { terminal.capture(pane, lines).await }).await
     }
 
-    async fn wait_for(&mut self, channel: String, timeout: u32) -> wasmtime::Result<Answer<()>> {
+    async fn wait_for(&mut self, pane: String, channel: String, timeout: u32) -> wasmtime::Result<Answer<Wake>> {
         let terminal = self.capabilities.terminal.clone();
         self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move {
-            terminal.wait_for(channel, timeout).await
+            terminal.wait_for(pane, channel, timeout).await
         })
         .await
+    }
+
+    async fn watch(&mut self, pane: String, channel: String) -> wasmtime::Result<Answer<()>> {
+        let terminal = self.capabilities.terminal.clone();
+        self.host_call(deadline::TERMINAL, async move { terminal.watch(pane, channel).await }).await
     }
 
     async fn get_environment(&mut self, name: String) -> wasmtime::Result<Answer<Option<String>>> {
