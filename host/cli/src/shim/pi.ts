@@ -3,6 +3,7 @@
 // events to Toolgate, which judges them, and shows in pi what Toolgate wants shown. Nothing is
 // decided here, but one thing: without an answer, tool calls and the user's own commands are blocked.
 const PROGRAM = "";
+const TERMINAL = false;
 
 import { stripVTControlCharacters } from "node:util";
 import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-works/pi-coding-agent";
