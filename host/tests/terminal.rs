@@ -50,13 +50,12 @@ impl Server {
         };
         let folder = tempfile::tempdir().expect("a scratch folder");
         let mut server = Server { folder, own: String::new(), judge: Arc::default() };
-        for profile in [".bash_profile", ".zshrc"] {
-            std::fs::write(server.at(profile), "PS1='$ '\nHISTFILE=\n").expect("a profile");
+        for (profile, more) in [(".bash_profile", ""), (".zshrc", "setopt combiningchars\n")] {
+            std::fs::write(server.at(profile), format!("PS1='$ '\nHISTFILE=\n{more}")).expect("a profile");
         }
         let history = ["set-option", "-g", "history-limit", "20000", ";"];
         let shell = ["set-option", "-g", "default-shell", shell.to_str().expect("UTF-8"), ";"];
         let agent = ["new-session", "-d", "-x", "161", "-y", "24", "-P", "-F", "#{pane_id}", "cat > typed"];
-        // The folder may be deeper than the longest name of a socket, but `folder` is not.
         server.own = server.tmux(&[&["start-server", ";"], &history[..], &shell, &agent].concat());
         Some(server)
     }
@@ -75,7 +74,7 @@ impl Server {
 
     fn command(&self, socket: &str) -> Command {
         let mut command = Command::new("tmux");
-        command.args(["-u", "-f", "/dev/null", "-S", socket]).current_dir(self.folder.path()).env_clear();
+        command.args(["-u", "-f", "/dev/null", "-S", &self.text(socket)]).current_dir(self.folder.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", self.folder.path());
         command.env("LC_ALL", "C.UTF-8").env("TERM", "screen");
         command
@@ -137,11 +136,14 @@ async fn look<T>(what: impl AsyncFn() -> Option<T>) -> T {
 }
 
 async fn until(terminal: &LocalTerminal, pane: &str, fits: impl Fn(&Screen) -> bool) -> Screen {
-    look(async || {
+    let end = Instant::now() + LONG;
+    loop {
         let screen = terminal.capture(pane.to_owned(), 0).await.expect("a screen");
-        fits(&screen).then_some(screen)
-    })
-    .await
+        if fits(&screen) {
+            return screen;
+        }
+        assert!(Instant::now() < end, "it never comes: {screen:?}");
+    }
 }
 
 async fn pane(terminal: &LocalTerminal, id: &str) -> Pane {
@@ -166,7 +168,8 @@ async fn run(terminal: &LocalTerminal, pane: &str, line: &str) {
     let line = format!("{line}\n tmux wait-for -S {PROMPT}");
     terminal.send_text(pane.to_owned(), line, true).await.expect("typed");
     let woken = terminal.wait_for(pane.to_owned(), PROMPT.to_owned(), 20_000).await;
-    assert_eq!(woken, Ok(Wake::Signalled));
+    let screen = terminal.capture(pane.to_owned(), 0).await;
+    assert_eq!(woken, Ok(Wake::Signalled), "{screen:?}");
 }
 
 const TRAPS: &[&str] = &[
@@ -293,7 +296,7 @@ async fn only_the_panes_of_the_session_are_typed_into() {
             terminal.send_text(id.to_owned(), "x".to_owned(), false).await,
             terminal.send_text(id.to_owned(), String::new(), true).await,
             terminal.paste(id.to_owned(), "x".to_owned()).await,
-            terminal.send_keys(id.to_owned(), keys(&["C-c"])).await,
+            terminal.send_keys(id.to_owned(), keys(&["C-l"])).await,
         ];
         for found in found {
             let found = match found {
@@ -314,7 +317,7 @@ async fn only_the_panes_of_the_session_are_typed_into() {
     server.tmux(&["kill-pane", "-t", &named]);
     let gone = terminal.panes().await;
     assert!(matches!(&gone, Err(CapabilityError::NotFound(why)) if why.contains(&named)), "{gone:?}");
-    for target in ["named:w.0", "%99", "nowhere", "-t", ";"] {
+    for target in ["named:w.0", "%99", "nowhere", "a;", ";"] {
         let found = server.with_target(Some(target)).panes().await;
         assert!(matches!(&found, Err(CapabilityError::NotFound(why)) if why.contains(target)), "{target}: {found:?}");
     }
@@ -526,7 +529,7 @@ async fn what_has_scrolled_out_is_told_as_far_as_asked_for() {
         let count = screen.text.lines().count();
         assert!((least..=most).contains(&count) && screen.text.contains("\n15000\n"), "{lines}: {count}");
     }
-    let line = "日".repeat(160);
+    let line = "e\u{301}\u{302}\u{303}\u{304}".repeat(79);
     run(&terminal, &pane, &format!("yes {line} | head -n 9000")).await;
     let screen = terminal.capture(pane.clone(), 10_000).await.expect("a screen");
     assert!(screen.text.len() > 3 << 20 && screen.text.len() < 4 << 20, "{}", screen.text.len());
