@@ -151,11 +151,9 @@ impl Pane {
 
     /// Types or pastes, and waits until all of it is there.
     fn typed(&self, command: &str) -> Result<Capture, Error> {
-        if command.contains('\n') {
-            self.tmux.paste(&self.id, command)?
-        } else {
-            self.tmux.text(&self.id, command)?
-        }
+        let pasted = command.contains('\n');
+        let (tmux, id) = (&self.tmux, &self.id);
+        (if pasted { tmux.paste(id, command) } else { tmux.text(id, command) })?;
         // zsh breaks a long line itself, so that tmux does not know that it is one.
         let end = command.rsplit('\n').next().unwrap_or_default();
         let end = end.char_indices().nth_back(9).map_or(end, |(at, _)| &end[at..]);

@@ -3,12 +3,18 @@
 //!
 //! | Module | What it is |
 //! |---|---|
+//! | [`scene`] | a tmux server with an agent's pane, and the command under test as if it ran there |
+//! | [`mcp`] | an MCP client |
+//! | [`case`] | commands and what they must answer, from `cases.toml` |
 //! | [`shell`] | bash and zsh, and the prompts that people have |
 //! | [`tmux`] | a private tmux server |
 //! | [`capture`] | what a pane shows, as the contract has it |
 //! | [`wait`] | waits for what another process does |
 
 pub mod capture;
+pub mod case;
+pub mod mcp;
+pub mod scene;
 pub mod shell;
 pub mod tmux;
 pub mod wait;
@@ -33,6 +39,17 @@ pub enum Error {
         arguments: String,
         /// What it said.
         said: String,
+    },
+    /// The program ended or closed its output.
+    #[error("the program under test has ended; it said: {0}")]
+    Ended(String),
+    /// The program answered with an error of the protocol.
+    #[error("the program under test refused {method}: {error}")]
+    Refused {
+        /// What was asked.
+        method: String,
+        /// What it said.
+        error: String,
     },
     /// Another process said what makes no sense.
     #[error("this makes no sense: {0}")]
