@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 use crate::Error;
 use crate::wait::LIMIT;
 
+/// How a message about what the user did begins.
+pub const ACTIVITY: &str = "User activity in the shared terminal";
+
 /// What a server answered to a call of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
@@ -24,10 +27,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A member of the tool's details, wherever the server puts them.
+    /// A member of the tool's details, null if there is none.
     pub fn detail(&self, name: &str) -> &Value {
-        let places = [&self.result["structuredContent"], &self.result["_meta"], &self.result["_meta"]["details"]];
-        places.into_iter().map(|place| &place[name]).find(|detail| !detail.is_null()).unwrap_or(&Value::Null)
+        &self.result["_meta"]["toolgate"][name]
     }
 
     /// The exit code.
@@ -50,8 +52,8 @@ pub struct Client {
     agrees: bool,
     /// What it was asked whether it may be run, in order.
     pub questions: Vec<String>,
-    /// Notifications that the server sent, in order.
-    pub notes: Vec<Value>,
+    /// What it told above its answers of what the user did, in order.
+    pub told: Vec<String>,
     last: u64,
 }
 
@@ -85,7 +87,7 @@ impl Client {
             methods: BTreeMap::new(),
             agrees,
             questions: Vec::new(),
-            notes: Vec::new(),
+            told: Vec::new(),
             last: 0,
         };
         let us = json!({"name": "terminal-tests", "version": "1"});
@@ -132,7 +134,11 @@ impl Client {
     pub fn answer(&mut self, id: u64, limit: Duration) -> Result<Answer, Error> {
         let result = self.wait(id, limit)?;
         let parts = result["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
-        let text = parts.collect::<Vec<_>>().join("\n");
+        let mut text = parts.collect::<Vec<_>>().join("\n");
+        while let Some((activity, rest)) = activity(&text) {
+            self.told.push(activity.to_owned());
+            text = rest.to_owned();
+        }
         Ok(Answer { text, is_error: result["isError"] == Value::Bool(true), result })
     }
 
@@ -141,9 +147,7 @@ impl Client {
     /// # Errors
     /// If the server has gone or says what makes no sense.
     pub fn has_answered(&mut self, id: u64) -> Result<bool, Error> {
-        while let Ok(line) = self.lines.try_recv() {
-            self.take(&line)?;
-        }
+        self.read_what_came()?;
         Ok(self.early.contains_key(&id))
     }
 
@@ -206,7 +210,7 @@ impl Client {
 
     fn wait(&mut self, id: u64, limit: Duration) -> Result<Value, Error> {
         let end = Instant::now() + limit;
-        let method = self.methods.remove(&id).unwrap_or_default();
+        let method = self.methods.get(&id).cloned().unwrap_or_default();
         loop {
             if let Some(mut answer) = self.early.remove(&id) {
                 return match answer.get_mut("result") {
@@ -222,7 +226,14 @@ impl Client {
         }
     }
 
-    /// Keeps an answer or a notification, and answers a question of the server's.
+    fn read_what_came(&mut self) -> Result<(), Error> {
+        while let Ok(line) = self.lines.try_recv() {
+            self.take(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps an answer, and answers a question of the server's.
     fn take(&mut self, line: &str) -> Result<(), Error> {
         let message: Value = serde_json::from_str(line).map_err(|_| Error::Nonsense(line.to_owned()))?;
         match (message["id"].as_u64(), message["method"].as_str()) {
@@ -237,7 +248,8 @@ impl Client {
                 let error = json!({"code": -32601, "message": "this client cannot"});
                 self.send(&json!({"jsonrpc": "2.0", "id": message["id"], "error": error}))?;
             }
-            _ => self.notes.push(message),
+            // A notification.
+            _ => {}
         }
         Ok(())
     }
@@ -247,6 +259,13 @@ impl Client {
         let said = self.complaints.take().and_then(|thread| thread.join().ok());
         Error::Ended(said.unwrap_or_default())
     }
+}
+
+/// A message about what the user did that stands above a text, and the text.
+fn activity(text: &str) -> Option<(&str, &str)> {
+    let code = text.starts_with(ACTIVITY).then(|| text.find("\n[exit code: "))??;
+    let end = code + text.get(code..)?.find("]\n\n")? + 1;
+    Some((text.get(..end)?, text.get(end..)?.trim_start_matches('\n')))
 }
 
 /// Yes to everything that is asked, or its first choice.

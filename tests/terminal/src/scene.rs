@@ -15,6 +15,9 @@ use crate::wait::until;
 /// What stands for the agent in its pane: it does nothing until the pane is closed.
 const AGENT: &[&str] = &["sh", "-c", "trap '' INT; while :; do sleep 1000; done"];
 
+/// Columns and rows of the user's terminal.
+pub const SIZE: (u32, u32) = (120, 40);
+
 /// A session. With it everything in it ends; a test that fails prints what its panes show.
 #[derive(Debug)]
 pub struct Scene {
@@ -37,17 +40,17 @@ impl Scene {
     /// # Errors
     /// If tmux does not start.
     pub fn new(shell: Shell, prompt: &'static Prompt) -> Result<Self, Error> {
-        Scene::sized(shell, prompt, (120, 40))
+        Scene::with(shell, prompt, SIZE, "")
     }
 
-    /// A session with so many columns and rows.
+    /// A session with so many columns and rows, whose shells then do what `more` says when they start.
     ///
     /// # Errors
     /// If tmux does not start.
-    pub fn sized(shell: Shell, prompt: &'static Prompt, size: (u32, u32)) -> Result<Self, Error> {
+    pub fn with(shell: Shell, prompt: &'static Prompt, size: (u32, u32), more: &str) -> Result<Self, Error> {
         let folder = tempfile::Builder::new().prefix("terminal-").tempdir()?;
         let root = folder.path().canonicalize()?;
-        prompt.lay_out(&root.join("home"), ["", ""])?;
+        prompt.lay_out(&root.join("home"), [more, more])?;
         let tmux = Tmux::start(&root, &root.join("home"), shell, size, AGENT)?;
         tmux.ask(["set-option", "-g", "default-shell", shell.path()])?;
         let agent = tmux.panes()?.pop().unwrap_or_default();
@@ -126,6 +129,16 @@ impl Scene {
             [one] => Ok(one.to_owned()),
             _ => Err(Error::Nonsense(format!("not one shared pane: {lines}"))),
         }
+    }
+
+    /// A pane with a shell that the user has opened.
+    ///
+    /// # Errors
+    /// If tmux says no, or the shell does not start.
+    pub fn users_pane(&self) -> Result<String, Error> {
+        let pane = self.tmux.ask(["split-window", "-d", "-h", "-t", &self.agent, "-P", "-F", "#{pane_id}"])?;
+        self.until_prompt(&pane)?;
+        Ok(pane)
     }
 
     /// Waits until the shell in a pane shows its prompt and nothing else in that line.

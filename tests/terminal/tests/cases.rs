@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod common;
 
 use std::fmt::Write;
