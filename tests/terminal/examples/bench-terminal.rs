@@ -110,6 +110,7 @@ fn theirs(scene: &Scene, pane: &str) -> Result<(), Error> {
     tmux.ask(["display-message", "-p", "-t", pane, "#{pane_current_path}"])?;
     tmux.text(pane, "true")?;
     tmux.keys(pane, &["Enter"])?;
+    tmux.ask(["wait-for", "pi-prompt"])?;
     while sequence()? == before {
         tmux.ask(["wait-for", "pi-prompt"])?;
     }

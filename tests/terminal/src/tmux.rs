@@ -8,6 +8,9 @@ use crate::Error;
 use crate::shell::Shell;
 use crate::wait::until_so;
 
+/// Lines of a pane that are told where something fails.
+const SHOWN: usize = 50;
+
 /// A server with a socket of its own.
 #[derive(Debug)]
 pub struct Tmux {
@@ -133,12 +136,13 @@ impl Tmux {
         Error::Late(format!("{error}\n{}", self.all_shown()))
     }
 
-    /// What all panes show, for a person.
+    /// The last lines of what all panes show, for a person.
     pub fn all_shown(&self) -> String {
         let panes = self.panes().unwrap_or_default();
         let shown = panes.iter().map(|pane| {
             let shown = self.shown(pane).unwrap_or_else(|error| error.to_string());
-            format!("---- {pane}\n{}\n----\n", shown.trim_end())
+            let lines: Vec<_> = shown.trim_end().lines().map(str::trim_end).collect();
+            format!("---- {pane}\n{}\n----\n", lines[lines.len().saturating_sub(SHOWN)..].join("\n"))
         });
         shown.collect()
     }
