@@ -38,6 +38,13 @@ const LONG: Case = (
     "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
     0,
 );
+/// With a prompt of two columns it ends where the row does.
+const ROW: Case = (
+    "row",
+    "echo 01234567890123456789012345678901234567890123456789012345678901234",
+    "01234567890123456789012345678901234567890123456789012345678901234",
+    0,
+);
 const COMPOUND: Case = ("compound", "{\ncat <<'EOF'\n  a\nEOF\necho b\n}", "  a\nb", 0);
 const NOTHING_FOUND: Case = ("not-found", "(exit 127)", "", 127);
 const QUOTED: Case = ("quoted", "echo 'first\nsecond'", "first\nsecond", 0);
@@ -45,8 +52,8 @@ const QUOTED: Case = ("quoted", "echo 'first\nsecond'", "first\nsecond", 0);
 /// Which of them are run one after the other in a pane with this prompt.
 #[rustfmt::skip]
 const PANES: &[(&str, &[Case])] = &[
-    ("plain", &[SIMPLE, SILENT, FAILS, LINES, PARTIAL, PROMPT, WIDE, COLOURED, PROGRESS, LONG, COMPOUND, QUOTED, SCROLLS, CLEAR]),
-    ("two-line", &[SIMPLE, SILENT, LINES, PARTIAL, PROMPT, LONG, COMPOUND, CLEAR]),
+    ("plain", &[SIMPLE, SILENT, FAILS, LINES, PARTIAL, PROMPT, WIDE, COLOURED, PROGRESS, LONG, ROW, COMPOUND, QUOTED, SCROLLS, CLEAR]),
+    ("two-line", &[SIMPLE, SILENT, LINES, PARTIAL, PROMPT, LONG, ROW, COMPOUND, CLEAR]),
     ("coloured", &[SIMPLE, PARTIAL, COMPOUND]),
     ("right", &[SIMPLE, SILENT, FAILS, LONG, COMPOUND, SCROLLS]),
     ("blank-line", &[SIMPLE, SILENT, LINES, PARTIAL, COMPOUND]),

@@ -246,7 +246,12 @@ fn no_key_gets_to_the_agents_own_pane() {
 fn keys_go_to_one_pane_where_the_user_types_into_all() {
     in_both(|scene, client| {
         assert_works(client);
-        scene.tmux.ask(["set-option", "-w", "-t", &scene.agent, "synchronize-panes", "on"]).unwrap();
+        let synchronize =
+            |how| scene.tmux.ask(["set-option", "-w", "-t", &scene.agent, "synchronize-panes", how]).unwrap();
+        synchronize("on");
+        let answer = client.bash("echo works").unwrap();
+        assert!(answer.text == "works" || answer.text.contains("synchronize-panes"), "{}", answer.result);
+        synchronize("off");
         assert_works(client);
         assert_eq!(scene.tmux.shown(&scene.agent).unwrap().trim(), "");
     });

@@ -141,6 +141,21 @@ fn a_long_line_is_one_line() {
 }
 
 #[test]
+fn a_command_may_end_where_the_row_does() {
+    in_both_with("plain", "", |scene, client| {
+        assert_works(client);
+        let width: usize = scene.tmux.format(&scene.shared().unwrap(), "#{pane_width}").unwrap().parse().unwrap();
+        for length in [width - 9, width - 8, width - 7, width - 6, 2 * width - 8, 2 * width - 7, 2 * width - 6] {
+            let word = "x".repeat(length);
+            let answer = client.bash(&format!("echo {word}")).unwrap();
+            assert_answer(&answer, &word, 0);
+            let answer = client.bash(&format!(": {word}xx")).unwrap();
+            assert_answer(&answer, "(no output)", 0);
+        }
+    });
+}
+
+#[test]
 fn a_long_script_is_run_as_a_whole() {
     in_both(|_, client| {
         let script: Vec<_> = (0..200).map(|number| format!("echo line {number}")).collect();

@@ -1,6 +1,7 @@
 //! What the tests share.
 
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use toolgate_terminal_tests::mcp::{Answer, Client};
 use toolgate_terminal_tests::scene::{SIZE, Scene};
@@ -28,12 +29,15 @@ pub(crate) fn in_both_with(prompt: &str, more: &str, test: impl Fn(&Scene, &mut 
     in_both_scenes(prompt, more, |scene| test(scene, &mut scene.server().unwrap()));
 }
 
-/// The same without a server.
+/// The same without a server. What fails in one of them is still tried in the other.
 pub(crate) fn in_both_scenes(prompt: &str, more: &str, test: impl Fn(&Scene)) {
-    for shell in SHELLS.into_iter().filter(|shell| !left_out(*shell)) {
-        let prompt = Prompt::named(prompt).expect("a prompt");
-        test(&Scene::with(shell, prompt, SIZE, more).unwrap());
-    }
+    let prompt = Prompt::named(prompt).expect("a prompt");
+    let fails = |shell: &Shell| {
+        let run = || test(&Scene::with(*shell, prompt, SIZE, more).unwrap());
+        catch_unwind(AssertUnwindSafe(run)).is_err()
+    };
+    let failed: Vec<Shell> = SHELLS.into_iter().filter(|shell| !left_out(*shell)).filter(fails).collect();
+    assert!(failed.is_empty(), "failed in {failed:?}");
 }
 
 /// Text and exit code must be these.
