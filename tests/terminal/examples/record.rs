@@ -164,7 +164,7 @@ impl Pane {
         // zsh breaks a long line itself, so that tmux does not know that it is one.
         let end = command.rsplit('\n').next().unwrap_or_default();
         let end = end.char_indices().nth_back(9).map_or(end, |(at, _)| &end[at..]);
-        self.once(command, |capture| capture.before_cursor.ends_with(end))
+        self.once(command, |capture| capture.before_cursor.ends_with(end) || capture.text.trim_end().ends_with(end))
     }
 
     fn once(&self, what: &str, so: impl Fn(&Capture) -> bool) -> Result<Capture, Error> {
