@@ -82,7 +82,9 @@ const offers = {
 
 /** What becomes of a command that runs in the terminal. */
 const terminal = {
-	"exit 2": (id) => result(id, { text: "gone\n\nCommand exited with code 2", is_error: true, details: { exitCode: 2 } }),
+	"exit 2": (id) => result(id, { text: "gone", is_error: true, details: { exitCode: 2 } }),
+	"sudo rm": (id) => result(id, { text: "it would remove", is_error: true }),
+	vim: (id) => result(id, { text: "vim waits", is_error: true, details: { exitCode: null } }),
 	later: (id) => setTimeout(() => result(id, { text: "done later", is_error: false, details: {} }), 300),
 	die: () => process.exit(7),
 	hang: () => {},
