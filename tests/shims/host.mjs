@@ -113,6 +113,7 @@ function answer(table, frame) {
 	found ? table[found](frame.id, frame) : result(frame.id, table === terminal ? { text: `ran ${command}`, is_error: false, details: { exitCode: 0 } } : {});
 }
 
+if (name === "deaf") setInterval(() => {}, 1_000);
 createInterface({ input: process.stdin }).on("line", (line) => {
 	const frame = JSON.parse(line);
 	log({ ...frame, size: line.length });

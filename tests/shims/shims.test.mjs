@@ -644,11 +644,14 @@ shared("a run that the user cancels", async (agent, host) => {
 	assert.deepEqual(heard(host).filter((frame) => frame.cancel).map((frame) => frame.id), [id]);
 });
 
-shared("the end of the session ends a run", async (agent) => {
+shared("the end of the session ends a run, and waits for the host's end", async (agent, host) => {
 	const run = agent.run("hang");
 	await agent.end();
 	matches(await run, { error: /the session has ended/ });
+	assert.ok(!alive(heard(host)[0].pid));
 });
+
+shared("a host that does not end is not waited for", (agent) => agent.end(), { name: "deaf", constants: { END_MS: 300 } });
 
 shared("calls are judged although the terminal is shared, and a run delays no verdict", async (agent) => {
 	const run = agent.run("later");

@@ -108,10 +108,19 @@ class Host {
 		this.request(event, payload, context).catch(() => {});
 	}
 
-	/** Ends the host: by the end of its input, and by force if the agent goes first. */
-	stop() {
-		this.child?.stdin.end();
+	/**
+	 * Ends the host: by the end of its input, and by force if the agent goes first. The promise is for
+	 * its end, or for so many milliseconds if that takes longer.
+	 */
+	async stop(wait = 0) {
+		const { child } = this;
+		child?.stdin.end();
 		this.leave("the session has ended");
+		if (!child || child.exitCode !== null || child.signalCode !== null) return;
+		let timer;
+		const ended = new Promise((done) => child.once("exit", done));
+		await Promise.race([ended, new Promise((done) => { timer = setTimeout(done, wait); })]);
+		clearTimeout(timer);
 	}
 
 	start() {

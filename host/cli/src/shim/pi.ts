@@ -19,6 +19,7 @@ const FOLDED_LINES = 8; // of a report that is not unfolded
 const BLOCKED_EXIT = 126; // what a shell gives for a command that it may not run
 const TOOLS_MS = 5_000; // for the answer that says which tools the shared terminal has
 const RUN_MS = 2_147_483_647; // for that of such a tool, which has a time limit of its own; no timer takes longer
+const END_MS = 3_000; // for the end of a host that has shared the terminal
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 export default function toolgate(pi: ExtensionAPI): void {
@@ -90,7 +91,8 @@ export default function toolgate(pi: ExtensionAPI): void {
 	});
 	pi.on("session_shutdown", async (event, ctx) => {
 		if (host.child) await host.observe("session_shutdown", payload(event, ctx), ctx, { wait: 1_000 });
-		host.stop();
+		// The host of the next session, which may begin at once, has to find the terminal free.
+		await host.stop(TERMINAL ? END_MS : 0);
 	});
 
 	for (const kind of [DIAGNOSTICS, REPORT, ACTIVITY]) {
