@@ -1,0 +1,406 @@
+//! The shared terminal as a session has it: the tools of the component that drives it, run one after the other, and the
+//! text that they type judged once more.
+//!
+//! The component has an instance of its own here. A command that takes its time delays no verdict: these are given by
+//! other instances, and wait for nothing of this.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio::sync::mpsc::UnboundedReceiver;
+use toolgate_host::capability::{Answer, LocalClock, LocalLog, Message, Terminal, Ui};
+use toolgate_host::{
+    CallError, Capabilities, Decision, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, Verdict, plain,
+    shortened,
+};
+
+use crate::agent::{self, Dialect, Scene, reason_text};
+use crate::approvals::{Approvals, Approved};
+use crate::desk::{Desk, User};
+use crate::judge::Judge;
+use crate::lease::Leases;
+use crate::packs::Packs;
+use crate::place;
+use crate::plugins::Plugins;
+use crate::watch::Watch;
+
+/// The exit code of a command that was cancelled.
+const CANCELLED: i32 = 130;
+
+/// How long a component has to end a command that is cancelled.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long it has at the end of the session.
+const END: Duration = Duration::from_secs(2);
+
+/// Characters of a verdict in a pane's border.
+const BORDER: usize = 160;
+
+/// Tools, and who is told of what happens.
+#[async_trait]
+pub(crate) trait Provides: Send + Sync {
+    async fn tools(&self) -> Result<Vec<ProvidedTool>, CallError>;
+    async fn run(&self, tool: &ProvidedTool, input: &str) -> Result<ToolOutput, CallError>;
+    async fn signalled(&self, signal: &Signal);
+    async fn timer(&self, id: &str);
+    async fn shutdown(&self, reason: &str);
+}
+
+#[async_trait]
+impl Provides for Provider {
+    async fn tools(&self) -> Result<Vec<ProvidedTool>, CallError> {
+        Provider::tools(self).await
+    }
+
+    async fn run(&self, tool: &ProvidedTool, input: &str) -> Result<ToolOutput, CallError> {
+        Provider::run(self, tool, input).await
+    }
+
+    async fn signalled(&self, signal: &Signal) {
+        Provider::signalled(self, signal).await;
+    }
+
+    async fn timer(&self, id: &str) {
+        Provider::timer(self, id).await;
+    }
+
+    async fn shutdown(&self, reason: &str) {
+        Provider::shutdown(self, reason).await;
+    }
+}
+
+/// What a session does with the terminal itself, beside what the component may.
+#[async_trait]
+pub(crate) trait Panes: Send + Sync {
+    /// The pane that the user has named for sharing.
+    fn target(&self) -> Option<String>;
+    /// Ends the waits of the tool that runs, until `resume`.
+    fn cancel(&self);
+    fn resume(&self);
+    /// Shows a text in a pane's border, or takes it away.
+    async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
+}
+
+/// What a session is opened with.
+pub(crate) struct Opening<'a> {
+    pub(crate) agent: &'static dyn Dialect,
+    pub(crate) plugin: &'a Plugin,
+    pub(crate) packs: &'a Packs,
+    pub(crate) plugins: &'a Plugins,
+    pub(crate) scene: &'a Scene,
+    /// Whether there is to be a pane at once.
+    pub(crate) open: bool,
+    /// Whether verdicts are shown in the pane's border.
+    pub(crate) border: bool,
+}
+
+/// A tool that is to run.
+pub(crate) struct Run<'a> {
+    pub(crate) tool: &'a str,
+    /// The agent's id of the call, as it was judged.
+    pub(crate) id: &'a str,
+    pub(crate) input: &'a Value,
+    pub(crate) scene: Scene,
+}
+
+/// Judges what is typed.
+pub(crate) struct Typist {
+    agent: &'static dyn Dialect,
+    packs: Packs,
+    plugins: Plugins,
+    judge: Judge,
+    now: Mutex<Now>,
+}
+
+/// For whom something is typed.
+#[derive(Clone, Default)]
+struct Now {
+    scene: Scene,
+    id: String,
+    approved: Approved,
+}
+
+impl Typist {
+    /// For the calls of a session.
+    pub(crate) fn new(opening: &Opening<'_>) -> Self {
+        let Opening { agent, plugin, packs, plugins, scene, .. } = *opening;
+        Typist {
+            agent,
+            packs: packs.clone(),
+            plugins: plugins.clone(),
+            judge: Judge::ForMany { plugin: Box::new(plugin.clone()), frames: None },
+            now: Mutex::new(Now { scene: scene.clone(), ..Now::default() }),
+        }
+    }
+
+    /// Whether a line may be typed into a shell in this directory. The error is the reason.
+    pub(crate) async fn judge(&self, line: &str, cwd: &str) -> Result<(), String> {
+        let Now { mut scene, id, approved } = self.now().clone();
+        // The rules of the agent's own project hold wherever the shell is.
+        let mut call = agent::typed(self.agent, &scene, &id, line)?;
+        cwd.clone_into(&mut call.cwd);
+        cwd.clone_into(&mut scene.cwd);
+        let Typist { agent, packs, plugins, judge, .. } = self;
+        let desk =
+            Desk { agent: *agent, packs, plugins, judge, watch: &Watch::Plugins, user: User::Nobody, terminal: None };
+        desk.typed(scene, call, &approved).await
+    }
+
+    fn now(&self) -> std::sync::MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, scene: Scene, id: &str, approved: Approved) {
+        *self.now() = Now { scene, id: id.to_owned(), approved };
+    }
+
+    fn end(&self) {
+        let mut now = self.now();
+        now.id.clear();
+        now.approved = Approved::default();
+    }
+}
+
+/// The shared terminal of a session.
+pub(crate) struct Shared {
+    provider: Arc<dyn Provides>,
+    panes: Arc<dyn Panes>,
+    typist: Arc<Typist>,
+    approvals: Approvals,
+    offered: OnceCell<Vec<ProvidedTool>>,
+    turn: tokio::sync::Mutex<()>,
+    /// The pane that was last typed into, as far as it is known.
+    pane: Mutex<Option<String>>,
+    border: bool,
+    leases: Leases,
+}
+
+impl Shared {
+    /// Starts the component. `signals`: what the terminal has to say.
+    pub(crate) fn open<T>(
+        opening: &Opening<'_>,
+        typist: Arc<Typist>,
+        terminal: T,
+        signals: UnboundedReceiver<Signal>,
+        ui: impl Ui + 'static,
+        message: impl Message + 'static,
+    ) -> Arc<Self>
+    where
+        T: Terminal + Panes + Clone + 'static,
+    {
+        let (due, called) = tokio::sync::mpsc::unbounded_channel();
+        let granted = Capabilities::denied().terminal(terminal.clone()).ui(ui).message(message).log(LocalLog);
+        let granted = granted.clock(LocalClock::waking(due));
+        let target = Panes::target(&terminal);
+        let context =
+            json!({ "schema": 1, "agent": opening.agent.name(), "target": target, "open": opening.open }).to_string();
+        let session = Session {
+            home: place::home(),
+            workspace_root: opening.scene.root.clone(),
+            context,
+            ..Session::in_folder(&opening.scene.cwd)
+        };
+        let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
+        let shared = Self::with(provider, Arc::new(terminal), typist, opening.border, Leases::of_user());
+        tokio::spawn(tell(Arc::downgrade(&shared.provider), signals, called));
+        shared
+    }
+
+    /// One of these parts.
+    fn with(
+        provider: Arc<dyn Provides>,
+        panes: Arc<dyn Panes>,
+        typist: Arc<Typist>,
+        border: bool,
+        leases: Leases,
+    ) -> Arc<Self> {
+        let pane = Mutex::new(panes.target());
+        Arc::new(Shared {
+            provider,
+            panes,
+            typist,
+            approvals: Approvals::default(),
+            offered: OnceCell::new(),
+            turn: tokio::sync::Mutex::default(),
+            pane,
+            border,
+            leases,
+        })
+    }
+
+    /// What was let through for calls that are about to run.
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// The tools that are offered.
+    ///
+    /// # Errors
+    /// If the component fails.
+    pub(crate) async fn tools(&self) -> Result<&[ProvidedTool], CallError> {
+        self.offered.get_or_try_init(|| self.provider.tools()).await.map(Vec::as_slice)
+    }
+
+    /// Runs a tool. Whatever goes wrong is an output that says so. The call has been judged; what was let through for it
+    /// counts for this run.
+    pub(crate) async fn run(&self, run: Run<'_>, cancelled: impl Future<Output = ()>) -> ToolOutput {
+        let tools = match self.tools().await {
+            Ok(tools) => tools,
+            Err(error) => return failed(error.to_string()),
+        };
+        let Some(tool) = tools.iter().find(|tool| tool.name == run.tool) else {
+            return failed(format!("there is no tool {}", shortened(&plain(run.tool), BORDER)));
+        };
+        let command = run.input.get("command").and_then(Value::as_str).unwrap_or_default();
+        let approved = self.approvals.take(run.id, command);
+        let input = run.input.to_string();
+        let mut cancelled = std::pin::pin!(cancelled);
+        if tool.alongside {
+            return tokio::select! {
+                output = self.provider.run(tool, &input) => output.unwrap_or_else(|error| failed(error.to_string())),
+                () = &mut cancelled => stopped(command),
+            };
+        }
+        let _turn = tokio::select! {
+            turn = self.turn.lock() => turn,
+            () = &mut cancelled => return stopped(command),
+        };
+        if let Err(why) = self.leases.take(self.panes.target().as_deref()) {
+            return failed(why);
+        }
+        self.typist.begin(run.scene, run.id, approved);
+        let _running = Running(self);
+        let mut work = self.provider.run(tool, &input);
+        let output = tokio::select! {
+            output = &mut work => output,
+            () = cancelled => {
+                self.panes.cancel();
+                // One that does not end by then is dropped, and with it its instance.
+                match tokio::time::timeout(GRACE, work).await {
+                    Ok(output) => output,
+                    Err(_) => return stopped(command),
+                }
+            }
+        };
+        let output = output.unwrap_or_else(|error| failed(error.to_string()));
+        self.typed_into(&output);
+        output
+    }
+
+    /// Remembers the pane that a tool says it has used.
+    fn typed_into(&self, output: &ToolOutput) {
+        let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
+        let Some(pane) = details.get("pane").and_then(Value::as_str) else { return };
+        if let Err(why) = self.leases.take(Some(pane)) {
+            tracing::warn!(pane, why, "the pane is driven by another process as well");
+        }
+        *self.pane.lock().unwrap_or_else(PoisonError::into_inner) = Some(pane.to_owned());
+    }
+
+    /// Shows a verdict in the pane's border, if that is wanted; one that lets a call run takes the last one away.
+    pub(crate) fn show(&self, verdict: &Verdict) {
+        let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(pane) = pane.filter(|_| self.border) else { return };
+        let (panes, text) = (Arc::clone(&self.panes), in_border(verdict));
+        // Nobody waits for what is only shown.
+        tokio::spawn(async move {
+            if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
+                tracing::warn!(?error, pane, "the verdict is not shown");
+            }
+        });
+    }
+
+    /// Ends the session, and what it still waits for.
+    pub(crate) async fn shutdown(&self, reason: &str) {
+        self.panes.cancel();
+        let ended = async {
+            let _turn = self.turn.lock().await;
+            self.provider.shutdown(reason).await;
+            let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(pane) = pane.filter(|_| self.border) {
+                // A pane that is gone shows nothing any more.
+                let _ = self.panes.show_in_border(&pane, None).await;
+            }
+        };
+        if tokio::time::timeout(END, ended).await.is_err() {
+            tracing::warn!("the shared terminal is left as it is");
+        }
+    }
+}
+
+/// The terminal that this process is in. None outside tmux.
+pub(crate) fn local(
+    opening: &Opening<'_>,
+    ui: impl Ui + 'static,
+    message: impl Message + 'static,
+) -> Option<Arc<Shared>> {
+    let _ = (opening, ui, message);
+    None
+}
+
+/// Waits until this process is told to end, so that nothing it has started is left behind.
+pub(crate) async fn told_to_end() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    std::future::poll_fn(|context| {
+        let told = signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+        if told { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+}
+
+/// Forgets what was let through for a run when that ends, however it ends.
+struct Running<'a>(&'a Shared);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.typist.end();
+        self.0.panes.resume();
+    }
+}
+
+/// Tells a component what happens, until it is gone.
+async fn tell(
+    provider: Weak<dyn Provides>,
+    mut signals: UnboundedReceiver<Signal>,
+    mut timers: UnboundedReceiver<String>,
+) {
+    loop {
+        tokio::select! {
+            Some(signal) = signals.recv() => match provider.upgrade() {
+                Some(provider) => provider.signalled(&signal).await,
+                None => return,
+            },
+            Some(id) = timers.recv() => match provider.upgrade() {
+                Some(provider) => provider.timer(&id).await,
+                None => return,
+            },
+            else => return,
+        }
+    }
+}
+
+/// A verdict in a few words; none if the call runs.
+fn in_border(verdict: &Verdict) -> Option<String> {
+    match &verdict.decision {
+        Decision::Block(reason) => {
+            Some(shortened(&plain(&format!("blocked: {}", reason_text(verdict, reason))), BORDER))
+        }
+        Decision::Ask(reason) => Some(shortened(&plain(&format!("asked: {}", reason_text(verdict, reason))), BORDER)),
+        Decision::Pass | Decision::Rewrite(_) => None,
+    }
+}
+
+fn failed(why: String) -> ToolOutput {
+    ToolOutput { text: why, is_error: true, details: String::new() }
+}
+
+/// The output of a tool that did not run to its end because nobody wants to know any more.
+fn stopped(command: &str) -> ToolOutput {
+    let details = json!({ "schema": 1, "command": command, "exitCode": CANCELLED }).to_string();
+    ToolOutput { text: "Cancelled".to_owned(), is_error: true, details }
+}
