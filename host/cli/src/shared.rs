@@ -404,3 +404,253 @@ fn stopped(command: &str) -> ToolOutput {
     let details = json!({ "schema": 1, "command": command, "exitCode": CANCELLED }).to_string();
     ToolOutput { text: "Cancelled".to_owned(), is_error: true, details }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::agent::mcp::Mcp;
+
+    /// A component that types one line and waits until it is told to end.
+    struct Fake {
+        typist: Arc<Typist>,
+        panes: Arc<FakePanes>,
+        line: &'static str,
+        waits: bool,
+        typing: Notify,
+    }
+
+    #[derive(Default)]
+    struct FakePanes {
+        cancelled: Notify,
+        resumed: AtomicUsize,
+        shown: Mutex<Vec<Option<String>>>,
+        drawn: Notify,
+    }
+
+    #[async_trait]
+    impl Panes for FakePanes {
+        fn target(&self) -> Option<String> {
+            Some("%7".to_owned())
+        }
+
+        fn cancel(&self) {
+            self.cancelled.notify_one();
+        }
+
+        fn resume(&self) {
+            self.resumed.fetch_add(1, Ordering::Relaxed);
+        }
+
+        async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()> {
+            assert_eq!(pane, "%7");
+            self.shown.lock().expect("no panic").push(text.map(str::to_owned));
+            self.drawn.notify_one();
+            Ok(())
+        }
+    }
+
+    fn provided(name: &str, alongside: bool) -> ProvidedTool {
+        ProvidedTool {
+            name: name.to_owned(),
+            description: String::new(),
+            input_schema: "{}".to_owned(),
+            alongside,
+            longest: 1,
+        }
+    }
+
+    #[async_trait]
+    impl Provides for Fake {
+        async fn tools(&self) -> Result<Vec<ProvidedTool>, CallError> {
+            Ok(vec![provided("bash", false), provided("read_terminal", true), provided("broken", false)])
+        }
+
+        async fn run(&self, tool: &ProvidedTool, _input: &str) -> Result<ToolOutput, CallError> {
+            let output =
+                |text: String| Ok(ToolOutput { text, is_error: false, details: r#"{"schema":1,"pane":"%7"}"#.into() });
+            match tool.name.as_str() {
+                "read_terminal" => output("screen".to_owned()),
+                "broken" => Err(CallError::Deadline),
+                _ => {
+                    let typed = self.typist.judge(self.line, "/none").await;
+                    self.typing.notify_one();
+                    if self.waits {
+                        self.panes.cancelled.notified().await;
+                        return output("interrupted".to_owned());
+                    }
+                    output(typed.map_or_else(|why| format!("denied: {why}"), |()| "typed".to_owned()))
+                }
+            }
+        }
+
+        async fn signalled(&self, _signal: &Signal) {}
+        async fn timer(&self, _id: &str) {}
+        async fn shutdown(&self, _reason: &str) {}
+    }
+
+    /// Set for a test that is to have a home of its own.
+    const ALONE: &str = "TOOLGATE_TEST_ALONE";
+
+    /// Whether this process is one with a home of its own. If not, the test is run in such a process: nobody's rules are to be
+    /// in force, and nobody's log is to be written.
+    fn alone(test: &str) -> bool {
+        if std::env::var_os(ALONE).is_some() {
+            return true;
+        }
+        let home = tempfile::tempdir().expect("a scratch folder");
+        let program = std::env::current_exe().expect("this program");
+        let ended = std::process::Command::new(program)
+            .args(["--exact", &format!("shared::tests::{test}"), "--nocapture"])
+            .env_clear()
+            .envs([("HOME", home.path()), (ALONE, std::path::Path::new("1"))])
+            .status();
+        assert!(ended.expect("it starts").success(), "{test}");
+        false
+    }
+
+    struct Parts {
+        shared: Arc<Shared>,
+        panes: Arc<FakePanes>,
+        fake: Arc<Fake>,
+        plugin: Plugin,
+    }
+
+    fn scene() -> Scene {
+        Scene { cwd: "/none".to_owned(), root: "/none".to_owned(), ..Scene::default() }
+    }
+
+    fn parts(line: &'static str, waits: bool) -> Parts {
+        let plugin = place::default_plugin().expect("a plugin");
+        let opening = Opening {
+            agent: &Mcp,
+            plugin: &plugin,
+            packs: &Packs::default(),
+            plugins: &Plugins::default(),
+            scene: &scene(),
+            open: false,
+            border: true,
+        };
+        let typist = Arc::new(Typist::new(&opening));
+        let panes = Arc::new(FakePanes::default());
+        let (typing, of_fake) = (Notify::new(), Arc::clone(&panes));
+        let fake = Arc::new(Fake { typist: Arc::clone(&typist), panes: of_fake, line, waits, typing });
+        let shared = Shared::with(fake.clone(), panes.clone(), typist, true, Leases::default());
+        Parts { shared, panes, fake, plugin }
+    }
+
+    async fn run(shared: &Shared, tool: &str, command: &str) -> ToolOutput {
+        let run = Run { tool, id: "1", input: &json!({ "command": command }), scene: scene() };
+        shared.run(run, std::future::pending()).await
+    }
+
+    /// What a verdict on the command leaves behind that a person has let pass.
+    async fn approve(parts: &Parts, command: &str) {
+        let call = agent::typed(&Mcp, &scene(), "1", command).expect("a call");
+        let gate = toolgate_host::Gate::new(
+            parts.plugin.clone(),
+            Session::in_folder("/none"),
+            place::granted(toolgate_host::capability::LocalFiles::new(), None),
+        );
+        let judged = gate.judge(&call).await;
+        assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");
+        parts.shared.approvals().note(&call, &judged, &Verdict::pass());
+    }
+
+    #[tokio::test]
+    async fn what_is_typed_is_judged_and_asked_about_once() {
+        if !alone("what_is_typed_is_judged_and_asked_about_once") {
+            return;
+        }
+        // What is let through, what the tool is run with, what it types, and whether it may.
+        let push = "git push --force";
+        let cases = [
+            (None, "ls", "ls", true),
+            (None, "ls", "rm -rf ~", false),
+            (None, push, push, false),
+            (Some(push), push, push, true),
+            (Some(push), push, "{ git push --force\n}", true),
+            (Some(push), push, "git push --force; rm -rf ~", false),
+            (Some(push), push, "git push --force; git push --force", false),
+            (Some(push), push, "git push --force origin other", false),
+            // Approved for another call.
+            (Some(push), "git  push --force", push, false),
+        ];
+        for (approved, command, line, expected) in cases {
+            let parts = parts(line, false);
+            if let Some(approved) = approved {
+                approve(&parts, approved).await;
+            }
+            let output = run(&parts.shared, "bash", command).await.text;
+            assert_eq!(output == "typed", expected, "{approved:?} {command} {line}: {output}");
+            let again = run(&parts.shared, "bash", command).await.text;
+            assert_eq!(again == "typed", expected && approved.is_none(), "forgotten with the run: {again}");
+        }
+    }
+
+    #[tokio::test]
+    async fn tools_that_are_not_there_or_fail_are_errors() {
+        let parts = parts("ls", false);
+        let cases = [
+            ("bash", false, "typed"),
+            ("read_terminal", false, "screen"),
+            ("other", true, "there is no tool other"),
+            ("broken", true, "the component computed longer than it may"),
+        ];
+        for (tool, is_error, text) in cases {
+            let output = run(&parts.shared, tool, "ls").await;
+            assert_eq!((output.is_error, output.text.as_str()), (is_error, text));
+        }
+    }
+
+    /// A command that takes its time holds up neither a verdict nor a look at the terminal, and only the next one waits.
+    #[tokio::test]
+    async fn a_long_command_delays_no_verdict_and_can_be_cancelled() {
+        if !alone("a_long_command_delays_no_verdict_and_can_be_cancelled") {
+            return;
+        }
+        let Parts { shared, panes, fake, plugin } = parts("sleep 120", true);
+        let (cancel, cancelled) = tokio::sync::oneshot::channel::<()>();
+        let first = {
+            let shared = Arc::clone(&shared);
+            tokio::spawn(async move {
+                let run = Run { tool: "bash", id: "1", input: &json!({ "command": "sleep 120" }), scene: scene() };
+                shared.run(run, async { drop(cancelled.await) }).await
+            })
+        };
+        fake.typing.notified().await;
+        assert_eq!(run(&shared, "read_terminal", "").await.text, "screen");
+        let (packs, plugins) = (&Packs::default(), &Plugins::default());
+        let judge = &Judge::ForMany { plugin: Box::new(plugin), frames: None };
+        let (watch, terminal) = (&Watch::Plugins, Some(&*shared));
+        let desk = Desk { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
+        let payload = crate::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
+        let said = desk.answer(None, payload.to_string().as_bytes()).await;
+        assert!(said.contains("\"block\":true"), "{said}");
+        // It is said in the border.
+        panes.drawn.notified().await;
+        let shown = panes.shown.lock().expect("no panic").clone();
+        assert!(shown.iter().flatten().any(|text| text.starts_with("blocked: ")), "{shown:?}");
+        // One that waits for its turn is cancelled without having run.
+        let waiting = Run { tool: "bash", id: "3", input: &json!({ "command": "ls" }), scene: scene() };
+        let output = shared.run(waiting, async {}).await;
+        assert_eq!((output.text.as_str(), output.is_error), ("Cancelled", true));
+        assert!(output.details.contains("\"exitCode\":130"), "{}", output.details);
+        assert_eq!(panes.resumed.load(Ordering::Relaxed), 0, "the first still runs");
+        cancel.send(()).expect("it runs");
+        assert_eq!(first.await.expect("no panic").text, "interrupted");
+        assert_eq!(panes.resumed.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_verdict_is_shown_in_a_few_words() {
+        let block = Verdict::block("user:x", format!("no\u{1b}[31m\n{}", "y".repeat(1_000)));
+        let shown = in_border(&block).expect("it is shown");
+        assert!(shown.starts_with("blocked: no") && shown.chars().count() <= BORDER + 8, "{shown}");
+        assert!(!shown.chars().any(char::is_control));
+        assert_eq!(in_border(&Verdict::pass()), None);
+    }
+}
