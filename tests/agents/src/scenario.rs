@@ -25,8 +25,8 @@ const FOUND: &str = "SC2086";
 
 /// What a command prints that does not have it in its own text.
 const MARKER: &str = "marker-42";
-/// That command, and the bad one after it.
-const SHOWN: [&str; 2] = ["echo marker-$((40+2)) | tee one.txt", BAD];
+/// That command, which no agent minds (Gemini refuses `$(`), and the bad one after it.
+const SHOWN: [&str; 2] = [r"printf 'marker-%d\n' 42 | tee one.txt", BAD];
 
 /// What goes wrong with Toolgate during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
