@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use proptest::prelude::*;
 use serde_json::Value;
 use toolgate_guest::mirror::{Activity, Ends, Prompt, Screen, Shell, between, bounded, last_command};
 
@@ -65,4 +66,60 @@ fn the_output_of_a_command_is_what_it_wrote() {
     }
     assert!(count >= 25, "{count} captures");
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+proptest! {
+    /// Whatever was on the screen before, whatever a command writes and however much of it has scrolled away by then.
+    #[test]
+    fn output_is_found_between_any_texts(
+        before in proptest::collection::vec("[ab$] ?[xy]?", 0..8),
+        typed in "[xy]{1,3}",
+        written in proptest::collection::vec("([ab$]|\\$ x|\\$ )?[xy]?", 0..8),
+        height in 1..3usize,
+        gone in 0..4usize,
+    ) {
+        let screen = |lines: &[String], cursor: &str| Screen {
+            text: lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n"),
+            before_cursor: cursor.to_owned(),
+            width: 80,
+            height: 24,
+            ..Screen::default()
+        };
+        let info = vec!["info ~/project".to_owned(); height - 1];
+        let line = |lines: &[String], last: &str| [lines, &info, &[last.to_owned()]].concat();
+        let empty = screen(&line(&before, "$"), "$ ");
+        let entered = line(&before, &format!("$ {typed}"));
+        let prompt = Prompt::of(Shell::Zsh, &empty, height);
+        let after = line(&[&entered[..], &written[..]].concat(), "$");
+        // The top has scrolled away, but not the command.
+        let gone = gone.min(before.len());
+        let output = between(
+            &screen(&entered, &format!("$ {typed}")),
+            &screen(&after[gone..], "$ "),
+            &prompt,
+            Ends::Prompt,
+        );
+        let expected = written.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
+        prop_assert_eq!(output.text, expected.trim_end());
+    }
+
+    /// No text makes the parser fail, and no answer is longer than an agent is given.
+    #[test]
+    fn any_screens_are_read(typed in ".{0,40}(\n.{0,10}){0,5}", after in "(.{0,20}\n){0,9}.{0,20}", cursor in ".{0,9}", height in 0..9usize) {
+        let screen = |text: String, cursor: &str| Screen {
+            text,
+            before_cursor: cursor.to_owned(),
+            width: 20,
+            height: 5,
+            ..Screen::default()
+        };
+        for shell in [Shell::Bash, Shell::Zsh] {
+            let prompt = Prompt::of(shell, &screen(after.clone(), &cursor), height);
+            let (typed, after) = (screen(typed.clone(), &cursor), screen(after.clone(), &cursor));
+            for ends in [Ends::Running, Ends::Prompt, Ends::More] {
+                prop_assert!(bounded(&between(&typed, &after, &prompt, ends)).len() < 60 << 10);
+            }
+            last_command(Some(&typed), &after, &prompt, &prompt.after(&after));
+        }
+    }
 }

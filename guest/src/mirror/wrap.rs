@@ -154,3 +154,83 @@ fn ansi_quoted(text: &str) -> String {
     }
     quoted + "'"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_typed_so_that_it_leaves_nothing_behind() {
+        // The command, whether the shell is elsewhere and whether it takes pastes, and what is typed.
+        let cases: &[(&str, bool, bool, &str)] = &[
+            ("ls -l", false, true, "ls -l"),
+            ("ls -l", true, true, "cd '/p q' && ls -l"),
+            ("  make && make test\n", false, true, "make && make test"),
+            ("make && make test", true, true, "cd '/p q' && (make && make test)"),
+            ("echo \"a!b\" | grep a", false, true, "echo \"a!b\" | grep a"),
+            ("A=1 make", false, true, "A=1 make"),
+            ("npm run dev &", false, true, "npm run dev &"),
+            ("npm run dev &", true, true, "cd '/p q' && (npm run dev &)"),
+            ("echo a\\ ", false, true, "echo a\\ "),
+            // What may change the shell.
+            ("cd src && make", false, true, "(cd src && make)"),
+            ("A=1", false, true, "(A=1)"),
+            ("export A=1; make", false, true, "(export A=1; make)"),
+            ("alias ls='rm -rf'", false, true, "(alias ls='rm -rf')"),
+            ("\\cd /", false, true, "(\\cd /)"),
+            ("exit 3", false, true, "(exit 3)"),
+            ("exec sh", false, true, "(exec sh)"),
+            ("PROMPT_COMMAND=", false, true, "(PROMPT_COMMAND=)"),
+            ("f() { rm -rf \"$1\"; }", false, true, "(f() { rm -rf \"$1\"; })"),
+            ("function f { ls; }", false, true, "(function f { ls; })"),
+            ("for HOME in /; do true; done", false, true, "(for HOME in /; do true; done)"),
+            ("echo ${x:=3}", false, true, "(echo ${x:=3})"),
+            ("echo $((x = 3))", false, true, "(echo $((x = 3)))"),
+            ("printf -v HOME /", false, true, "(printf -v HOME /)"),
+            ("printf foo", false, true, "printf foo"),
+            ("$x y", false, true, "($x y)"),
+            ("> file", false, true, "(> file)"),
+            ("ls; cd /", false, true, "(ls; cd /)"),
+            ("git format-patch -1", false, true, "git format-patch -1"),
+            // Comments.
+            ("ls # all", false, true, "ls # all"),
+            ("cd / # there", false, true, "(eval $'cd / # there')"),
+            ("make && ls # all", true, true, "cd '/p q' && (eval $'make && ls # all')"),
+            // Several lines.
+            ("ls\nmake", false, true, "{\nls\nmake\n}"),
+            ("ls\r\nmake", false, true, "{\nls\nmake\n}"),
+            ("ls\nmake", true, true, "cd '/p q' && {\nls\nmake\n}"),
+            ("cat <<'E'\na\nE", false, true, "{\ncat <<'E'\na\nE\n}"),
+            ("cd /\nls # all", false, true, "(\ncd /\nls # all\n)"),
+            ("printf 'a\tb'", false, true, "{\nprintf 'a\tb'\n}"),
+            ("ls\nmake", false, false, "(eval $'ls\\nmake')"),
+            // What the shell would wait with, or does not take.
+            ("echo 'it", false, true, "(eval $'echo \\'it')"),
+            ("echo a \\", false, true, "(eval $'echo a \\\\')"),
+            ("cat <<E", false, true, "(eval $'cat <<E')"),
+            ("cat <<E\na\n  E", false, true, "(eval $'cat <<E\\na\\n  E')"),
+            ("a\n}\n{ b", false, true, "(eval $'a\\n}\\n{ b')"),
+            ("a)\n(b", false, true, "(eval $'a)\\n(b')"),
+            ("if true", true, true, "cd '/p q' && (eval $'if true')"),
+            ("echo \u{1b}[200~", false, true, "(eval $'echo \\x1b[200~')"),
+            ("echo \u{9b}x", false, true, "(eval $'echo \\xc2\\x9bx')"),
+            ("echo a\rrm b", false, true, "(eval $'echo a\\x0drm b')"),
+        ];
+        for (command, elsewhere, pastes, expected) in cases {
+            let form = wrap(command, elsewhere.then_some("/p q"), *pastes).expect("it can be typed");
+            assert_eq!(form.text(), *expected, "{command:?}");
+            assert_eq!(matches!(form, Form::Paste(_)), expected.contains(['\n', '\t']), "{command:?}");
+        }
+        for command in ["", " \n", "fc -s rm", "history -d 3", "ls; r rm=ls", "command fc -l", "builtin history"] {
+            assert!(wrap(command, None, true).is_err(), "{command:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_for_any_shell() {
+        let cases = [("/p", "'/p'"), ("it's", r"'it'\''s'"), ("a\nb'c\\", r"$'a\nb\'c\\'"), ("$0", "'$0'")];
+        for (text, expected) in cases {
+            assert_eq!(quoted(text), expected);
+        }
+    }
+}

@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
-use toolgate_host::{Action, Decision, Finding, ToolCall, Verdict};
+use toolgate_host::{Action, Decision, Finding, Plugin, ToolCall, Verdict};
+
+use crate::commands;
 
 /// Most calls at a time that wait for their run.
 const MOST: usize = 64;
@@ -21,23 +23,20 @@ const KEPT: Duration = Duration::from_secs(60 * 60);
 /// What a call was let through in spite of. Nothing by default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Approved {
-    command: String,
-    cwd: String,
+    call: Option<ToolCall>,
     findings: Vec<Finding>,
 }
 
 impl Approved {
-    /// Whether all that speaks against a line which is about to be typed in this directory was let through: each of its
-    /// findings is one of the call, with the same words, and none of these counts twice.
-    pub(crate) fn covers(&self, line: &str, cwd: &str, verdict: &Verdict) -> bool {
-        // The same words somewhere else are something else.
-        if self.findings.is_empty() || (cwd != self.cwd && !line.contains(&self.cwd)) {
-            return false;
-        }
-        // What is about a line as a whole is only known to be about the same line.
-        let whole = line == self.command;
-        let mut left: Vec<&Finding> =
-            self.findings.iter().filter(|known| whole || !known.evidence.is_empty()).collect();
+    /// Whether all that speaks against a text which is about to be typed was let through: each of its findings is one of
+    /// the call, with the same words, and none of these counts twice; and it runs nothing but what the call does.
+    pub(crate) async fn covers(&self, plugin: &Plugin, typed: &ToolCall, verdict: &Verdict) -> bool {
+        let Some(call) = self.call.as_ref().filter(|_| self.has(verdict)) else { return false };
+        commands::within(plugin, typed, call).await
+    }
+
+    fn has(&self, verdict: &Verdict) -> bool {
+        let mut left: Vec<&Finding> = self.findings.iter().collect();
         let mut against = verdict.findings.iter().filter(|finding| finding.action != Action::Note).peekable();
         against.peek().is_some()
             && against.all(|found| {
@@ -71,9 +70,9 @@ impl Approvals {
     /// Notes what became of a call. Only one that runs in spite of something leaves anything behind.
     pub(crate) fn note(&self, call: &ToolCall, judged: &Verdict, decided: &Verdict) {
         let asked = matches!(judged.decision, Decision::Ask(_) | Decision::Block(_));
-        let (true, Decision::Pass, Some(command)) = (asked, &decided.decision, &call.command) else { return };
+        let (true, Decision::Pass, Some(_)) = (asked, &decided.decision, &call.command) else { return };
         let findings = judged.findings.iter().filter(|finding| finding.action != Action::Note).cloned().collect();
-        let approved = Approved { command: command.value.clone(), cwd: call.cwd.clone(), findings };
+        let approved = Approved { call: Some(call.clone()), findings };
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|other| other.since.elapsed() < KEPT);
         if waiting.len() >= MOST {
@@ -86,7 +85,14 @@ impl Approvals {
     pub(crate) fn take(&self, id: &str, command: &str) -> Approved {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.retain(|other| other.since.elapsed() < KEPT);
-        let at = waiting.iter().position(|one| one.id == id && one.approved.command == command);
+        let runs = |one: &Waiting| {
+            one.approved
+                .call
+                .as_ref()
+                .and_then(|call| call.command.as_ref())
+                .is_some_and(|known| known.value == command)
+        };
+        let at = waiting.iter().position(|one| one.id == id && runs(one));
         at.and_then(|at| waiting.remove(at)).map(|one| one.approved).unwrap_or_default()
     }
 }
@@ -130,44 +136,41 @@ mod tests {
     #[test]
     fn what_was_let_through_covers_the_same_and_no_more() {
         let push = || finding("a", &["git push -f"]);
-        let whole = || finding("b", &[]);
         let block = || Finding { action: Action::Block, ..push() };
         let note = || Finding { action: Action::Note, ..finding("n", &["x"]) };
+        // What was found in the call, and in the text.
         let cases = [
-            (vec![push()], "{ git push -f\n}", "/p", vec![push()], true),
-            (vec![push()], "git push -f", "/p", vec![push(), note()], true),
+            (vec![push()], vec![push()], true),
+            (vec![push()], vec![push(), note()], true),
+            (vec![finding("b", &[])], vec![finding("b", &[])], true),
+            (vec![push(), finding("c", &["x"])], vec![push()], true),
             // Twice what was asked about once.
-            (vec![push()], "git push -f; git push -f", "/p", vec![push(), push()], false),
-            (vec![push(), push()], "git push -f; git push -f", "/p", vec![push(), push()], true),
-            // Another rule, other words, more than a question.
-            (vec![push()], "git push -f", "/p", vec![finding("c", &["git push -f"])], false),
-            (vec![push()], "git push -f x", "/p", vec![finding("a", &["git push -f x"])], false),
-            (vec![push()], "git push -f", "/p", vec![push(), finding("c", &["x"])], false),
-            (vec![push()], "git push -f", "/p", vec![block()], false),
+            (vec![push()], vec![push(), push()], false),
+            (vec![push(), push()], vec![push(), push()], true),
+            // Another rule, other words, more of them, more than a question.
+            (vec![push()], vec![finding("c", &["git push -f"])], false),
+            (vec![push()], vec![finding("a", &["git push -f x"])], false),
+            (vec![push()], vec![finding("a", &["git push -f", "x"])], false),
+            (vec![push()], vec![push(), finding("c", &["x"])], false),
+            (vec![push()], vec![block()], false),
             // Another plugin's word, or another reason.
-            (vec![push()], "git push -f", "/p", vec![Finding { plugin: "x".into(), ..push() }], false),
-            (vec![push()], "git push -f", "/p", vec![Finding { reason: "x".into(), ..push() }], false),
-            // What is about the whole is about that whole.
-            (vec![whole()], "git push -f", "/p", vec![whole()], true),
-            (vec![whole()], "git push -f; x", "/p", vec![whole()], false),
-            // Elsewhere, unless the line goes back.
-            (vec![push()], "git push -f", "/q", vec![push()], false),
-            (vec![push()], "cd /p && git push -f", "/q", vec![push()], true),
+            (vec![push()], vec![Finding { plugin: "x".into(), ..push() }], false),
+            (vec![push()], vec![Finding { reason: "x".into(), ..push() }], false),
             // Nothing approves nothing, and what has no finding is not asked about here.
-            (vec![], "git push -f", "/p", vec![push()], false),
-            (vec![push()], "git push -f", "/p", vec![], false),
-            (vec![push()], "git push -f", "/p", vec![note()], false),
+            (vec![], vec![push()], false),
+            (vec![push()], vec![], false),
+            (vec![push()], vec![note()], false),
         ];
-        for (known, line, cwd, found, expected) in cases {
+        for (known, found, expected) in cases {
             let approved = noted("1", "git push -f", known.clone()).take("1", "git push -f");
-            assert_eq!(approved.covers(line, cwd, &asked(found.clone())), expected, "{known:?} {line} {found:?}");
+            assert_eq!(approved.has(&asked(found.clone())), expected, "{known:?} {found:?}");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_run_takes_what_its_call_left_once_and_in_time() {
         let push = || vec![finding("a", &["git push -f"])];
-        let covers = |approved: Approved| approved.covers("git push -f", "/p", &asked(push()));
+        let covers = |approved: Approved| approved.has(&asked(push()));
         let cases = [(("1", "git push -f"), true), (("2", "git push -f"), false), (("1", "git push -f "), false)];
         for ((id, command), expected) in cases {
             let approvals = noted("1", "git push -f", push());

@@ -151,9 +151,10 @@ impl Desk<'_> {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
-        let covered = approved.is_some_and(|approved| {
-            call.command.as_ref().is_some_and(|line| approved.covers(&line.value, &call.cwd, &verdict))
-        });
+        let covered = match (approved, place::default_plugin()) {
+            (Some(approved), Ok(plugin)) => approved.covers(&plugin, &call, &verdict).await,
+            _ => false,
+        };
         // Nearly every call: there is nothing to decide, log or remember.
         let silent = matches!(verdict.decision, Decision::Pass) && verdict.findings.is_empty();
         let Decided { verdict, warnings } = match (silent, covered) {

@@ -9,6 +9,7 @@
 //! | `approvals` | what was let through, for the text that a tool types |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `commands` | whether a text runs no more than another |
 //! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
 //! | `fired` | when an agent's hook was last called |
@@ -47,6 +48,7 @@ mod ancestry;
 mod approvals;
 mod check;
 mod columns;
+mod commands;
 mod desk;
 mod explain;
 mod fired;

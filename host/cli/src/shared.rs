@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::UnboundedReceiver;
-use toolgate_host::capability::{Answer, LocalClock, LocalLog, Message, Terminal, Ui};
+use toolgate_host::capability::{Answer, LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
     CallError, Capabilities, Decision, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, Verdict, plain,
     shortened,
@@ -75,13 +75,26 @@ impl Provides for Provider {
 /// What a session does with the terminal itself, beside what the component may.
 #[async_trait]
 pub(crate) trait Panes: Send + Sync {
-    /// The pane that the user has named for sharing.
-    fn target(&self) -> Option<String>;
     /// Ends the waits of the tool that runs, until `resume`.
     fn cancel(&self);
     fn resume(&self);
     /// Shows a text in a pane's border, or takes it away.
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
+}
+
+#[async_trait]
+impl Panes for LocalTerminal {
+    fn cancel(&self) {
+        LocalTerminal::cancel(self);
+    }
+
+    fn resume(&self) {
+        LocalTerminal::resume(self);
+    }
+
+    async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()> {
+        LocalTerminal::show_in_border(self, pane, text).await
+    }
 }
 
 /// What a session is opened with.
@@ -136,19 +149,6 @@ impl Typist {
         }
     }
 
-    /// Whether a line may be typed into a shell in this directory. The error is the reason.
-    pub(crate) async fn judge(&self, line: &str, cwd: &str) -> Result<(), String> {
-        let Now { mut scene, id, approved } = self.now().clone();
-        // The rules of the agent's own project hold wherever the shell is.
-        let mut call = agent::typed(self.agent, &scene, &id, line)?;
-        cwd.clone_into(&mut call.cwd);
-        cwd.clone_into(&mut scene.cwd);
-        let Typist { agent, packs, plugins, judge, .. } = self;
-        let desk =
-            Desk { agent: *agent, packs, plugins, judge, watch: &Watch::Plugins, user: User::Nobody, terminal: None };
-        desk.typed(scene, call, &approved).await
-    }
-
     fn now(&self) -> std::sync::MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -164,6 +164,21 @@ impl Typist {
     }
 }
 
+#[async_trait]
+impl Typing for Typist {
+    async fn judge(&self, line: &str, cwd: &str) -> Result<(), String> {
+        let Now { mut scene, id, approved } = self.now().clone();
+        // The rules of the agent's own project hold wherever the shell is.
+        let mut call = agent::typed(self.agent, &scene, &id, line)?;
+        cwd.clone_into(&mut call.cwd);
+        cwd.clone_into(&mut scene.cwd);
+        let Typist { agent, packs, plugins, judge, .. } = self;
+        let desk =
+            Desk { agent: *agent, packs, plugins, judge, watch: &Watch::Plugins, user: User::Nobody, terminal: None };
+        desk.typed(scene, call, &approved).await
+    }
+}
+
 /// The shared terminal of a session.
 pub(crate) struct Shared {
     provider: Arc<dyn Provides>,
@@ -172,6 +187,8 @@ pub(crate) struct Shared {
     approvals: Approvals,
     offered: OnceCell<Vec<ProvidedTool>>,
     turn: tokio::sync::Mutex<()>,
+    /// The pane that the user has named for sharing.
+    target: Option<String>,
     /// The pane that was last typed into, as far as it is known.
     pane: Mutex<Option<String>>,
     border: bool,
@@ -179,34 +196,32 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// Starts the component. `signals`: what the terminal has to say.
-    pub(crate) fn open<T>(
+    /// The terminal that this process is in, with a component that has not been started yet. None outside tmux.
+    pub(crate) async fn open(
         opening: &Opening<'_>,
-        typist: Arc<Typist>,
-        terminal: T,
-        signals: UnboundedReceiver<Signal>,
         ui: impl Ui + 'static,
         message: impl Message + 'static,
-    ) -> Arc<Self>
-    where
-        T: Terminal + Panes + Clone + 'static,
-    {
+    ) -> Option<Arc<Self>> {
+        let typist = Arc::new(Typist::new(opening));
+        let (signals, ends) = tokio::sync::mpsc::unbounded_channel();
+        let terminal = LocalTerminal::from_environment(typist.clone())?.watching(signals);
+        let named = terminal.target().map(str::to_owned);
+        // One that is not there is the component's to complain about.
+        let target = terminal.target_pane().await.unwrap_or(named);
         let (due, called) = tokio::sync::mpsc::unbounded_channel();
         let granted = Capabilities::denied().terminal(terminal.clone()).ui(ui).message(message).log(LocalLog);
         let granted = granted.clock(LocalClock::waking(due));
-        let target = Panes::target(&terminal);
-        let context =
-            json!({ "schema": 1, "agent": opening.agent.name(), "target": target, "open": opening.open }).to_string();
+        let (agent, open) = (opening.agent.name(), opening.open);
         let session = Session {
             home: place::home(),
             workspace_root: opening.scene.root.clone(),
-            context,
+            context: json!({ "schema": 1, "agent": agent, "target": target, "open": open }).to_string(),
             ..Session::in_folder(&opening.scene.cwd)
         };
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
-        let shared = Self::with(provider, Arc::new(terminal), typist, opening.border, Leases::of_user());
-        tokio::spawn(tell(Arc::downgrade(&shared.provider), signals, called));
-        shared
+        let shared = Self::with(provider, Arc::new(terminal), typist, target, opening.border, Leases::of_user());
+        tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
+        Some(shared)
     }
 
     /// One of these parts.
@@ -214,10 +229,10 @@ impl Shared {
         provider: Arc<dyn Provides>,
         panes: Arc<dyn Panes>,
         typist: Arc<Typist>,
+        target: Option<String>,
         border: bool,
         leases: Leases,
     ) -> Arc<Self> {
-        let pane = Mutex::new(panes.target());
         Arc::new(Shared {
             provider,
             panes,
@@ -225,7 +240,8 @@ impl Shared {
             approvals: Approvals::default(),
             offered: OnceCell::new(),
             turn: tokio::sync::Mutex::default(),
-            pane,
+            pane: Mutex::new(target.clone()),
+            target,
             border,
             leases,
         })
@@ -268,7 +284,7 @@ impl Shared {
             turn = self.turn.lock() => turn,
             () = &mut cancelled => return stopped(command),
         };
-        if let Err(why) = self.leases.take(self.panes.target().as_deref()) {
+        if let Err(why) = self.leases.take(self.target.as_deref()) {
             return failed(why);
         }
         self.typist.begin(run.scene, run.id, approved);
@@ -329,16 +345,6 @@ impl Shared {
             tracing::warn!("the shared terminal is left as it is");
         }
     }
-}
-
-/// The terminal that this process is in. None outside tmux.
-pub(crate) fn local(
-    opening: &Opening<'_>,
-    ui: impl Ui + 'static,
-    message: impl Message + 'static,
-) -> Option<Arc<Shared>> {
-    let _ = (opening, ui, message);
-    None
 }
 
 /// Waits until this process is told to end, so that nothing it has started is left behind.
@@ -433,10 +439,6 @@ mod tests {
 
     #[async_trait]
     impl Panes for FakePanes {
-        fn target(&self) -> Option<String> {
-            Some("%7".to_owned())
-        }
-
         fn cancel(&self) {
             self.cancelled.notify_one();
         }
@@ -538,7 +540,7 @@ mod tests {
         let panes = Arc::new(FakePanes::default());
         let (typing, of_fake) = (Notify::new(), Arc::clone(&panes));
         let fake = Arc::new(Fake { typist: Arc::clone(&typist), panes: of_fake, line, waits, typing });
-        let shared = Shared::with(fake.clone(), panes.clone(), typist, true, Leases::default());
+        let shared = Shared::with(fake.clone(), panes.clone(), typist, Some("%7".to_owned()), true, Leases::default());
         Parts { shared, panes, fake, plugin }
     }
 
@@ -649,7 +651,7 @@ mod tests {
     fn a_verdict_is_shown_in_a_few_words() {
         let block = Verdict::block("user:x", format!("no\u{1b}[31m\n{}", "y".repeat(1_000)));
         let shown = in_border(&block).expect("it is shown");
-        assert!(shown.starts_with("blocked: no") && shown.chars().count() <= BORDER + 8, "{shown}");
+        assert!(shown.starts_with("blocked: no") && shown.len() <= BORDER + 40, "{shown}");
         assert!(!shown.chars().any(char::is_control));
         assert_eq!(in_border(&Verdict::pass()), None);
     }

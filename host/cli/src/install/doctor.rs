@@ -80,7 +80,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Level::Ok => "ok",
             Level::Warn => "warn",
@@ -177,8 +177,7 @@ fn json(report: &Report) -> Value {
 }
 
 fn json_of(checks: &[Check]) -> Value {
-    let one =
-        |check: &Check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo });
+    let one = |check: &Check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo });
     checks.iter().map(one).collect()
 }
 

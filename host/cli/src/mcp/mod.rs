@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 async fn serve(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let server = Server::new(&arguments.packs, &arguments.plugins, arguments.border)?;
+    let server = Server::new(&arguments.packs, &arguments.plugins, arguments.border).await?;
     let session = server.session();
     let protocol = async {
         match server.serve(rmcp::transport::stdio()).await {

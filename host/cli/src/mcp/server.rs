@@ -26,7 +26,7 @@ use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
 use crate::watch::Watch;
-use crate::{Failure, exit, place, shared};
+use crate::{Failure, exit, place};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -67,7 +67,7 @@ struct Call {
 
 impl Server {
     /// A server for the folder that it was started in.
-    pub(crate) fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
+    pub(crate) async fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
         let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         let cwd = place::folder(None)?;
         let root = place::project_root(cwd.as_ref()).display().to_string();
@@ -76,7 +76,7 @@ impl Server {
         let mailbox = Mailbox::default();
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
-        let shared = shared::local(&opening, StderrUi, mailbox.clone());
+        let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
         Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, mailbox })))
     }

@@ -197,7 +197,7 @@ impl Host {
         let open = async {
             let Host { plugin, packs, plugins, .. } = self;
             let opening = Opening { agent, plugin, packs, plugins, scene, open: true, border };
-            shared::local(&opening, frames.clone(), Post::new(plugin.clone(), frames.clone()))
+            Shared::open(&opening, frames.clone(), Post::new(plugin.clone(), frames.clone())).await
         };
         self.shared.get_or_init(|| open).await.as_deref()
     }
