@@ -49,7 +49,8 @@ const load = async (name, path, limits) => import(pathToFileURL(written(name, pa
 /** What a host heard, a frame an entry. */
 function heard(path) {
 	if (!existsSync(`${path}.log`)) return [];
-	return readFileSync(`${path}.log`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+	// What comes after the last line end may be half a line.
+	return readFileSync(`${path}.log`, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
 }
 
 const starts = (path) => heard(path).filter((entry) => entry.pid).length;
