@@ -216,20 +216,21 @@ fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Resul
 }
 
 impl Shared {
-    /// Whether the hook is there: at an empty line it counts. The prompt is then known, too.
+    /// Whether the hook is there: it counts a line that is thrown away. The prompt is then known, too: its height is what
+    /// an empty line adds.
     fn answers(&mut self, world: &mut dyn World) -> Result<bool, String> {
-        world.send_keys(&self.id, &["C-e", "C-u"]).map_err(Failure::text)?;
-        let before = self.resting(world, |_| true)?;
-        world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
-        let next = self.sequence + 1;
-        if !self.reaches(next, HOOK_MAY_ANSWER, world)? {
-            return Ok(false);
+        for key in ["C-c", "Enter"] {
+            let before = self.resting(world, |_| true)?;
+            world.send_keys(&self.id, &[key]).map_err(Failure::text)?;
+            if !self.reaches(self.sequence + 1, HOOK_MAY_ANSWER, world)? {
+                return Ok(false);
+            }
+            let screen = self.resting(world, |screen| screen.text != before.text)?;
+            let lines = |screen: &Screen| screen.text.split('\n').count();
+            self.prompt = Prompt::of(self.shell, &screen, lines(&screen).saturating_sub(lines(&before)));
+            self.sequence += 1;
+            self.rest = screen;
         }
-        let screen = self.resting(world, |screen| screen.text != before.text)?;
-        let lines = |screen: &Screen| screen.text.split('\n').count();
-        self.prompt = Prompt::of(self.shell, &screen, lines(&screen).saturating_sub(lines(&before)));
-        self.sequence = next;
-        self.rest = screen;
         Ok(true)
     }
 
@@ -251,7 +252,6 @@ impl Shared {
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
                 self.sequence += 1;
-                // The height of a prompt is what an empty line adds.
                 if self.answers(world)? {
                     return self.cleared(world);
                 }

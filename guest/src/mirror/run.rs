@@ -104,7 +104,7 @@ impl Shared {
     /// Makes sure that nothing is typed at the prompt.
     fn empty(&mut self, world: &mut dyn World) -> Result<(), String> {
         if self.prompt.is_stuck() {
-            world.send_keys(&self.id, &["C-e", "C-u", "Enter"]).map_err(Failure::text)?;
+            world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             self.owed += 1;
             self.settle(world)?;
         }
@@ -112,17 +112,10 @@ impl Shared {
         if self.prompt.is_at(&screen) {
             return Ok(());
         }
-        // What the user had typed comes back with C-y.
-        world.send_keys(&self.id, &["C-e", "C-u"]).map_err(Failure::text)?;
-        let screen = self.resting(world, |_| true)?;
-        let typed = self.prompt.typed(&screen.before_cursor).is_some_and(|typed| !typed.is_empty());
-        if typed {
-            world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
-            self.owed += 1;
-            return self.settle(world);
-        }
-        self.rests(screen);
-        Ok(())
+        // What the user had typed stays in sight. C-u would leave what is right of the cursor.
+        world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+        self.owed += 1;
+        self.settle(world)
     }
 
     /// Waits for the prompts that are owed, and takes the last one for what it is.
