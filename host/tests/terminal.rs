@@ -403,7 +403,6 @@ async fn text_gets_only_to_the_pane_and_past_its_modes() {
     denied("switched off").await;
     server.tmux(&["select-pane", "-e", "-t", &pane]);
     assert_eq!(server.tmux(&["list-buffers"]), "", "no text is left behind");
-    terminal.send_keys(pane.clone(), keys(&["C-c"])).await.expect("pressed");
     // `q` would leave the mode, and the rest be a line of its own.
     server.tmux(&["copy-mode", "-t", &pane]);
     run(&terminal, &pane, "echo q touch ran > got").await;
@@ -688,6 +687,18 @@ async fn a_border_shows_text_and_runs_nothing() {
     terminal.show_in_border(&pane, None).await.expect("taken away");
     assert_eq!(options(), before);
     assert!(terminal.show_in_border("%99", Some("x")).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_holds_nobody() {
+    let Some(server) = Server::new("bash") else { return };
+    let (terminal, pid) = (server.terminal(), server.tmux(&["display-message", "-p", "#{pid}"]));
+    let signal = |signal: &str| Command::new("kill").args([signal, &pid]).status().expect("kill").success();
+    assert!(signal("-STOP"));
+    // Time passes at once where everybody waits.
+    let found = terminal.panes().await;
+    assert!(signal("-CONT"));
+    assert!(matches!(found, Err(CapabilityError::Timeout)), "{found:?}");
 }
 
 #[tokio::test]

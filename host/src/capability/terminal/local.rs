@@ -232,11 +232,7 @@ impl LocalTerminal {
         let line = lines.entry(pane.to_owned()).or_default();
         let step = line.after(input).map_err(|why| CapabilityError::Denied(why.to_owned()))?;
         self.judge(step.judged.as_deref(), &found).await?;
-        // What gets there is not known if this does not come to its end.
-        *line = Line::Unknown;
-        self.write(pane, text, how).await?;
-        *line = step.line;
-        Ok(())
+        changing(line, step.line, self.write(pane, text, how)).await
     }
 
     async fn judge(&self, line: Option<&str>, found: &Found) -> Answer<()> {
@@ -341,6 +337,18 @@ impl LocalTerminal {
     }
 }
 
+/// Does what changes a line. What the line holds is not known if that does not come to its end.
+async fn changing(line: &mut Line, after: Line, change: impl Future<Output = Answer<()>>) -> Answer<()> {
+    let before = std::mem::replace(line, Line::Unknown);
+    let changed = change.await;
+    match &changed {
+        Ok(()) => *line = after,
+        Err(CapabilityError::Denied(_)) => *line = before,
+        Err(_) => {}
+    }
+    changed
+}
+
 /// Refuses what a terminal would take for keys: an editor is opened by `C-x C-e`, a paste is ended by `ESC [ 201~`.
 fn text_only(text: &str) -> Answer<()> {
     match text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
@@ -419,10 +427,7 @@ impl Terminal for LocalTerminal {
         };
         // A pane that the user scrolls takes keys for commands of its own.
         let press = format!("copy-mode -q -t {pane}") + &keys.iter().map(press).collect::<String>();
-        *line = Line::Unknown;
-        self.unless_elsewhere(&pane, &[], &[], None, &press).await?;
-        *line = after;
-        Ok(())
+        changing(line, after, self.unless_elsewhere(&pane, &[], &[], None, &press)).await
     }
 
     async fn capture(&self, pane: String, lines: u32) -> Answer<Screen> {
