@@ -1,5 +1,7 @@
 //! The shared terminal, on a private tmux server of each test's own, with real shells.
 
+#![allow(clippy::print_stdout, reason = "says what is left out")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -438,9 +440,9 @@ async fn names_forge_no_pane_and_run_nothing() {
         assert_eq!(terminal.close(id).await, Ok(()));
     }
     assert!(!server.at("ran").exists());
-    for folder in ["/nowhere", "", "relative", "."] {
-        let found = terminal.split(folder.to_owned()).await;
-        assert!(matches!(found, Err(CapabilityError::NotFound(_))), "{folder}: {found:?}");
+    for folder in ["/nowhere", "", "relative", "."].map(str::to_owned) {
+        let found = terminal.split(folder).await;
+        assert!(matches!(found, Err(CapabilityError::NotFound(_))), "{found:?}");
     }
 }
 
