@@ -246,25 +246,24 @@ impl LocalTerminal {
     /// Writes a text to a pane's terminal. Line breaks become what Enter sends.
     async fn write(&self, pane: &str, text: &str, how: &str) -> Answer<()> {
         let buffer = mark();
-        let drop = format!("delete-buffer -b {buffer}");
+        let load = ["load-buffer", "-b", &buffer, "-", ";"];
         let paste = format!("copy-mode -q -t {pane} ; paste-buffer -d {how} -b {buffer} -t {pane}");
-        self.unless_elsewhere(pane, &["load-buffer", "-b", &buffer, "-", ";"], text.as_bytes(), Some(&drop), &paste)
-            .await
+        let forget = format!("delete-buffer -b {buffer} ; ");
+        self.unless_elsewhere(pane, &load, text.as_bytes(), &forget, &paste).await
     }
 
-    /// Runs commands of tmux unless what they type would not get only to this pane, in the same moment.
+    /// Runs commands of tmux unless what they type would not get only to this pane, in the same moment. Before that others
+    /// that read `input`, and if it would not, those that are to make up for them.
     async fn unless_elsewhere(
         &self,
         pane: &str,
         before: &[&str],
         input: &[u8],
-        otherwise: Option<&str>,
+        otherwise: &str,
         commands: &str,
     ) -> Answer<()> {
         let mark = mark();
-        let otherwise: Vec<&str> = otherwise.into_iter().collect();
-        let told = format!("display-message -p {mark}");
-        let otherwise = [&*otherwise, &[&*told]].concat().join(" ; ");
+        let otherwise = format!("{otherwise}display-message -p {mark}");
         let rest = ["if-shell", "-F", "-t", pane, ELSEWHERE, &otherwise, commands];
         let output = self.0.tmux.run_with(&[before, &rest].concat(), input, None).await?.output()?;
         match output.contains(&mark) {
@@ -427,7 +426,7 @@ impl Terminal for LocalTerminal {
         };
         // A pane that the user scrolls takes keys for commands of its own.
         let press = format!("copy-mode -q -t {pane}") + &keys.iter().map(press).collect::<String>();
-        changing(line, after, self.unless_elsewhere(&pane, &[], &[], None, &press)).await
+        changing(line, after, self.unless_elsewhere(&pane, &[], &[], "", &press)).await
     }
 
     async fn capture(&self, pane: String, lines: u32) -> Answer<Screen> {
