@@ -1,5 +1,7 @@
 //! The shared terminal, on a private tmux server of each test's own, with real shells.
 
+#![allow(clippy::print_stdout, reason = "says what is left out")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -403,7 +405,6 @@ async fn text_gets_only_to_the_pane_and_past_its_modes() {
     denied("switched off").await;
     server.tmux(&["select-pane", "-e", "-t", &pane]);
     assert_eq!(server.tmux(&["list-buffers"]), "", "no text is left behind");
-    terminal.send_keys(pane.clone(), keys(&["C-c"])).await.expect("pressed");
     // `q` would leave the mode, and the rest be a line of its own.
     server.tmux(&["copy-mode", "-t", &pane]);
     run(&terminal, &pane, "echo q touch ran > got").await;
@@ -439,9 +440,9 @@ async fn names_forge_no_pane_and_run_nothing() {
         assert_eq!(terminal.close(id).await, Ok(()));
     }
     assert!(!server.at("ran").exists());
-    for folder in ["/nowhere", "", "relative", "."] {
-        let found = terminal.split(folder.to_owned()).await;
-        assert!(matches!(found, Err(CapabilityError::NotFound(_))), "{folder}: {found:?}");
+    for folder in ["/nowhere", "", "relative", "."].map(str::to_owned) {
+        let found = terminal.split(folder).await;
+        assert!(matches!(found, Err(CapabilityError::NotFound(_))), "{found:?}");
     }
 }
 
@@ -688,6 +689,18 @@ async fn a_border_shows_text_and_runs_nothing() {
     terminal.show_in_border(&pane, None).await.expect("taken away");
     assert_eq!(options(), before);
     assert!(terminal.show_in_border("%99", Some("x")).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_holds_nobody() {
+    let Some(server) = Server::new("bash") else { return };
+    let (terminal, pid) = (server.terminal(), server.tmux(&["display-message", "-p", "#{pid}"]));
+    let signal = |signal: &str| Command::new("kill").args([signal, &pid]).status().expect("kill").success();
+    assert!(signal("-STOP"));
+    // Time passes at once where everybody waits.
+    let found = terminal.panes().await;
+    assert!(signal("-CONT"));
+    assert!(matches!(found, Err(CapabilityError::Timeout)), "{found:?}");
 }
 
 #[tokio::test]

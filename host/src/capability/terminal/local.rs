@@ -260,11 +260,7 @@ impl LocalTerminal {
         let line = lines.entry(pane.to_owned()).or_default();
         let step = line.after(input).map_err(|why| CapabilityError::Denied(why.to_owned()))?;
         self.judge(step.judged.as_deref(), &found).await?;
-        // What gets there is not known if this does not come to its end.
-        *line = Line::Unknown;
-        self.write(pane, text, how).await?;
-        *line = step.line;
-        Ok(())
+        changing(line, step.line, self.write(pane, text, how)).await
     }
 
     async fn judge(&self, line: Option<&str>, found: &Found) -> Answer<()> {
@@ -278,25 +274,24 @@ impl LocalTerminal {
     /// Writes a text to a pane's terminal. Line breaks become what Enter sends.
     async fn write(&self, pane: &str, text: &str, how: &str) -> Answer<()> {
         let buffer = mark();
-        let drop = format!("delete-buffer -b {buffer}");
+        let load = ["load-buffer", "-b", &buffer, "-", ";"];
         let paste = format!("copy-mode -q -t {pane} ; paste-buffer -d {how} -b {buffer} -t {pane}");
-        self.unless_elsewhere(pane, &["load-buffer", "-b", &buffer, "-", ";"], text.as_bytes(), Some(&drop), &paste)
-            .await
+        let forget = format!("delete-buffer -b {buffer} ; ");
+        self.unless_elsewhere(pane, &load, text.as_bytes(), &forget, &paste).await
     }
 
-    /// Runs commands of tmux unless what they type would not get only to this pane, in the same moment.
+    /// Runs commands of tmux unless what they type would not get only to this pane, in the same moment. Before that others
+    /// that read `input`, and if it would not, those that are to make up for them.
     async fn unless_elsewhere(
         &self,
         pane: &str,
         before: &[&str],
         input: &[u8],
-        otherwise: Option<&str>,
+        otherwise: &str,
         commands: &str,
     ) -> Answer<()> {
         let mark = mark();
-        let otherwise: Vec<&str> = otherwise.into_iter().collect();
-        let told = format!("display-message -p {mark}");
-        let otherwise = [&*otherwise, &[&*told]].concat().join(" ; ");
+        let otherwise = format!("{otherwise}display-message -p {mark}");
         let rest = ["if-shell", "-F", "-t", pane, ELSEWHERE, &otherwise, commands];
         let output = self.0.tmux.run_with(&[before, &rest].concat(), input, None).await?.output()?;
         match output.contains(&mark) {
@@ -367,6 +362,18 @@ impl LocalTerminal {
         let bash = find("bash").and_then(|path| path.into_os_string().into_string().ok());
         bash.ok_or_else(|| CapabilityError::Unavailable("neither bash nor zsh is installed".to_owned()))
     }
+}
+
+/// Does what changes a line. What the line holds is not known if that does not come to its end.
+async fn changing(line: &mut Line, after: Line, change: impl Future<Output = Answer<()>>) -> Answer<()> {
+    let before = std::mem::replace(line, Line::Unknown);
+    let changed = change.await;
+    match &changed {
+        Ok(()) => *line = after,
+        Err(CapabilityError::Denied(_)) => *line = before,
+        Err(_) => {}
+    }
+    changed
 }
 
 /// Refuses what a terminal would take for keys: an editor is opened by `C-x C-e`, a paste is ended by `ESC [ 201~`.
@@ -447,10 +454,7 @@ impl Terminal for LocalTerminal {
         };
         // A pane that the user scrolls takes keys for commands of its own.
         let press = format!("copy-mode -q -t {pane}") + &keys.iter().map(press).collect::<String>();
-        *line = Line::Unknown;
-        self.unless_elsewhere(&pane, &[], &[], None, &press).await?;
-        *line = after;
-        Ok(())
+        changing(line, after, self.unless_elsewhere(&pane, &[], &[], "", &press)).await
     }
 
     async fn capture(&self, pane: String, lines: u32) -> Answer<Screen> {
