@@ -28,13 +28,15 @@ pub struct Output {
 pub fn between(typed: &Screen, after: &Screen, prompt: &Prompt, ends: Ends) -> Output {
     let lines: Vec<&str> = after.text.split('\n').collect();
     let (start, cut) = start(typed, &lines, prompt);
-    let rest = lines.get(start..).unwrap_or_default();
+    let mut rest: Vec<&str> = joined_on(typed, &lines, start).into_iter().collect();
+    let start = start + rest.len();
+    rest.extend(lines.get(start..).unwrap_or_default());
     let kept = match ends {
-        Ends::Running => rest.to_vec(),
-        Ends::Prompt => before_prompt(rest, prompt),
+        Ends::Running => rest,
+        Ends::Prompt => before_prompt(&rest, prompt),
         Ends::More => match rest.iter().position(|line| prompt.typed(line).is_some_and(|typed| !typed.is_empty())) {
             Some(next) => before_prompt(&rest[..=next], prompt),
-            None => before_prompt(rest, prompt),
+            None => before_prompt(&rest, prompt),
         },
     };
     Output { text: joined(&kept), cut }
@@ -58,6 +60,11 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     if same > 0 {
         return (same, false);
     }
+    let above = known.get(..known.len().saturating_sub(1)).unwrap_or_default();
+    let same = overlap(above, lines);
+    if same == above.len() && joined_on(typed, lines, same).is_some() {
+        return (same, false);
+    }
     // Some shells draw the prompt anew, in another form, once a command is entered.
     let height = prompt.height();
     let pasted = typed.before_cursor.trim_end();
@@ -69,6 +76,13 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
         // The screen was cleared, or so much was written that the command is gone.
         None => (same, same == 0 && lines.len() > LINES),
     }
+}
+
+/// The first line of the output where the terminal has joined it to the typed one: that ends where the screen does.
+fn joined_on<'a>(typed: &Screen, lines: &[&'a str], at: usize) -> Option<&'a str> {
+    let last = typed.text.rsplit('\n').next()?;
+    let full = typed.width > 0 && last.width() > 0 && last.width() % typed.width as usize == 0;
+    lines.get(at)?.strip_prefix(last).filter(|rest| full && !rest.is_empty())
 }
 
 /// Whether a line ends with the typed text, whatever prompt is before it.
