@@ -52,7 +52,8 @@ fn the_output_of_a_command_is_what_it_wrote() {
         // The same by the eyes of whoever only sees that something was typed.
         let now = prompt.after(&after);
         let command = case["command"].as_str().unwrap_or_default();
-        if !command.contains('\n') && !command.contains("clear") {
+        // Where a line ends with the screen nobody can tell what was typed from what was written.
+        if !command.contains('\n') && !command.contains("clear") && !name.ends_with("row") {
             let seen = last_command(Some(&before), &after, &prompt, &now);
             // zsh breaks long lines itself, and a blank at the break is not seen: the rest of the command is then output.
             let whole = |seen: &Activity| seen.command == command && seen.output == expected.trim_end();

@@ -67,10 +67,10 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     }
     // Some shells draw the prompt anew, in another form, once a command is entered.
     let height = prompt.height();
-    let pasted = typed.before_cursor.trim_end();
+    let last = known.last().copied().unwrap_or_default();
     let above = known.get(..known.len().saturating_sub(height)).unwrap_or_default();
     let same = overlap(above, lines);
-    let near = lines.iter().skip(same).take(height + known.len()).position(|line| ends_alike(line, pasted));
+    let near = lines.iter().skip(same).take(height + known.len()).position(|line| is_typed(line, last, prompt));
     match near {
         Some(near) => (same + near + 1, false),
         // The screen was cleared, or so much was written that the command is gone.
@@ -85,12 +85,14 @@ fn joined_on<'a>(typed: &Screen, lines: &[&'a str], at: usize) -> Option<&'a str
     lines.get(at)?.strip_prefix(last).filter(|rest| full && !rest.is_empty())
 }
 
-/// Whether a line ends with the typed text, whatever prompt is before it.
-fn ends_alike(line: &str, typed: &str) -> bool {
-    let words: Vec<&str> = typed.split_whitespace().collect();
-    let typed = words.get(1..).filter(|words| !words.is_empty()).unwrap_or(&words).join(" ");
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    !typed.is_empty() && line.ends_with(&typed)
+/// Whether a line is the last that was typed, whatever prompt is before it now.
+fn is_typed(line: &str, last: &str, prompt: &Prompt) -> bool {
+    let dense = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match prompt.typed(last) {
+        Some(typed) => !typed.is_empty() && dense(line).ends_with(&dense(typed)),
+        // Of several lines only the first has a prompt.
+        None => line == last,
+    }
 }
 
 /// How many of the first lines are the last of those known before. The text slides up as it grows, so the longest such

@@ -66,7 +66,7 @@ const PANES: &[(&str, &[Case])] = &[
 /// Counts the prompts in a variable of the session, with the exit code of what ran before, as the hook does.
 const HOOKS: [&str; 2] = [
     r#"seq=0; hook() { local rc=$?; tmux set-environment HOOK "$((++seq)) $rc"; return $rc; }; PROMPT_COMMAND=hook; cd ~/project"#,
-    r#"typeset -gi seq; hook() { local rc=$?; tmux set-environment HOOK "$((++seq)) $rc"; return $rc; }; precmd_functions=(hook); cd ~/project"#,
+    r#"PROMPT_EOL_MARK=; typeset -gi seq; hook() { local rc=$?; tmux set-environment HOOK "$((++seq)) $rc"; return $rc; }; precmd_functions=(hook); cd ~/project"#,
 ];
 
 const WIDTH: u32 = 72;
