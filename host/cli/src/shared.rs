@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use toolgate_host::capability::{Answer, LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
     CallError, Capabilities, Decision, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, Verdict, plain,
@@ -80,6 +80,8 @@ pub(crate) trait Panes: Send + Sync {
     fn resume(&self);
     /// Shows a text in a pane's border, or takes it away.
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
+    /// Ends the processes that wait for something to happen.
+    async fn end(&self);
 }
 
 #[async_trait]
@@ -94,6 +96,10 @@ impl Panes for LocalTerminal {
 
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()> {
         LocalTerminal::show_in_border(self, pane, text).await
+    }
+
+    async fn end(&self) {
+        self.end_watches().await;
     }
 }
 
@@ -189,11 +195,17 @@ pub(crate) struct Shared {
     turn: tokio::sync::Mutex<()>,
     /// The pane that the user has named for sharing.
     target: Option<String>,
+    /// Whether the component opens a pane when it starts.
+    open: bool,
     /// The pane that was last typed into, as far as it is known.
     pane: Mutex<Option<String>>,
-    border: bool,
+    /// Where verdicts go that are shown in its border, if that is wanted.
+    border: Option<UnboundedSender<InBorder>>,
     leases: Leases,
 }
+
+/// A pane, and what its border is to show.
+type InBorder = (String, Option<String>);
 
 impl Shared {
     /// The terminal that this process is in, with a component that has not been started yet. None outside tmux.
@@ -219,7 +231,7 @@ impl Shared {
             ..Session::in_folder(&opening.scene.cwd)
         };
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
-        let shared = Self::with(provider, Arc::new(terminal), typist, target, opening.border, Leases::of_user());
+        let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
         tokio::spawn(tell(Arc::downgrade(&shared.provider), ends, called));
         Some(shared)
     }
@@ -229,10 +241,15 @@ impl Shared {
         provider: Arc<dyn Provides>,
         panes: Arc<dyn Panes>,
         typist: Arc<Typist>,
+        opening: &Opening<'_>,
         target: Option<String>,
-        border: bool,
         leases: Leases,
     ) -> Arc<Self> {
+        let border = opening.border.then(|| {
+            let (show, shown) = tokio::sync::mpsc::unbounded_channel();
+            tokio::spawn(draw(Arc::clone(&panes), shown));
+            show
+        });
         Arc::new(Shared {
             provider,
             panes,
@@ -242,6 +259,7 @@ impl Shared {
             turn: tokio::sync::Mutex::default(),
             pane: Mutex::new(target.clone()),
             target,
+            open: opening.open,
             border,
             leases,
         })
@@ -255,9 +273,15 @@ impl Shared {
     /// The tools that are offered.
     ///
     /// # Errors
-    /// If the component fails.
+    /// If the component fails, or another process drives the pane that it would open.
     pub(crate) async fn tools(&self) -> Result<&[ProvidedTool], CallError> {
-        self.offered.get_or_try_init(|| self.provider.tools()).await.map(Vec::as_slice)
+        let offered = || async {
+            if self.open {
+                self.leases.take(self.target.as_deref()).map_err(CallError::Request)?;
+            }
+            self.provider.tools().await
+        };
+        self.offered.get_or_try_init(offered).await.map(Vec::as_slice)
     }
 
     /// Runs a tool. Whatever goes wrong is an output that says so. The call has been judged; what was let through for it
@@ -319,14 +343,10 @@ impl Shared {
     /// Shows a verdict in the pane's border, if that is wanted; one that lets a call run takes the last one away.
     pub(crate) fn show(&self, verdict: &Verdict) {
         let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(pane) = pane.filter(|_| self.border) else { return };
-        let (panes, text) = (Arc::clone(&self.panes), in_border(verdict));
-        // Nobody waits for what is only shown.
-        tokio::spawn(async move {
-            if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
-                tracing::warn!(?error, pane, "the verdict is not shown");
-            }
-        });
+        if let (Some(border), Some(pane)) = (&self.border, pane) {
+            // Nobody waits for what is only shown.
+            let _ = border.send((pane, in_border(verdict)));
+        }
     }
 
     /// Ends the session, and what it still waits for.
@@ -336,7 +356,7 @@ impl Shared {
             let _turn = self.turn.lock().await;
             self.provider.shutdown(reason).await;
             let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(pane) = pane.filter(|_| self.border) {
+            if let Some(pane) = pane.filter(|_| self.border.is_some()) {
                 // A pane that is gone shows nothing any more.
                 let _ = self.panes.show_in_border(&pane, None).await;
             }
@@ -344,6 +364,7 @@ impl Shared {
         if tokio::time::timeout(END, ended).await.is_err() {
             tracing::warn!("the shared terminal is left as it is");
         }
+        let _ = tokio::time::timeout(END, self.panes.end()).await;
     }
 }
 
@@ -366,6 +387,15 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         self.0.typist.end();
         self.0.panes.resume();
+    }
+}
+
+/// Shows verdicts in the order in which they were given.
+async fn draw(panes: Arc<dyn Panes>, mut shown: UnboundedReceiver<InBorder>) {
+    while let Some((pane, text)) = shown.recv().await {
+        if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
+            tracing::warn!(?error, pane, "the verdict is not shown");
+        }
     }
 }
 
@@ -453,6 +483,8 @@ mod tests {
             self.drawn.notify_one();
             Ok(())
         }
+
+        async fn end(&self) {}
     }
 
     fn provided(name: &str, alongside: bool) -> ProvidedTool {
@@ -540,7 +572,8 @@ mod tests {
         let panes = Arc::new(FakePanes::default());
         let (typing, of_fake) = (Notify::new(), Arc::clone(&panes));
         let fake = Arc::new(Fake { typist: Arc::clone(&typist), panes: of_fake, line, waits, typing });
-        let shared = Shared::with(fake.clone(), panes.clone(), typist, Some("%7".to_owned()), true, Leases::default());
+        let shared =
+            Shared::with(fake.clone(), panes.clone(), typist, &opening, Some("%7".to_owned()), Leases::default());
         Parts { shared, panes, fake, plugin }
     }
 

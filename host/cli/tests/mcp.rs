@@ -46,6 +46,13 @@ impl Tmux {
         String::from_utf8(output.stdout).expect("UTF-8")
     }
 
+    /// Processes of tmux that wait for a signal of this server. Where there is no /proc, none is found.
+    fn waiting(&self) -> usize {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+        let commands = processes.filter_map(|process| std::fs::read_to_string(process.path().join("cmdline")).ok());
+        commands.filter(|command| command.contains(&self.socket) && command.contains("wait-for")).count()
+    }
+
     /// What an agent in that pane passes on.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let tmux = ("TMUX", format!("{},1,0", self.socket));
@@ -226,7 +233,7 @@ fn calls_are_judged_before_anything_is_typed() {
     assert_eq!(server.call(30, "sh", json!({"command": "ls"}))["error"]["code"], -32602);
     let log = std::fs::read_to_string(scene.at("home/.local/state/toolgate/audit.jsonl")).expect("a log");
     assert_eq!(log.matches("\"agent\":\"mcp\"").count(), 5, "{log}");
-    assert_eq!(server.end(), Some(0));
+    assert_eq!((server.end(), tmux.waiting()), (Some(0), 0), "nothing is left behind");
 }
 
 #[test]

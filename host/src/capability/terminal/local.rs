@@ -156,6 +156,15 @@ impl LocalTerminal {
         self.0.cancelled.send_replace(false);
     }
 
+    /// Ends all watches, and the processes that wait for them: nothing is left behind once this has ended.
+    pub async fn end_watches(&self) {
+        let ended: Vec<AbortHandle> =
+            self.watches(|watches| watches.drain().map(|(_, watch)| watch.task.clone()).collect());
+        while !ended.iter().all(AbortHandle::is_finished) {
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// Shows a text in the border of a pane, of which the first 200 characters; none makes the border what it was.
     ///
     /// # Errors
