@@ -31,10 +31,10 @@ test: component build lint shims lens-setup
 shims:
     @if command -v node >/dev/null; then node --test tests/shims/shims.test.mjs; else echo "left out: the tests of the shims need node" >&2; fi
 
-# Make sure that the Wasm target, strace, bubblewrap and tmux are there
+# Make sure that the Wasm target, strace, bubblewrap, tmux and zsh are there
 setup:
     @.ci/wasm setup
-    @.ci/tools strace bwrap:bubblewrap tmux
+    @.ci/tools strace bwrap:bubblewrap tmux zsh
 
 # The formatters, linters, compilers and language servers that the tests of the check daemon run: 400 MB, once
 lens-setup:
@@ -89,6 +89,14 @@ agents *ARGUMENTS: build
 bench-lens STARTS="3" QUESTIONS="5": lens-setup
     cargo build {{all}} --bin toolgate-lens
     cargo run {{run}} --example bench-lens -- {{STARTS}} {{QUESTIONS}}
+
+# The shared terminal beside the calls of tmux that it stands in for: `true`, so many TIMES
+bench-terminal TIMES="50": build
+    cargo run {{run}} --example bench-terminal -- {{TIMES}}
+
+# Write again what real panes of bash and zsh show, for the tests of the component
+record:
+    cargo run {{run}} --example record
 
 # Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
 fuzz SECONDS="1200":

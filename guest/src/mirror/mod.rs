@@ -202,9 +202,6 @@ impl Mirror {
         let limit = (seconds * 1_000.0).ceil() as u64;
         let id = pane.id.clone();
         let Run { text, code } = pane.run(command, limit, world)?;
-        if world.panes().is_ok_and(|panes| panes.iter().all(|pane| pane.id != id)) {
-            self.panes.retain(|pane| pane.id != id);
-        }
         let details = json!({
             "schema": 1, "command": command, "exitCode": code, "cwd": self.session.cwd, "pane": id,
         });

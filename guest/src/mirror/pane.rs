@@ -80,6 +80,10 @@ impl Mirror {
             *shared = prepared(pane, session, world)?;
         }
         shared.catch_up(session, world);
+        // A pane that was just prepared is not in the list.
+        if let Some(pane) = panes.iter().find(|pane| pane.id == shared.id) {
+            pane.cwd.clone_into(&mut shared.folder);
+        }
         Ok(shared)
     }
 

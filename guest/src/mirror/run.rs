@@ -2,7 +2,7 @@
 
 use super::hook;
 use super::output::{Ends, LINES, between, bounded};
-use super::pane::{Shared, folder};
+use super::pane::Shared;
 use super::prompt::Prompt;
 use super::world::{Failure, Pane, Screen, Wake, World};
 use super::wrap::{Form, wrap};
@@ -153,12 +153,6 @@ impl Shared {
         let (mut slice, mut waited) = (SLICES.0, 0);
         let mut seen = Seen::default();
         loop {
-            match self.codes(world) {
-                Ok(codes) if codes.last().is_some_and(|last| last >= next) => return End::Done(codes.of(next)),
-                Ok(_) => {}
-                // A session that is gone has no pane any more.
-                Err(_) => return End::Closed,
-            }
             // Without a clock the waits themselves are counted.
             let left = world.now().map_or(limit.saturating_sub(waited), |now| until.saturating_sub(now));
             if left == 0 {
@@ -167,11 +161,19 @@ impl Shared {
             let now = slice.min(left);
             match world.wait_for(&self.id, &hook::agent_channel(&self.id, next), u32::try_from(now).unwrap_or(u32::MAX))
             {
-                Ok(Wake::Signalled) => {}
+                Ok(Wake::Signalled) => {
+                    if let Some(end) = self.done(next, world) {
+                        return end;
+                    }
+                }
                 Ok(Wake::Closed) => return End::Closed,
                 Ok(Wake::Cancelled) => return End::Cancelled,
                 Ok(Wake::Timeout) => {
                     waited += now;
+                    // The signal is lost if another one, long ago, was never waited for.
+                    if let Some(end) = self.done(next, world) {
+                        return end;
+                    }
                     if let Some(end) = self.look(&mut seen, now, world) {
                         return end;
                     }
@@ -182,6 +184,15 @@ impl Shared {
                     return End::Closed;
                 }
             }
+        }
+    }
+
+    /// Whether a prompt has come.
+    fn done(&self, next: u64, world: &mut dyn World) -> Option<End> {
+        match self.codes(world) {
+            Ok(codes) => codes.last().filter(|last| *last >= next).map(|_| End::Done(codes.of(next))),
+            // A session that is gone has no pane any more.
+            Err(_) => Some(End::Closed),
         }
     }
 
@@ -248,9 +259,6 @@ impl Shared {
         let output = between(typed, &screen, prompt, if last > next { Ends::More } else { Ends::Prompt });
         if last == next {
             self.rests(screen);
-            if let Some(folder) = folder(&self.id, world) {
-                self.folder = folder;
-            }
         }
         bounded(&output)
     }

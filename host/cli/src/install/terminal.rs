@@ -49,7 +49,7 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
         "claude" => format!("claude mcp add toolgate -- {program} mcp"),
         "codex" => format!(
             "codex mcp add toolgate -- {program} mcp, and below [mcp_servers.toolgate] in its config.toml: \
-             env_vars = [\"TMUX\", \"TMUX_PANE\"]"
+             env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] and tool_timeout_sec = 3700"
         ),
         "gemini" => format!("gemini mcp add toolgate {program} mcp"),
         _ => format!("name {program} with the argument mcp in its configuration of MCP servers"),

@@ -32,7 +32,8 @@ of yours to be used instead of a new one, like %3.
 Agents are told of it once:
   Claude Code  claude mcp add toolgate -- toolgate mcp
   Codex        codex mcp add toolgate -- toolgate mcp, and in its config.toml below [mcp_servers.toolgate]:
-               env_vars = [\"TMUX\", \"TMUX_PANE\"]
+               env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"]
+               tool_timeout_sec = 3700
   Gemini CLI   gemini mcp add toolgate toolgate mcp
   others       in their file for MCP servers: {\"mcpServers\": {\"toolgate\": {\"command\": \"toolgate\", \"args\": [\"mcp\"]}}}
   pi           needs none of this: toolgate install pi --terminal

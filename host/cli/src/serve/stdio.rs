@@ -335,7 +335,7 @@ impl Request {
         let cancelled = async {
             // Whoever does not wait any more says so.
             if !matches!(async { cancelled?.await.ok() }.await, Some(())) {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         };
         shared.run(run, cancelled).await

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
@@ -37,6 +37,10 @@ const TEXT: usize = 1 << 20;
 /// Most keys at a time.
 const KEYS: usize = 100;
 
+/// For how long a list of panes is good for looking: the id of a pane is never given to another one. What is typed is
+/// judged by a new list.
+const RECENT: Duration = Duration::from_millis(500);
+
 /// What the names of variables begin with that are set. Others say what a shell, the loader or an editor runs in a new
 /// pane, like `PROMPT_COMMAND`, `BASH_ENV`, `LD_PRELOAD` and `PATH`.
 const OURS: &str = "PI_";
@@ -63,6 +67,8 @@ struct Inner {
     /// What the line of each pane holds. Judging and typing are one step, so that no two texts get between each other.
     lines: TurnMutex<HashMap<String, Line>>,
     opened: Mutex<HashSet<String>>,
+    /// The panes that may be used, as they were listed last.
+    recent: Mutex<Option<(Instant, Vec<Found>)>>,
     watches: Mutex<HashMap<String, Watch>>,
     signals: OnceLock<UnboundedSender<Signal>>,
     cancelled: watch::Sender<bool>,
@@ -109,6 +115,7 @@ impl LocalTerminal {
                 typing,
                 lines: TurnMutex::default(),
                 opened: Mutex::default(),
+                recent: Mutex::default(),
                 watches: Mutex::default(),
                 signals: OnceLock::new(),
                 cancelled: watch::Sender::new(false),
@@ -198,7 +205,21 @@ impl LocalTerminal {
                 panes.push(found);
             }
         }
+        *self.recent() = Some((Instant::now(), panes.clone()));
         Ok(panes)
+    }
+
+    fn recent(&self) -> std::sync::MutexGuard<'_, Option<(Instant, Vec<Found>)>> {
+        self.0.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The panes as they were a moment ago.
+    async fn lately(&self) -> Answer<Vec<Found>> {
+        let known = self.recent().as_ref().filter(|(when, _)| when.elapsed() < RECENT).map(|(_, panes)| panes.clone());
+        match known {
+            Some(panes) => Ok(panes),
+            None => self.found().await,
+        }
     }
 
     /// A pane that may be looked at.
@@ -206,9 +227,14 @@ impl LocalTerminal {
         if !is_id(id) {
             return Err(CapabilityError::Invalid(format!("{id:?} is no id of a pane, like %3")));
         }
-        let panes = self.found().await?;
-        let elsewhere = || CapabilityError::NotFound(format!("the pane {id} is not in the agent's session"));
-        panes.into_iter().find(|found| found.pane.id == id).ok_or_else(elsewhere)
+        let of_id = |panes: Vec<Found>| panes.into_iter().find(|found| found.pane.id == id);
+        match of_id(self.lately().await?) {
+            Some(found) => Ok(found),
+            None => {
+                let elsewhere = || CapabilityError::NotFound(format!("the pane {id} is not in the agent's session"));
+                of_id(self.found().await?).ok_or_else(elsewhere)
+            }
+        }
     }
 
     /// A pane that may be typed into.
@@ -225,6 +251,8 @@ impl LocalTerminal {
     /// Judges a text with what the line holds, and types it.
     async fn put(&self, pane: &str, input: Input<'_>, text: &str, how: &str) -> Answer<()> {
         let mut lines = self.0.lines.lock().await;
+        // It is judged by where the shell is now.
+        self.found().await?;
         let found = self.typable(pane).await?;
         if text.is_empty() {
             return Ok(());
@@ -360,7 +388,7 @@ fn variable(name: &str) -> Answer<&str> {
 #[async_trait]
 impl Terminal for LocalTerminal {
     async fn session(&self) -> Answer<String> {
-        self.session_in(&panes::all(&self.0.tmux, &self.0.own).await?)
+        self.session_in(&self.lately().await?)
     }
 
     async fn panes(&self) -> Answer<Vec<Pane>> {

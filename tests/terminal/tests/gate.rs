@@ -1,0 +1,70 @@
+//! What the gate does not let through is not typed.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
+
+#[allow(dead_code, reason = "each test uses a part of it")]
+mod common;
+
+use common::{assert_works, in_both};
+use toolgate_terminal_tests::mcp::Client;
+
+/// Commands that the built-in rules block, and that would do no harm.
+const BLOCKED: &[&str] = &["cat ~/.ssh/id_rsa", "cat <<EOF\n$(cat ~/.ssh/id_rsa)\nEOF", "eval \"cat ~/.ssh/id_\"rsa"];
+
+/// One that they ask about.
+const ASKED: &str = "git push --force origin main";
+
+#[test]
+fn what_is_blocked_is_not_typed() {
+    in_both(|scene, client| {
+        assert_works(client);
+        for command in BLOCKED {
+            let answer = client.bash(command).unwrap();
+            assert!(answer.is_error && answer.exit().is_none() && !answer.text.is_empty(), "{}", answer.result);
+        }
+        let shown = scene.tmux.shown(&scene.shared().unwrap()).unwrap();
+        assert!(!shown.contains("id_"), "{shown}");
+        assert_works(client);
+    });
+}
+
+#[test]
+fn what_is_blocked_opens_no_pane() {
+    in_both(|scene, client| {
+        assert!(client.bash(BLOCKED[0]).unwrap().is_error);
+        assert_eq!(scene.tmux.panes().unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn what_is_asked_about_is_typed_once_the_user_agrees() {
+    in_both(|scene, client| {
+        assert_works(client);
+        let answer = client.bash(ASKED).unwrap();
+        assert_eq!(client.questions.len(), 1, "{:?}", client.questions);
+        assert!(answer.exit().is_some_and(|exit| exit != 0), "git runs, and fails: {}", answer.result);
+        // Another client of the same user shows no questions.
+        let mut silent = Client::start(scene.command(&scene.agent).unwrap(), false).unwrap();
+        let answer = silent.bash(&format!("{ASKED} other")).unwrap();
+        assert!(answer.is_error && answer.exit().is_none(), "{}", answer.result);
+        let shown = scene.tmux.shown(&scene.shared().unwrap()).unwrap();
+        assert!(shown.contains(ASKED) && !shown.contains("main other"), "{shown}");
+    });
+}
+
+#[test]
+fn what_the_shell_remembers_is_not_run() {
+    in_both(|scene, client| {
+        assert_works(client);
+        let pane = scene.shared().unwrap();
+        scene.until_prompt(&pane).unwrap();
+        scene.tmux.line(&pane, "echo remem''bered").unwrap();
+        scene.tmux.until_shown(&pane, "remembered").unwrap();
+        for command in ["fc -s", "fc -e -", "r", "!!", "!-1", "eval \"$(fc -ln -1)\"", "history -s x; fc -s"] {
+            let answer = client.bash(command).unwrap();
+            assert!(answer.is_error, "{command}: {}", answer.result);
+        }
+        let shown = scene.tmux.shown(&pane).unwrap();
+        assert_eq!(shown.matches("remembered").count(), 1, "{shown}");
+    });
+}
