@@ -85,16 +85,16 @@ pub struct Shared {
 impl Shared {
     /// What is wrong with the pane.
     fn fault(&self, record: &Record) -> Option<String> {
-        let pane = json!(record.pane);
-        if !record.pane.contains(self.shows) {
-            Some(format!("the pane does not show {}: {pane}", self.shows))
+        let fault = if !record.pane.contains(self.shows) {
+            format!("the pane does not show {}", self.shows)
         } else if record.pane.contains(self.hides) {
-            Some(format!("the pane shows {}: {pane}", self.hides))
+            format!("the pane shows {}", self.hides)
         } else if !record.heard.contains(self.shows) {
-            Some(format!("the model was not told {}, but {}", self.shows, json!(record.told)))
+            format!("the model was not told {}", self.shows)
         } else {
-            None
-        }
+            return None;
+        };
+        Some(format!("{fault}; the pane: {}; the model was told {}", json!(record.pane), json!(record.told)))
     }
 }
 
