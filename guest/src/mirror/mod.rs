@@ -25,6 +25,7 @@
 //! | unbalanced quotes, heredocs without an end | the terminal waits for more, until the time is over | the shell says what is wrong |
 //! | tabs, history expansion | are keys; run what was typed before | text |
 //! | continuation prompts | in the output | none: several lines are pasted |
+//! | the exit code | in the details only | in the text, too |
 //! | waking | one channel: two signals cancel each other | a channel for each prompt and use |
 //! | after the signal | 200 ms | until the prompt is drawn |
 //! | a full-screen program, a nested shell, a lost hook | waits until the time is over | says so, and leaves it to the user |

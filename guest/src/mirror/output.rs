@@ -97,7 +97,7 @@ fn is_typed(line: &str, last: &str, prompt: &Prompt) -> bool {
 
 /// How many of the first lines are the last of those known before. The text slides up as it grows, so the longest such
 /// piece is the one.
-fn overlap(known: &[&str], lines: &[&str]) -> usize {
+pub(crate) fn overlap<T: PartialEq>(known: &[T], lines: &[T]) -> usize {
     // The prefix function of Knuth, Morris and Pratt, over lines.
     let mut table = vec![0; lines.len()];
     let mut matched = 0;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::hook::{self, Codes, Shell};
-use super::output::{LINES, last_command};
+use super::output::{LINES, last_command, overlap};
 use super::prompt::Prompt;
 use super::world::{Failure, Outgoing, Pane, Screen, Wake, World};
 use super::{KIND, Mirror, SessionFacts};
@@ -32,8 +32,11 @@ const PAUSE: u32 = 25;
 /// How long a look takes at least, in milliseconds.
 const LOOK: u32 = 2;
 
-/// Looks at a prompt that is being drawn: each takes tmux some milliseconds.
-const LOOKS: usize = 60;
+/// How long the shell may take to draw its prompt, in milliseconds.
+const DRAWN: u64 = 2_000;
+
+/// How long a prompt has to stay that ends in another way than the last one, in milliseconds.
+const CHANGED: u64 = 100;
 
 /// A pane whose prompts are counted.
 #[derive(Clone, Debug, Default)]
@@ -210,7 +213,7 @@ fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Resul
     let known = world.variable(&hook::codes_of(id)).map_err(Failure::text)?;
     let known = known.and_then(|text| Codes::read(&text).last());
     shared.sequence = known.unwrap_or_default();
-    if known.is_none() || !shared.answers(world)? {
+    if known.is_none() || !shared.answers(HOOK_MAY_ANSWER, world)? {
         shared.hook(shell, world)?;
     }
     let shell = world.variable(&hook::shell_of(id)).map_err(Failure::text)?.unwrap_or_default();
@@ -220,18 +223,17 @@ fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Resul
 }
 
 impl Shared {
-    /// Whether the hook is there: it counts a line that is thrown away. The prompt is then known, too: its height is what
-    /// an empty line adds.
-    fn answers(&mut self, world: &mut dyn World) -> Result<bool, String> {
+    /// Whether the hook is there, in so many milliseconds: it counts a line that is thrown away. The prompt is then known,
+    /// too: its height is what an empty line adds.
+    fn answers(&mut self, limit: u32, world: &mut dyn World) -> Result<bool, String> {
         for key in ["C-c", "Enter"] {
             let before = self.resting(world, |_| true)?;
             world.send_keys(&self.id, &[key]).map_err(Failure::text)?;
-            if !self.reaches(self.sequence + 1, HOOK_MAY_ANSWER, world)? {
+            if !self.reaches(self.sequence + 1, limit, world)? {
                 return Ok(false);
             }
             let screen = self.resting(world, |screen| screen.text != before.text)?;
-            let lines = |screen: &Screen| screen.text.split('\n').count();
-            self.prompt = Prompt::of(self.shell, &screen, lines(&screen).saturating_sub(lines(&before)));
+            self.prompt = Prompt::of(self.shell, &screen, added(&before, &screen));
             self.sequence += 1;
             self.rest = screen;
         }
@@ -247,16 +249,17 @@ impl Shared {
     /// Types the hook, and learns the prompt of the screen that it clears.
     fn hook(&mut self, shell: Shell, world: &mut dyn World) -> Result<(), String> {
         let session = world.session().map_err(Failure::text)?;
-        let line = hook::line(shell, &self.id, &session, self.sequence);
         for _ in 0..ATTEMPTS {
             world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
-            world
-                .send_text(&self.id, &line)
-                .map_err(|failure| format!("the terminal cannot be shared: {}", failure.text()))?;
+            // One that was there before may have counted on.
+            self.sequence = self.codes(world)?.last().unwrap_or(self.sequence);
+            let line = hook::line(shell, &self.id, &session, self.sequence);
+            let sent = world.send_text(&self.id, &line);
+            sent.map_err(|failure| format!("the terminal cannot be shared: {}", failure.text()))?;
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
                 self.sequence += 1;
-                if self.answers(world)? {
+                if self.answers(HOOK_ANSWERS, world)? {
                     return self.cleared(world);
                 }
             }
@@ -306,23 +309,37 @@ impl Shared {
         }
     }
 
-    /// The screen once a prompt is drawn that fits, else once it stays as it is.
+    /// The screen once a prompt is drawn that fits, else once it stays as it is. The signal comes before the prompt is
+    /// drawn, and on a machine at work some time before.
     pub(crate) fn resting(&self, world: &mut dyn World, fits: impl Fn(&Screen) -> bool) -> Result<Screen, String> {
         let mut before = Screen::default();
-        let mut same = 0;
-        for _ in 0..LOOKS {
+        let (mut since, mut looks, mut time) = (0, 0, 0);
+        let begin = world.now();
+        while time < DRAWN {
             let screen = world.capture(&self.id, LINES as u32).map_err(Failure::text)?;
-            let waits = !screen.before_cursor.trim().is_empty();
-            if waits && self.prompt.is_at(&screen) && fits(&screen) {
+            looks += 1;
+            // A look takes some milliseconds; without a clock that is how time is told.
+            time = match (begin, world.now()) {
+                (Some(begin), Some(now)) => now.saturating_sub(begin),
+                _ => looks * u64::from(LOOK),
+            };
+            let waits = !screen.before_cursor.trim().is_empty() && fits(&screen);
+            if waits && self.prompt.is_at(&screen) {
                 return Ok(screen);
             }
-            same = if screen == before { same + 1 } else { 0 };
+            if screen != before {
+                (before, since) = (screen, time);
+                continue;
+            }
             // Another prompt than the last one is only believed if it stays.
-            let enough = if waits && self.prompt.may_be_at(&screen) && fits(&screen) { 1 } else { 10 };
-            if same >= enough {
+            let stays = match waits {
+                true if self.prompt.may_be_at(&screen) => 0,
+                true => CHANGED,
+                false => DRAWN,
+            };
+            if time - since >= stays {
                 return Ok(screen);
             }
-            before = screen;
         }
         Ok(before)
     }
@@ -377,6 +394,17 @@ impl Shared {
         if let Err(failure) = world.watch(&self.id, &hook::user_channel(&self.id, self.sequence + 1)) {
             world.log(&failure.text());
         }
+    }
+}
+
+/// How many lines a screen has that were not there before.
+fn added(before: &Screen, screen: &Screen) -> usize {
+    let lines = |screen: &Screen| screen.text.split('\n').map(str::to_owned).collect::<Vec<_>>();
+    let (before, lines) = (lines(before), lines(screen));
+    match overlap(&before, &lines) {
+        // Its last line is another one now.
+        0 => lines.len().saturating_sub(before.len()),
+        same => lines.len() - same,
     }
 }
 

@@ -230,6 +230,11 @@ impl Shared {
         match end {
             End::Done(code) => {
                 let text = self.ended(next, typed, prompt, world);
+                let text = match (code, text.is_empty()) {
+                    (None | Some(0), _) => text,
+                    (Some(code), true) => format!("Command exited with code {code}"),
+                    (Some(code), false) => format!("{text}\n\nCommand exited with code {code}"),
+                };
                 Run { text, code }
             }
             End::Closed => Run { text: "Tmux pane was closed during execution.".to_owned(), code: Some(CLOSED) },

@@ -158,14 +158,8 @@ async function run(host: Host, call: object, ctx: ExtensionContext, signal: Abor
 	if (typeof result.text !== "string" || typeof result.is_error !== "boolean") {
 		throw new Error("The answer of the shared terminal is not understood; `toolgate install pi --terminal` may be needed again.");
 	}
-	if (result.is_error) throw new Error(result.text + exited(result.details));
+	if (result.is_error) throw new Error(result.text);
 	return { content: [{ type: "text" as const, text: result.text }], details: result.details };
-}
-
-/** How a command ended, in the words of pi's own `bash`: of what is thrown, pi keeps the text only. */
-function exited(details: unknown): string {
-	const code = (details as { exitCode?: unknown } | undefined)?.exitCode;
-	return Number.isInteger(code) ? `\n\nCommand exited with code ${code}` : "";
 }
 
 /** What the host may do in pi. */
