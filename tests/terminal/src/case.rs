@@ -33,6 +33,9 @@ pub struct Case {
     pub refused: bool,
     /// The shell that it is for; both if there is none.
     pub shell: Option<String>,
+    /// Shells with prompts that it is not for.
+    #[serde(default)]
+    pub unless: Vec<String>,
     /// A time limit in seconds.
     pub timeout: Option<u64>,
     /// What is run right after it.
@@ -45,13 +48,15 @@ struct Table {
     case: Vec<Case>,
 }
 
-/// All cases for a shell.
+/// All cases for a shell with a prompt.
 ///
 /// # Errors
 /// Says what is wrong with the table.
-pub fn cases(shell: Shell) -> Result<Vec<Case>, toml::de::Error> {
+pub fn cases(shell: Shell, prompt: &str) -> Result<Vec<Case>, toml::de::Error> {
     let table: Table = toml::from_str(TABLE)?;
-    let is_for = |case: &Case| case.shell.as_deref().is_none_or(|named| named == shell.name());
+    let both = format!("{} {prompt}", shell.name());
+    let is_for =
+        |case: &Case| case.shell.as_deref().is_none_or(|named| named == shell.name()) && !case.unless.contains(&both);
     Ok(table.case.into_iter().filter(is_for).collect())
 }
 
