@@ -45,8 +45,14 @@ pub struct Case {
 
 #[derive(Deserialize)]
 struct Table {
+    /// What is about the screen.
+    screen: Vec<Case>,
+    /// What is not.
     case: Vec<Case>,
 }
+
+/// The prompts with which all cases are run.
+const THOROUGH: [&str; 2] = ["plain", "frame"];
 
 /// All cases for a shell with a prompt.
 ///
@@ -57,7 +63,8 @@ pub fn cases(shell: Shell, prompt: &str) -> Result<Vec<Case>, toml::de::Error> {
     let both = format!("{} {prompt}", shell.name());
     let is_for =
         |case: &Case| case.shell.as_deref().is_none_or(|named| named == shell.name()) && !case.unless.contains(&both);
-    Ok(table.case.into_iter().filter(is_for).collect())
+    let more = if THOROUGH.contains(&prompt) { table.case } else { Vec::new() };
+    Ok(table.screen.into_iter().chain(more).filter(is_for).collect())
 }
 
 impl Case {

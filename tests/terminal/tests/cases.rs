@@ -1,4 +1,4 @@
-//! The table of commands, in bash and in zsh, with each prompt.
+//! The table of commands, in bash and in zsh.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
