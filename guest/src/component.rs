@@ -8,8 +8,11 @@ use toolgate_shell::Look;
 use crate::facts::{Answers, Found, Remembered};
 use crate::guard::{Guard, Layer, World};
 use crate::lens::{self, Lens, ResultFacts, SessionFacts};
+use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
 use crate::{analysis as text, call};
+
+mod shared;
 
 mod bindings {
     // The macro's own code is not documented, and it needs `unsafe` to cross the component's border.
@@ -21,6 +24,7 @@ mod bindings {
             world guest {
                 include toolgate:plugin/gate@0.1.0;
                 include toolgate:plugin/observer@0.1.0;
+                include toolgate:plugin/mirror@0.1.0;
                 export toolgate:plugin/session-memory@0.1.0;
                 export toolgate:plugin/handover@0.1.0;
                 export toolgate:plugin/analysis@0.1.0;
@@ -55,6 +59,8 @@ thread_local! {
     static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
     // Only an observer has one.
     static LENS: RefCell<Lens> = RefCell::default();
+    // Only an instance for the terminal has one.
+    static MIRROR: RefCell<Option<Mirror>> = const { RefCell::new(None) };
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -87,8 +93,10 @@ impl lifecycle::Guest for Component {
     fn start(session: lifecycle::Session) -> Result<lifecycle::Started, String> {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
-        if session.role == "observer" {
-            return Ok(observe(session));
+        match session.role.as_str() {
+            "observer" => return Ok(observe(session)),
+            "terminal" => return Ok(shared::start(session)),
+            _ => {}
         }
         let mut diagnostics = Vec::new();
         let found = files::read_config("rules");
@@ -209,7 +217,10 @@ impl turn_observer::Guest for Component {
 
 impl timer::Guest for Component {
     fn on_timer(id: String) {
-        LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensHost));
+        match MIRROR.with_borrow(Option::is_some) {
+            true => shared::on_timer(&id),
+            false => LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensHost)),
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`analysis`]: what a shell text does, as JSON
 //! - [`facts`]: what is known of paths, from what the host answers
 //! - [`lens`]: what the agent changed is checked, and what came of it goes back
+//! - [`mirror`]: the shell that the user sees, and types in, too
 //! - [`notice`]: what a person sees of it without asking
 //! - `component`: the only file that knows the contract's generated types; not in native builds
 
@@ -16,6 +17,7 @@ pub mod call;
 pub mod facts;
 pub mod guard;
 pub mod lens;
+pub mod mirror;
 pub mod notice;
 
 #[cfg(target_family = "wasm")]

@@ -9,7 +9,7 @@ const name = basename(self);
 const raw = (text) => process.stdout.write(text);
 const send = (frame) => raw(`${JSON.stringify({ schema: 1, ...frame })}\n`);
 const log = (entry) => appendFileSync(`${self}.log`, `${JSON.stringify(entry)}\n`);
-log({ pid: process.pid });
+log({ pid: process.pid, options: process.argv.slice(5) });
 
 if (name === "short") {
 	process.stderr.write("the rules cannot be read\n");
@@ -64,6 +64,36 @@ const results = {
 	"stuck result": () => {},
 };
 
+const tool = (name) => ({ name, description: `${name} in the terminal. More of it.`, input_schema: { type: "object", properties: {} } });
+
+/** What the terminal offers, by the name of the host. */
+const offers = {
+	odd: [
+		...["read", "__proto__", "Bash", "bash\n", "", ["bash"], undefined, "x".repeat(65)].map(tool),
+		{ ...tool("no_schema"), input_schema: null },
+		{ ...tool("no_description"), description: 5 },
+		"bash",
+		null,
+		tool("read_terminal"),
+	],
+	empty: [],
+	unlisted: { bash: tool("bash") },
+};
+
+/** What becomes of a command that runs in the terminal. */
+const terminal = {
+	"exit 2": (id) => result(id, { text: "gone", is_error: true, details: { exitCode: 2 } }),
+	"sudo rm": (id) => result(id, { text: "it would remove", is_error: true }),
+	vim: (id) => result(id, { text: "vim waits", is_error: true, details: { exitCode: null } }),
+	later: (id) => setTimeout(() => result(id, { text: "done later", is_error: false, details: {} }), 300),
+	die: () => process.exit(7),
+	hang: () => {},
+	"no object": (id) => send({ id, result: null }),
+	"no text": (id) => result(id, { is_error: false }),
+	"a verdict": (id) => result(id, {}),
+	"perhaps an error": (id) => result(id, { text: "done", is_error: "no" }),
+};
+
 function ask(id, timeout) {
 	asked.add(id);
 	send({ ask: id, for: id, title: "Toolgate", text: push, timeout });
@@ -80,9 +110,10 @@ function commandOf({ event, output, input }) {
 function answer(table, frame) {
 	const command = commandOf(frame.payload);
 	const found = Object.keys(table).find((word) => command.includes(word));
-	found ? table[found](frame.id, frame) : result(frame.id, {});
+	found ? table[found](frame.id, frame) : result(frame.id, table === terminal ? { text: `ran ${command}`, is_error: false, details: { exitCode: 0 } } : {});
 }
 
+if (name === "deaf") setInterval(() => {}, 1_000);
 createInterface({ input: process.stdin }).on("line", (line) => {
 	const frame = JSON.parse(line);
 	log({ ...frame, size: line.length });
@@ -95,6 +126,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 		answer(commands, frame);
 	} else if (["tool_result", "tool.execute.after"].includes(frame.event)) {
 		answer(results, frame);
+	} else if (frame.event === "tools") {
+		if (name !== "slow") result(frame.id, { tools: offers[name] ?? [tool("bash"), tool("read_terminal")] });
+	} else if (frame.event === "tool_run") {
+		answer(terminal, frame);
 	} else if (frame.event === "session_start") {
 		result(frame.id, { context: "this project has rules" });
 	} else if (frame.event === "agent_end" && frame.payload.session === "found at the end" && !frame.payload.event.again) {

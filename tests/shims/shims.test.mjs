@@ -14,6 +14,7 @@ const shim = (name) => source(`../../host/cli/src/shim/${name}`) + source("../..
 const folder = mkdtempSync(join(tmpdir(), "toolgate-shims-"));
 const onUnix = process.platform !== "win32";
 process.env.TOOLGATE_PROGRAM = "/bin/true"; // what runs is not for the environment to say
+delete process.env.TMUX;
 
 /** Limits of the shims, for tests that wait until they are over. Others keep the real ones. */
 const SHORT = { HELLO_MS: 300, ANSWER_MS: 1_500, RESULT_MS: 300, CHECK_MS: 300 };
@@ -32,11 +33,11 @@ function program(name = "host") {
 	return path;
 }
 
-/** The path of a shim as the installer would write it, but for the limits. */
-function written(name, path, limits = {}) {
+/** The path of a shim as the installer would write it, but for these constants. */
+function written(name, path, constants = {}) {
 	let text = shim(name).replace('const PROGRAM = "";', `const PROGRAM = ${JSON.stringify(path)};`);
-	for (const [limit, value] of Object.entries(limits)) {
-		text = text.replace(new RegExp(`const ${limit} = [\\d_]+;`), `const ${limit} = ${value};`);
+	for (const [constant, value] of Object.entries(constants)) {
+		text = text.replace(new RegExp(`const ${constant} = [^;]+;`), `const ${constant} = ${value};`);
 	}
 	const file = join(folder, `shim-${++files}.${name.endsWith(".ts") ? "mts" : "mjs"}`);
 	writeFileSync(file, text);
@@ -48,7 +49,8 @@ const load = async (name, path, limits) => import(pathToFileURL(written(name, pa
 /** What a host heard, a frame an entry. */
 function heard(path) {
 	if (!existsSync(`${path}.log`)) return [];
-	return readFileSync(`${path}.log`, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+	// What comes after the last line end may be half a line.
+	return readFileSync(`${path}.log`, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
 }
 
 const starts = (path) => heard(path).filter((entry) => entry.pid).length;
@@ -61,6 +63,7 @@ async function until(condition) {
 class Pi {
 	handlers = {};
 	renderers = new Map(); // by the kind of message
+	tools = new Map(["bash", "read"].map((name) => [name, { name, sourceInfo: { source: "builtin" } }]));
 	session = "session-1";
 	shown = [];
 	hasUI = true;
@@ -73,6 +76,8 @@ class Pi {
 	}
 	on(event, handler) { this.handlers[event] = handler; }
 	registerMessageRenderer(kind, renderer) { this.renderers.set(kind, renderer); }
+	getAllTools() { return [...this.tools.values()]; }
+	registerTool(tool) { this.tools.set(tool.name, { ...tool, sourceInfo: { source: "local" } }); }
 	appendEntry(...entry) { this.shown.push(["entry", ...entry]); }
 	sendMessage(...message) { this.shown.push(["message", ...message]); }
 
@@ -113,6 +118,18 @@ class Pi {
 	async userBash(command) {
 		const verdict = await this.emit("user_bash", { command, excludeFromContext: false, cwd: "/project" });
 		return verdict ? { blocked: verdict.result.output, exit: verdict.result.exitCode } : { runs: command };
+	}
+	/** The names of the tools that were added or replaced. */
+	added() { return this.getAllTools().filter((tool) => tool.execute).map((tool) => tool.name); }
+	/** What became of a command in the shared terminal: its text and details, or the error that was thrown. */
+	async run(command, signal) {
+		try {
+			const { content, details } = await this.tools.get("bash").execute(`call ${command}`, { command }, signal, undefined, this.context(signal));
+			assert.equal(content.length, 1);
+			return { text: content[0].text, details };
+		} catch (error) {
+			return { error: error.message };
+		}
 	}
 	end() { return this.handlers.session_shutdown && this.emit("session_shutdown", { reason: "quit" }); }
 }
@@ -481,7 +498,7 @@ const REPORTS = [
 	[undefined, 20, false, [" "]],
 ];
 pi("reports are drawn within the width", (agent) => {
-	assert.deepEqual([...agent.renderers.keys()], ["toolgate-diagnostics", "pi-lens-diagnostics"]);
+	assert.deepEqual([...agent.renderers.keys()], ["toolgate-diagnostics", "pi-lens-diagnostics", "tmux-activity"]);
 	const renderer = agent.renderers.get("toolgate-diagnostics");
 	const theme = { fg: (_, text) => text };
 	for (const [content, width, expanded, lines] of REPORTS) {
@@ -522,6 +539,126 @@ test("pi: an older one without renderers gets its gates", { skip: noTypes }, asy
 	agent.registerMessageRenderer = undefined;
 	await agent.load("");
 	matches(await agent.call("echo hi"), blocked(/Toolgate does not run/));
+});
+
+// ---- pi with the shared terminal ----
+
+/** A test of pi in a tmux session, after the start of its session, with the host of that name. */
+function shared(title, run, { name = "host", tmux = "/tmp/tmux-0/default,1,0", constants = {}, before } = {}) {
+	test(`pi: ${title}`, { skip: noTypes || !onUnix, timeout: 20_000 }, async () => {
+		const host = program(name);
+		const agent = new Pi();
+		before?.(agent);
+		await agent.load(host, { TERMINAL: true, ...constants });
+		if (tmux) process.env.TMUX = tmux;
+		try {
+			await agent.emit("session_start", { reason: "startup" });
+			await run(agent, host);
+		} finally {
+			delete process.env.TMUX;
+			await agent.end();
+		}
+	});
+}
+
+const NOTICE = "The terminal is not shared: pi runs commands in the `bash` that it has.";
+const notices = (agent) => agent.shown.filter(([kind]) => kind === "notify").map(([, text]) => text);
+
+// Each: the session, which of its tools pi takes, what the user is told, and what the host is started with.
+const SESSIONS = [
+	["a session in tmux", {}, ["bash", "read_terminal"], [], ["--terminal"]],
+	["a session outside tmux", { tmux: "" }, [], [], ["--terminal"]],
+	["a session with the usual terminal", { constants: { TERMINAL: false } }, [], [], []],
+	["no tools", { name: "empty" }, [], [NOTICE], ["--terminal"]],
+	["no list of tools", { name: "unlisted" }, [], [NOTICE], ["--terminal"]],
+	["tools that come too late", { name: "slow", constants: { TOOLS_MS: 300 } }, [], [NOTICE], ["--terminal"]],
+	["a host that ends", { name: "short" }, [], [/the rules cannot be read/, NOTICE], ["--terminal"]],
+	["an older pi", { before: (agent) => { agent.getAllTools = undefined; } }, undefined, [/^The terminal is not shared.* Not taken of Toolgate's tools: "bash", "read_terminal"\.$/], ["--terminal"]],
+	["a pi that another extension gave its bash", { before: (agent) => agent.registerTool({ name: "bash" }) }, ["read_terminal"], [`${NOTICE} Not taken of Toolgate's tools: "bash".`], ["--terminal"]],
+	[
+		"tools that are none of the terminal's",
+		{ name: "odd" },
+		["read_terminal"],
+		[`${NOTICE} Not taken of Toolgate's tools: "read", "__proto__", "Bash", "bash\\n", "", ["bash"], , "${"x".repeat(65)}", "no_schema", "no_description".`],
+		["--terminal"],
+	],
+];
+for (const [title, how, added, told, options] of SESSIONS) {
+	shared(`the terminal of ${title}`, (agent, host) => {
+		if (added) assert.deepEqual(agent.added(), added);
+		matches(notices(agent).filter((text, at, all) => all.indexOf(text) === at), told);
+		assert.deepEqual(heard(host)[0].options, options);
+	}, how);
+}
+
+shared("a tool of the terminal is declared as the host says", (agent, host) => {
+	const { execute, sourceInfo, ...bash } = agent.tools.get("bash");
+	const parameters = { type: "object", properties: {} };
+	assert.deepEqual(bash, { name: "bash", label: "bash", description: "bash in the terminal. More of it.", promptSnippet: "bash in the terminal", parameters });
+	const { payload } = heard(host).find((frame) => frame.event === "tools");
+	assert.deepEqual(payload, { event: { type: "tools" }, cwd: "/project", hasUI: true, mode: "rpc", session: "session-1" });
+});
+
+// Each: a command that is run in the terminal, and its result.
+const RUNS = [
+	["echo hi", { text: "ran echo hi", details: { exitCode: 0 } }],
+	["exit 2", { error: "gone\n\nCommand exited with code 2" }],
+	["sudo rm", { error: "it would remove" }],
+	["vim", { error: "vim waits" }],
+	["later", { text: "done later", details: {} }],
+	["die", { error: /ended \(7\).* What was typed may still run there\.$/ }],
+	["no object", { error: /no readable answer/ }],
+	["no text", { error: /not understood/ }],
+	["a verdict", { error: /not understood/ }],
+	["perhaps an error", { error: /not understood/ }],
+	["x".repeat(17 * 1024 * 1024), { error: /larger than/ }],
+];
+for (const [command, expected] of RUNS) {
+	shared(`the terminal runs ${command.slice(0, 20)}`, async (agent) => {
+		matches(await agent.run(command), expected);
+		matches(await agent.run("echo hi"), RUNS[0][1]);
+	}, { constants: { ANSWER_MS: 100 } });
+}
+
+shared("the frame of a run", async (agent, host) => {
+	await agent.run("echo hi");
+	const { payload } = heard(host).find((frame) => frame.event === "tool_run");
+	const event = { type: "tool_run", toolName: "bash", toolCallId: "call echo hi", input: { command: "echo hi" } };
+	assert.deepEqual(payload, { event, cwd: "/project", hasUI: true, mode: "rpc", session: "session-1" });
+});
+
+shared("runs at once get their own results", async (agent) => {
+	const results = await Promise.all(["later", "echo 1", "exit 2", "echo 2"].map((command) => agent.run(command)));
+	assert.deepEqual(results.map(({ text, error }) => text ?? error.slice(0, 4)), ["done later", "ran echo 1", "gone", "ran echo 2"]);
+});
+
+shared("a run that the user cancels", async (agent, host) => {
+	const user = new AbortController();
+	const run = agent.run("hang", user.signal);
+	await until(() => heard(host).some((frame) => frame.event === "tool_run"));
+	user.abort();
+	matches(await run, { error: "Command aborted" });
+	await until(() => heard(host).some((frame) => frame.cancel));
+	matches(await agent.run("hang", user.signal), { error: "Command aborted" });
+	matches(await agent.run("echo hi"), RUNS[0][1]);
+	const { id } = heard(host).find((frame) => frame.event === "tool_run");
+	assert.deepEqual(heard(host).filter((frame) => frame.cancel).map((frame) => frame.id), [id]);
+});
+
+shared("the end of the session ends a run, and waits for the host's end", async (agent, host) => {
+	const run = agent.run("hang");
+	await agent.end();
+	matches(await run, { error: /the session has ended/ });
+	assert.ok(!alive(heard(host)[0].pid));
+});
+
+shared("a host that does not end is not waited for", (agent) => agent.end(), { name: "deaf", constants: { END_MS: 300 } });
+
+shared("calls are judged although the terminal is shared, and a run delays no verdict", async (agent) => {
+	const run = agent.run("later");
+	matches(await agent.call("find victim -delete"), blocked(/victim/));
+	matches(await agent.call("echo hi"), runs("echo hi"));
+	matches(await run, { text: "done later", details: {} });
 });
 
 // ---- OpenCode ----
@@ -581,6 +718,7 @@ test("opencode: a plugin that is given nothing still blocks", async () => {
 test("each shim has the line of the program once, and names itself first", () => {
 	for (const [file, agent] of [["pi.ts", "pi"], ["opencode.js", "opencode"]]) {
 		assert.equal(shim(file).split('\nconst PROGRAM = "";\n').length, 2, file);
+		assert.equal(shim(file).split("\nconst TERMINAL = false;\n").length, agent === "pi" ? 2 : 1, file);
 		assert.match(shim(file), new RegExp(`^// toolgate-shim ${agent} \\d+\n`));
 	}
 });

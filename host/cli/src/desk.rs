@@ -7,10 +7,13 @@ use toolgate_host::audit::NoAudit;
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
+use crate::approvals::Approved;
 use crate::judge::{Judge, Judged, Question};
+use crate::mcp::Client;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
 use crate::{ancestry, fired, path_hints, place, session, show};
 
@@ -24,8 +27,27 @@ pub(crate) struct Desk<'a> {
     pub(crate) plugins: &'a Plugins,
     pub(crate) judge: &'a Judge,
     pub(crate) watch: &'a Watch,
-    /// Through what the agent's user is asked and told, if the agent listens while it waits.
-    pub(crate) frames: Option<Frames>,
+    pub(crate) user: User,
+    /// The terminal that calls go on to, if this process has one.
+    pub(crate) terminal: Option<&'a Shared>,
+}
+
+/// Through what the agent's user is asked and told.
+#[derive(Clone)]
+pub(crate) enum User {
+    /// The agent does not listen while it waits.
+    Nobody,
+    /// A shim.
+    Shim(Frames),
+    /// A client of the Model Context Protocol.
+    Client(Client),
+}
+
+/// What becomes of a call.
+struct Ruled {
+    verdict: Verdict,
+    /// What the user is to see.
+    message: Option<String>,
 }
 
 impl Desk<'_> {
@@ -88,7 +110,25 @@ impl Desk<'_> {
     }
 
     /// A call that is about to run.
-    async fn call(&self, moment: &Moment, mut scene: Scene, mut call: ToolCall, asks: Asks) -> String {
+    async fn call(&self, moment: &Moment, scene: Scene, call: ToolCall, asks: Asks) -> String {
+        let Ruled { verdict, message } = self.ruled(scene, call, asks, None).await;
+        self.agent.encode(moment, &said(&verdict), message.as_deref())
+    }
+
+    /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
+    /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
+    /// reason.
+    pub(crate) async fn typed(&self, scene: Scene, call: ToolCall, approved: &Approved) -> Result<(), String> {
+        let verdict = self.ruled(scene, call, Asks::Nobody, Some(approved)).await.verdict;
+        match said(&verdict) {
+            Answer::Nothing => Ok(()),
+            Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
+            Answer::Rewrite(_) => Err("what is typed cannot be rewritten".to_owned()),
+        }
+    }
+
+    /// What becomes of a call.
+    async fn ruled(&self, mut scene: Scene, mut call: ToolCall, asks: Asks, approved: Option<&Approved>) -> Ruled {
         let agent = self.agent.name();
         let kept = session::load(agent, &scene);
         if let (true, Some(root)) = (scene.guessed, kept.root) {
@@ -105,24 +145,39 @@ impl Desk<'_> {
         let judged = self.judge.judge(&question).await;
         let Question { scene, call, .. } = question;
         let Some(mut call) = call else {
-            return self.refused(moment, &refusal("call", "the call is gone"), None).await;
+            return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
         let Judged { verdict, diagnostics, memory, took } = match judged {
             Ok(judged) => judged,
-            Err(why) => return self.refused(moment, &refusal("start", &why), Some(&call)).await,
+            Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
+        };
+        let covered = match (approved, place::default_plugin()) {
+            (Some(approved), Ok(plugin)) => approved.covers(&plugin, &call, &verdict).await,
+            _ => false,
         };
         // Nearly every call: there is nothing to decide, log or remember.
         let silent = matches!(verdict.decision, Decision::Pass) && verdict.findings.is_empty();
-        let Decided { verdict, warnings } = match silent {
-            true => Decided { verdict, warnings: Vec::new() },
-            false => {
+        let Decided { verdict, warnings } = match (silent, covered) {
+            (true, _) => Decided { verdict, warnings: Vec::new() },
+            // It was decided with the call that types it, and logged.
+            (_, true) => Decided { verdict: Verdict::pass(), warnings: Vec::new() },
+            _ => {
                 remember(&verdict);
                 if self.plugins.is_empty() {
                     hint(&mut call).await;
                 }
-                self.policy(asks).decide(&call, verdict, took).await
+                let policy = self.policy(asks);
+                let policy = if approved.is_some() { policy.rewrites(false) } else { policy };
+                let decided = policy.decide(&call, verdict.clone(), took).await;
+                if let (Some(terminal), None) = (self.terminal, approved) {
+                    terminal.approvals().note(&call, &verdict, &decided.verdict);
+                }
+                decided
             }
         };
+        if let Some(terminal) = self.terminal {
+            terminal.show(&verdict);
+        }
         // A call that is asked about may run.
         if let (Some(memory), false) = (memory, matches!(verdict.decision, Decision::Block(_))) {
             session::keep(agent, &scene, |file| file.remember(&memory, kept.memory.as_ref()));
@@ -131,7 +186,7 @@ impl Desk<'_> {
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
-        self.agent.encode(moment, &said(&verdict), message.as_deref())
+        Ruled { verdict, message }
     }
 
     fn question(&self, scene: Scene, call: Option<ToolCall>) -> Question {
@@ -157,9 +212,13 @@ impl Desk<'_> {
 
     /// A call that could not be judged, in the log like any other that does not run.
     pub(crate) async fn refused(&self, moment: &Moment, verdict: &Verdict, call: Option<&ToolCall>) -> String {
+        denial(self.agent, moment, &self.refusing(verdict, call).await.verdict)
+    }
+
+    async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
         let nothing = ToolCall::new("", ToolKind::Other, "");
         let decided = self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
-        denial(self.agent, moment, &decided.verdict)
+        Ruled { verdict: decided.verdict, message: None }
     }
 
     /// What becomes of calls, and where it is logged.
@@ -169,11 +228,16 @@ impl Desk<'_> {
             .circumstances(place::circumstances(self.agent.name(), plugin.as_ref()))
             .agent_asks(asks == Asks::Agent)
             .rewrites(self.plugins.rewrite);
-        if let Some(frames) = &self.frames {
-            policy = policy.journal(frames.clone());
-            if asks == Asks::Host {
-                policy = policy.person(frames.clone());
+        match &self.user {
+            User::Nobody => {}
+            User::Shim(frames) => {
+                policy = policy.journal(frames.clone());
+                if asks == Asks::Host {
+                    policy = policy.person(frames.clone());
+                }
             }
+            User::Client(client) if asks == Asks::Host => policy = policy.person(client.clone()),
+            User::Client(_) => {}
         }
         match (place::audit(), place::grants()) {
             (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),

@@ -13,7 +13,7 @@ use clap::builder::PossibleValuesParser;
 use toolgate_host::Verdict;
 
 use crate::agent::{self, Dialect, HOOKS, Moment, When};
-use crate::desk::{Desk, denial, refusal};
+use crate::desk::{Desk, User, denial, refusal};
 use crate::fired;
 use crate::judge::Judge;
 use crate::lens::Switch;
@@ -154,14 +154,16 @@ fn says(agent: &'static dyn Dialect, event: Option<&str>, input: impl Read, argu
     }
     let Arguments { packs, plugins, lens, .. } = arguments;
     let watch = if lens.said().unwrap_or(true) { Watch::Once } else { Watch::Plugins };
-    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &watch, frames: None };
+    let judge = &Judge::ForOne;
+    let desk = Desk { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
     block_on(desk.answer(event, &payload)).unwrap_or_else(|error| denial(agent, &moment, &refusal("start", &error)))
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
 fn refused(agent: &'static dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
     let (packs, plugins) = (&Packs::default(), &Plugins::default());
-    let desk = Desk { agent, packs, plugins, judge: &Judge::ForOne, watch: &Watch::Plugins, frames: None };
+    let (judge, watch) = (&Judge::ForOne, &Watch::Plugins);
+    let desk = Desk { agent, packs, plugins, judge, watch, user: User::Nobody, terminal: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))
 }
 

@@ -6,8 +6,10 @@
 //! | `allow` | permission for one call, given by a person |
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `ancestry` | whether a person or an agent is at this terminal |
+//! | `approvals` | what was let through, for the text that a tool types |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
+//! | `commands` | whether a text runs no more than another |
 //! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
 //! | `fired` | when an agent's hook was last called |
@@ -16,9 +18,11 @@
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
 //! | `judge` | verdicts, in this process or by the resident host |
+//! | `lease` | who drives a pane |
 //! | `lens` | the check daemon: where it is, and what it is trusted with |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
+//! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
 //! | `person` | a person at a terminal of their own |
@@ -28,6 +32,7 @@
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `session` | what is kept between the calls of a session |
+//! | `shared` | the shared terminal of a session |
 //! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
 //! | `source` | texts of several lines, with what matched |
@@ -40,8 +45,10 @@ mod agent;
 mod allow;
 mod analysis;
 mod ancestry;
+mod approvals;
 mod check;
 mod columns;
+mod commands;
 mod desk;
 mod explain;
 mod fired;
@@ -50,9 +57,11 @@ mod hook;
 mod inspect;
 mod install;
 mod judge;
+mod lease;
 mod lens;
 mod lines;
 mod log;
+mod mcp;
 mod packs;
 mod path_hints;
 mod person;
@@ -62,6 +71,7 @@ mod rules;
 mod script;
 mod serve;
 mod session;
+mod shared;
 mod shim;
 mod show;
 mod source;
@@ -126,6 +136,8 @@ enum Command {
     Doctor(install::Doctor),
     /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
     Serve(serve::Arguments),
+    /// Offer a shell that you see to an agent in tmux, over the Model Context Protocol
+    Mcp(mcp::Arguments),
     /// Have the files checked that changed, and say whose folders' own tools may run for that
     Lens(lens::Arguments),
     /// Let one exact call through, once
@@ -176,6 +188,7 @@ fn main() -> ExitCode {
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Doctor(arguments) => install::doctor(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Lens(arguments) => lens::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),

@@ -401,11 +401,36 @@ async fn wake(plugin: Plugin, frames: Frames, live: std::sync::Weak<Live>, mut c
 
 async fn post(plugin: &Plugin, frames: &Frames, outbox: &Outbox) {
     for message in outbox.drain() {
-        // Another instance draws: the one that sent it may be at work again.
-        let artist = Observer::new(plugin.clone(), Session::in_folder("/"), Capabilities::denied());
-        let folded = artist.render(&message, false, WIDTH).await;
-        let unfolded = artist.render(&message, true, WIDTH).await;
-        frames.message(&message, &drawn(&folded), &drawn(&unfolded));
+        post_one(plugin, frames, &message).await;
+    }
+}
+
+async fn post_one(plugin: &Plugin, frames: &Frames, message: &Outgoing) {
+    // Another instance draws: the one that sent it may be at work again.
+    let artist = Observer::new(plugin.clone(), Session::in_folder("/"), Capabilities::denied());
+    let folded = artist.render(message, false, WIDTH).await;
+    let unfolded = artist.render(message, true, WIDTH).await;
+    frames.message(message, &drawn(&folded), &drawn(&unfolded));
+}
+
+/// Hands each message to the agent at once.
+pub(crate) struct Post {
+    plugin: Plugin,
+    frames: Frames,
+}
+
+impl Post {
+    /// By these frames, drawn by this component.
+    pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
+        Post { plugin, frames }
+    }
+}
+
+#[async_trait]
+impl Message for Post {
+    async fn send(&self, outgoing: Outgoing) -> Answer<()> {
+        post_one(&self.plugin, &self.frames, &outgoing).await;
+        Ok(())
     }
 }
 

@@ -314,6 +314,67 @@ fn what_is_left_to_the_user_is_said() {
     assert!(home.read(file_of("gemini")).contains("\"enabled\": false"));
 }
 
+/// Switched on it stays on, until it is switched off.
+#[test]
+fn the_terminal_is_shared_as_it_was_said_last() {
+    let home = Home::new();
+    let steps: &[(&[&str], bool)] = &[
+        (&["install", "pi"], false),
+        (&["install", "pi", "--terminal"], true),
+        (&["install", "pi"], true),
+        (&["install", "pi", "--no-terminal"], false),
+        (&["install", "pi", "--no-terminal", "--terminal"], true),
+        (&["uninstall", "pi"], false),
+        (&["install", "pi"], false),
+    ];
+    for (arguments, expected) in steps {
+        assert_eq!(home.run(arguments).0, 0, "{arguments:?}");
+        let file = home.at(file_of("pi"));
+        let text = fs::read_to_string(file).unwrap_or_default();
+        assert_eq!(text.contains("const TERMINAL = true;\n"), *expected, "{arguments:?}");
+        if !text.is_empty() {
+            assert_eq!(level(&home.doctor("pi"), "form"), "ok", "{arguments:?}");
+        }
+    }
+    // For every other agent it is an MCP server.
+    for (agent, expected) in [("claude", "claude mcp add toolgate -- "), ("codex", "env_vars"), ("opencode", " mcp ")] {
+        let (code, text) = Home::new().run(&["install", agent, "--terminal"]);
+        assert!(code == 0 && text.contains(expected) || agent == "opencode" && text.contains("argument mcp"), "{text}");
+        assert!(!Home::new().run(&["install", agent]).1.contains("MCP"), "only if it is asked for");
+    }
+}
+
+#[test]
+fn doctor_says_where_the_terminal_is_offered() {
+    let terminal = |home: &Home, variables: &[(&str, &str)]| {
+        let output = home.start(&["doctor", "--json"], variables);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["terminal"].clone()
+    };
+    let inside = [("TMUX", "/none,1,0"), ("TMUX_PANE", "%0")];
+    let home = Home::new();
+    assert_eq!(terminal(&home, &[])["checks"].as_array().map(Vec::len), Some(1), "nobody is offered it");
+    home.run(&["install", "pi", "--terminal"]);
+    home.write(
+        ".claude.json",
+        r#"{"mcpServers": {"toolgate": {"command": "/usr/local/bin/toolgate", "args": ["mcp"]}}}"#,
+    );
+    home.write(".codex/config.toml", "[mcp_servers.x]\ncommand = \"toolgate\"\nargs = [\"mcp\"]\n");
+    home.write("project/.mcp.json", r#"{"mcpServers": {"other": {"command": "other"}}}"#);
+    for (variables, expected) in [(&inside[..], "ok"), (&[], "warn")] {
+        let report = terminal(&home, variables);
+        assert_eq!(level(&report, "inside"), expected, "{report}");
+        // There is no tmux on the way to /nowhere.
+        assert_eq!(level(&report, "tmux"), "warn", "{report}");
+        let text = report.to_string();
+        assert!(
+            text.contains("toolgate.ts") && text.contains(".claude.json") && text.contains("config.toml"),
+            "{text}"
+        );
+        assert!(!text.contains(".mcp.json"), "{text}");
+    }
+}
+
 #[test]
 fn the_trial_goes_through_the_configured_command() {
     for (agent, ..) in AGENTS {

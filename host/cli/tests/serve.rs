@@ -316,6 +316,35 @@ fn odd_frames_end_nothing() {
     assert_eq!(_running.0.wait().expect("it ends").code(), Some(0));
 }
 
+/// The tools of a terminal that is not there, and their answers, which no call is judged by.
+#[test]
+fn outside_tmux_a_shim_is_offered_nothing() {
+    let scene = Scene::new();
+    for options in [&[][..], &["--terminal"], &["--terminal", "--border"]] {
+        let arguments = [&["serve", "--stdio", "pi"], options].concat();
+        let (running, stdin, stdout) = start(&scene, &arguments);
+        let mut shim = Shim { _running: running, stdin, stdout };
+        assert_eq!(shim.next("hello")["hello"]["agent"], "pi");
+        let ask = |event: &str, event_payload: Value| {
+            let payload = json!({"event": event_payload, "cwd": scene.project(), "hasUI": true, "session": "s"});
+            json!({"schema": 1, "id": event, "event": event, "payload": payload}).to_string()
+        };
+        shim.write(&ask("tools", json!({"type": "tools"})));
+        assert_eq!(shim.next("result")["result"], json!({"tools": []}), "{options:?}");
+        let run = json!({"type": "tool_run", "toolName": "bash", "toolCallId": "c", "input": {"command": "ls"}});
+        shim.write(&ask("tool_run", run));
+        let output = shim.next("result")["result"].clone();
+        assert_eq!((&output["is_error"], &output["details"]), (&json!(true), &json!(null)), "{output}");
+        assert!(output["text"].as_str().expect("a text").contains("tmux"), "{output}");
+        // What cannot be read, and what nobody waits for.
+        shim.write(&json!({"schema": 1, "id": 3, "event": "tool_run", "payload": {}}).to_string());
+        assert_eq!(shim.next("result")["result"]["is_error"], true);
+        shim.write(&json!({"schema": 1, "id": 3, "cancel": true}).to_string());
+        shim.write(&pi(&scene, 4, false, "rm -rf ~"));
+        assert_eq!(shim.next("result")["result"]["block"], true);
+    }
+}
+
 /// Several calls at once, each with its own answer.
 #[test]
 fn parallel_calls_are_told_apart() {

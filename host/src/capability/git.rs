@@ -14,7 +14,7 @@ use crate::limits::deadline;
 use crate::state::HostState;
 
 pub use local::LocalGit;
-pub(super) use local::installed;
+pub(super) use local::{installed, repository};
 
 /// Asks git about a work tree.
 #[async_trait]

@@ -4,8 +4,8 @@
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types. `terminal`, `message` and `extensions` have none in this crate: an agent that
-//!   embeds it brings its own.
+//! - The real ones are `Local…` types. `message` and `extensions` have none in this crate: an agent that embeds it
+//!   brings its own.
 
 mod apart;
 mod clock;
@@ -34,7 +34,7 @@ pub use git::{Git, LocalGit, LocalHead};
 pub use journal::{Journal, LocalJournal};
 pub use log::{LocalLog, Log};
 pub use message::Message;
-pub use terminal::Terminal;
+pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
 pub use ui::{StderrUi, Ui};
 
 use crate::CapabilityError;

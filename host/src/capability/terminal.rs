@@ -1,5 +1,15 @@
 //! `terminal`: drives the shared terminal.
 
+mod border;
+mod keys;
+mod line;
+mod local;
+mod panes;
+mod screen;
+mod tmux;
+mod typing;
+mod waits;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -8,6 +18,10 @@ use super::{Answer, Denied, Pane, Recording, Screen, Wake};
 use crate::bindings::toolgate::plugin::terminal::Host;
 use crate::limits::deadline;
 use crate::state::HostState;
+
+pub use local::LocalTerminal;
+pub use tmux::tmux_version;
+pub use typing::Typing;
 
 /// Drives the shared terminal.
 #[async_trait]

@@ -11,7 +11,7 @@ mod pi;
 use std::path::PathBuf;
 
 use crate::model::Call;
-use crate::place::CACHE;
+use crate::place::{CACHE, GUARD};
 
 /// All agents, in the order of the table.
 pub const ALL: &[&dyn Client] =
@@ -89,6 +89,13 @@ pub trait Client: Sync {
     fn typed(&self, _command: &str) -> Option<[Call; 2]> {
         None
     }
+    /// Runs a shell command in the terminal that Toolgate shares: the tool `bash` of its server, or of its extension.
+    fn shared(&self, command: &str) -> Call;
+    /// What makes the agent start that server: a file below the home folder, and what is added to it. Nothing if it has
+    /// an extension for it.
+    fn server(&self) -> Option<(&'static str, String)> {
+        None
+    }
     /// Whether a plugin of the agent keeps one host, instead of a hook that starts a program for each call.
     fn session(&self) -> bool {
         false
@@ -141,6 +148,15 @@ fn on_platform(text: &str) -> String {
 /// Pairs of the home folder's paths and texts.
 fn files<const N: usize>(files: [(&'static str, serde_json::Value); N]) -> Vec<(&'static str, String)> {
     files.into_iter().map(|(path, value)| (path, value.to_string())).collect()
+}
+
+/// The server of Toolgate as most agents write it, with what an agent wants said beside.
+fn server(path: &'static str, more: serde_json::Value) -> Option<(&'static str, String)> {
+    let mut server = serde_json::json!({ "command": GUARD, "args": ["mcp"] });
+    if let (Some(server), serde_json::Value::Object(more)) = (server.as_object_mut(), more) {
+        server.extend(more);
+    }
+    Some((path, serde_json::json!({ "mcpServers": { "toolgate": server } }).to_string()))
 }
 
 /// Variables that are the same for every model.

@@ -145,10 +145,13 @@ fn responses(model: &Value, number: usize, calls: &[Call], stream: bool) -> Repl
                 "type": "custom_tool_call", "id": item, "call_id": call_id, "name": call.tool, "input": input,
                 "status": "completed"
             }),
-            input => json!({
-                "type": "function_call", "id": item, "call_id": call_id, "name": call.tool,
-                "arguments": input.to_string(), "status": "completed"
-            }),
+            input => {
+                let (namespace, name) = call.tool.rsplit_once('.').unzip();
+                json!({
+                    "type": "function_call", "id": item, "call_id": call_id, "namespace": namespace,
+                    "name": name.unwrap_or(call.tool), "arguments": input.to_string(), "status": "completed"
+                })
+            }
         }
     };
     let mut items: Vec<Value> = calls.iter().enumerate().map(item).collect();

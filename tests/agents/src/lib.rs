@@ -11,6 +11,7 @@
 //! | [`scenario`] | what is played, and how a pair of runs is judged |
 //! | [`place`], [`sandbox`] | the home folder, and the walls round it |
 //! | [`play`] | one run, inside |
+//! | [`tmux`] | the panes, for the scenarios with a shared terminal |
 //! | [`install`], [`table`] | the agents from npm, and the result |
 
 pub mod client;
@@ -22,6 +23,7 @@ pub mod play;
 pub mod sandbox;
 pub mod scenario;
 pub mod table;
+pub mod tmux;
 
 use std::io;
 use std::path::PathBuf;

@@ -23,7 +23,8 @@ const KEPT: usize = 300;
 /// A tool call that the model makes.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The tool's name, as the agent declares it to the model.
+    /// The tool's name, as the agent declares it to the model. With a namespace of the Responses API it is
+    /// `NAMESPACE.NAME`.
     pub tool: &'static str,
     /// Its arguments: an object, or a text for a free-form tool of the Responses API.
     pub input: Value,

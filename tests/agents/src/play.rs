@@ -12,11 +12,13 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::client::{self, Client};
 use crate::model::{Before, Model};
 use crate::place::{GUARD, HOME, LINK, LOG, PLUGIN, RUNTIME, WORK, write};
 use crate::scenario::{Scenario, Trouble};
+use crate::tmux::Tmux;
 
 /// How long an agent may run.
 pub const DEADLINE: Duration = Duration::from_secs(150);
@@ -30,6 +32,8 @@ pub struct Record {
     pub told: Vec<String>,
     /// The last request that says what became of the calls, as JSON.
     pub heard: String,
+    /// What the terminal that Toolgate shares shows afterwards; empty if there is none.
+    pub pane: String,
     /// Whether each path below the home folder is there afterwards.
     pub there: BTreeMap<String, bool>,
     /// The highest step that the model was asked for.
@@ -59,7 +63,7 @@ impl Record {
 
 /// Plays a scenario.
 pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: bool) -> io::Result<Record> {
-    let steps = (scenario.steps)(client).ok_or_else(|| io::Error::other("the agent has no such tool"))?;
+    let steps = scenario.calls(client, guarded).ok_or_else(|| io::Error::other("the agent has no such tool"))?;
     let (reached, hit) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let before: Before = Box::new({
         let (reached, hit) = (Arc::clone(&reached), Arc::clone(&hit));
@@ -75,8 +79,13 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
         write(&Path::new(HOME).join(path), &text)?;
     }
     let missing = if guarded { set_up(client, scenario)? } else { None };
+    let tmux = if guarded && scenario.shared.is_some() { Some(Tmux::start()?) } else { None };
+    let mut environment = client.environment(&model.url());
+    for (name, value) in tmux.iter().flat_map(Tmux::environment) {
+        environment.push((name, value.to_owned()));
+    }
     let start = Instant::now();
-    let end = if missing.is_none() { run(client, scenario, guarded, &model.url())? } else { None };
+    let end = if missing.is_none() { run(client, scenario, guarded, environment)? } else { None };
     let seconds = start.elapsed().as_secs_f64();
     let (told, heard) = model.told();
     let requests: Vec<String> = model.requests().iter().map(|(path, body)| format!("{path} {body}")).collect();
@@ -87,6 +96,7 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
         missing,
         told,
         heard,
+        pane: tmux.map_or_else(|| Ok(String::new()), |tmux| tmux.shown())?,
         there: scenario.paths().map(there).collect(),
         reached: reached.load(Ordering::SeqCst),
         hit: hit.load(Ordering::SeqCst),
@@ -96,16 +106,17 @@ pub fn play(client: &'static dyn Client, scenario: &'static Scenario, guarded: b
 }
 
 /// Runs the agent; `None` if it does not end. What is left of it ends with the sandbox.
-fn run(client: &dyn Client, scenario: &Scenario, guarded: bool, model: &str) -> io::Result<Option<ExitStatus>> {
+fn run(
+    client: &dyn Client,
+    scenario: &Scenario,
+    guarded: bool,
+    environment: Vec<(&'static str, String)>,
+) -> io::Result<Option<ExitStatus>> {
     let folder = if scenario.trouble == Trouble::Linked { LINK } else { WORK };
     let words = client::command(client);
     let mut command = Command::new(&words[0]);
-    command
-        .args(&words[1..])
-        .args(client.arguments(guarded))
-        .envs(client.environment(model))
-        .current_dir(folder)
-        .env("PWD", folder);
+    command.args(&words[1..]).args(client.arguments(guarded));
+    command.envs(environment).current_dir(folder).env("PWD", folder);
     command.stdin(Stdio::null());
     command.stdout(File::create(Path::new(LOG).join("stdout"))?);
     command.stderr(File::create(Path::new(LOG).join("stderr"))?);
@@ -130,6 +141,14 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>
     if scenario.plugin && !client.session() {
         install.args(options);
     }
+    if scenario.shared.is_some() {
+        match client.server() {
+            Some((path, text)) => add(&Path::new(HOME).join(path), &text)?,
+            None => {
+                install.arg("--terminal");
+            }
+        }
+    }
     let out = install.output()?;
     fs::write(Path::new(LOG).join("install"), [&out.stdout[..], &out.stderr].concat())?;
     if !out.status.success() {
@@ -153,6 +172,15 @@ fn set_up(client: &dyn Client, scenario: &Scenario) -> io::Result<Option<String>
         replace(&format!("#!/bin/sh\nexec {real} \"$@\" {}\n", options.join(" ")))?;
     }
     Ok(None)
+}
+
+/// Adds settings to a file, which may be there: the keys of a JSON object, or lines.
+fn add(path: &Path, text: &str) -> io::Result<()> {
+    let there = fs::read_to_string(path).unwrap_or_default();
+    let Ok(Value::Object(more)) = serde_json::from_str(text) else { return write(path, &(there + text)) };
+    let mut whole: serde_json::Map<String, Value> = serde_json::from_str(&there).unwrap_or_default();
+    whole.extend(more);
+    write(path, &Value::Object(whole).to_string())
 }
 
 /// Whether a call of Toolgate prints that text.

@@ -36,8 +36,7 @@ pub struct Settings {
 /// Says what is missing, before anything is tried.
 pub fn check() -> Result<(), Error> {
     for program in ["bwrap", "git"] {
-        let there = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if !there.is_ok_and(|status| status.success()) {
+        if !has(program, "--version") {
             return Err(Error::Missing(program));
         }
     }
@@ -45,6 +44,12 @@ pub fn check() -> Result<(), Error> {
     walls(&mut tight);
     let out = tight.arg("true").output()?;
     if out.status.success() { Ok(()) } else { Err(Error::Sandbox(String::from_utf8_lossy(&out.stderr).into_owned())) }
+}
+
+/// Whether this machine has the program; its version is asked for.
+pub fn has(program: &str, version: &str) -> bool {
+    let there = Command::new(program).arg(version).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    there.is_ok_and(|status| status.success())
 }
 
 /// Plays a scenario behind the walls.

@@ -9,6 +9,7 @@
 //! | `cursor` | Cursor | `toolgate hook cursor` |
 //! | `droid` | Factory Droid | `toolgate hook droid` |
 //! | `gemini` | Gemini CLI | `toolgate hook gemini` |
+//! | `mcp` | any client of the Model Context Protocol | `toolgate mcp`, by the tools that it offers |
 //! | `opencode` | OpenCode | `toolgate serve --stdio opencode`, by a plugin |
 //! | `pi` | pi | `toolgate serve --stdio pi`, by an extension |
 //!
@@ -22,6 +23,7 @@ pub(crate) mod copilot;
 pub(crate) mod cursor;
 pub(crate) mod droid;
 pub(crate) mod gemini;
+pub(crate) mod mcp;
 pub(crate) mod opencode;
 mod payload;
 pub(crate) mod pi;
@@ -75,9 +77,12 @@ pub(crate) const HOOKS: &[&dyn Dialect] =
 /// Every agent with a shim in its own process.
 pub(crate) const SHIMS: &[&dyn Dialect] = &[&opencode::OpenCode, &pi::Pi];
 
+/// The agents that have no other name here than the protocol that they speak.
+const CLIENTS: &[&dyn Dialect] = &[&mcp::Mcp];
+
 /// Every agent.
 pub(crate) fn all() -> impl Iterator<Item = &'static dyn Dialect> {
-    HOOKS.iter().chain(SHIMS).copied()
+    HOOKS.iter().chain(SHIMS).chain(CLIENTS).copied()
 }
 
 /// The agent with this name.
@@ -505,6 +510,11 @@ pub(crate) fn note(call: &mut ToolCall, key: &str, value: Value) {
         context.insert(key.to_owned(), value);
         call.context = Value::Object(context).to_string();
     }
+}
+
+/// A text that is about to be typed into a shell, as a call of the agent's.
+pub(crate) fn typed(agent: &dyn Dialect, scene: &Scene, id: &str, line: &str) -> Result<ToolCall, String> {
+    payload::call(agent, scene, (id, ""), "bash", &json!({ "command": line }))
 }
 
 /// A call of which not even the input is the tool's own.

@@ -20,6 +20,8 @@ const TOOLS: &[Tool] = &[
     Tool::look("ls", ToolKind::List, &["path"], &[]),
     Tool::shell("powershell", &[]),
     Tool::file("read", ToolKind::Read, &["path"]),
+    // Toolgate's own, beside the `bash` that takes the place of pi's.
+    Tool::other("read_terminal", ToolKind::Other),
     Tool::file("write", ToolKind::Write, &["path"]),
 ];
 

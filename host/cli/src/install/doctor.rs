@@ -22,6 +22,8 @@
 //! | The agent does not come to ask, for whatever reason | all | `fired` |
 //! | An answer with a field too many, without a reason, in another agent's words, not JSON, late or none | Codex; all | `denies` |
 //! | A word where nothing was to be said: `allow` skips the user's own prompts | all | `passes` |
+//!
+//! Behind the agents stands the shared terminal, see `terminal`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -36,6 +38,7 @@ use super::probe::{self, Chain};
 use super::program::{self, Standing};
 use super::shims;
 use super::table::{self, Agent, Event, Hooks, Known, Scope, Way};
+use super::terminal;
 use super::trust::{self, Trust};
 use crate::columns::count;
 use crate::fired::{self, Fired};
@@ -57,7 +60,7 @@ Two trial calls go through the command that stands in the agent's configuration:
 `true`. They are judged and not run.
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
-\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}]}.
+\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}}.
 
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
@@ -70,14 +73,14 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+pub(super) enum Level {
     Ok,
     Warn,
     Fail,
 }
 
 impl Level {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Level::Ok => "ok",
             Level::Warn => "warn",
@@ -86,11 +89,11 @@ impl Level {
     }
 }
 
-struct Check {
-    name: &'static str,
-    level: Level,
-    says: String,
-    todo: String,
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    pub(super) level: Level,
+    pub(super) says: String,
+    pub(super) todo: String,
 }
 
 /// The checks of an agent.
@@ -144,38 +147,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.agent.is_none() {
         reports.retain(|report| report.found || report.installed);
     }
-    let to_do = reports.iter().flat_map(|report| &report.checks).any(|check| check.level != Level::Ok);
+    let terminal = terminal::checks(arguments.agent.map(Agent::known));
+    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal);
+    let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
         let version = env!("CARGO_PKG_VERSION");
         let agents: Vec<Value> = reports.iter().map(json).collect();
-        let answer = json!({ "schema": 1, "program": program, "version": version, "ok": !to_do, "agents": agents });
+        let terminal = json!({ "checks": json_of(&terminal) });
+        let answer = json!({
+            "schema": 1, "program": program, "version": version, "ok": !to_do, "agents": agents, "terminal": terminal,
+        });
         rules::print(|out| writeln!(out, "{answer}"))?;
     } else {
         rules::print(|out| {
             if reports.is_empty() {
                 writeln!(out, "no agent is found here")?;
             }
-            reports.iter().try_for_each(|report| show(out, report))
+            reports.iter().try_for_each(|report| show(out, report.known.title, &report.checks))?;
+            show(out, "Shared terminal", &terminal)
         })?;
     }
     Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
 }
 
 fn json(report: &Report) -> Value {
-    let checks: Vec<Value> = report
-        .checks
-        .iter()
-        .map(
-            |check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo }),
-        )
-        .collect();
+    let checks = json_of(&report.checks);
     json!({ "agent": report.known.name, "found": report.found, "installed": report.installed, "checks": checks })
 }
 
-fn show(out: &mut dyn std::io::Write, report: &Report) -> std::io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}", report.known.title)?;
-    for check in &report.checks {
+fn json_of(checks: &[Check]) -> Value {
+    let one = |check: &Check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo });
+    checks.iter().map(one).collect()
+}
+
+fn show(out: &mut dyn std::io::Write, title: &str, checks: &[Check]) -> std::io::Result<()> {
+    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+    for check in checks {
         let style = match check.level {
             Level::Ok => GREEN,
             Level::Warn => YELLOW,

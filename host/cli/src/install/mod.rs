@@ -9,6 +9,7 @@
 //! | `program` | where the program is, and which commands are it |
 //! | `shims` | agents that load a file of ours |
 //! | `table` | which agent has what where |
+//! | `terminal` | whether the shared terminal is offered to an agent |
 //! | `trust` | what an agent's own settings allow |
 
 mod doctor;
@@ -18,6 +19,7 @@ mod probe;
 mod program;
 mod shims;
 mod table;
+mod terminal;
 mod trust;
 
 use std::path::Path;
@@ -69,6 +71,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     lens: Switch,
+
+    #[command(flatten)]
+    terminal: terminal::Switch,
 }
 
 impl Arguments {
@@ -104,7 +109,11 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             );
             return Err(Failure::new(exit::USAGE, message));
         }
-        Way::Shim(text) => shims::with(text, &program)?,
+        Way::Shim(text) => {
+            let shares = file.exists() && shims::shares(file.text()?);
+            let wanted = arguments.terminal.said().unwrap_or(shares);
+            shims::with(text, &program, wanted && shims::can_share(text))?
+        }
     };
     if matches!(known.way, Way::Shim(_)) && file.exists() && !file.text()?.starts_with(shim::MARK) {
         let message = format!("{} is there, and Toolgate did not write it; move it away first", file.path.display());
@@ -122,6 +131,9 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     if let Some(off) = trust::switched_off(known, &file) {
         notes.push(off);
+    }
+    if arguments.terminal.said() == Some(true) {
+        notes.extend(terminal::by_hand(known, &program));
     }
     let (always, project) = known.left;
     let left = [(always, true), (project, arguments.scope() == Scope::Project)];

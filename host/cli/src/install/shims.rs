@@ -5,17 +5,38 @@ use crate::{Failure, exit, shim};
 /// The line with the program up to its value.
 const LINE: &str = "const PROGRAM = ";
 
-/// A shim that runs this program.
+/// The line of a shim that shares its terminal.
+const SHARED: &str = "const TERMINAL = true;\n";
+
+/// A shim that runs this program, and shares its terminal or does not.
 ///
 /// # Errors
-/// If the shim has no line for it, which a test rules out.
-pub(crate) fn with(shim: &str, program: &str) -> Result<String, Failure> {
+/// If the shim has no line for the one or the other, which for the program a test rules out.
+pub(crate) fn with(shim: &str, program: &str, terminal: bool) -> Result<String, Failure> {
     let line = format!("{LINE}{};\n", serde_json::Value::from(program));
-    let mut parts = shim.split(shim::PROGRAM);
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some(head), Some(tail), None) => Ok(format!("{head}{line}{tail}")),
-        _ => Err(Failure::new(exit::SOFTWARE, "the shim has not one line for the program")),
+    let text = replaced(shim, shim::PROGRAM, &line)
+        .ok_or_else(|| Failure::new(exit::SOFTWARE, "the shim has not one line for the program"))?;
+    match terminal {
+        false => Ok(text),
+        true => replaced(&text, shim::TERMINAL, SHARED)
+            .ok_or_else(|| Failure::new(exit::SOFTWARE, "the shim has not one line for the terminal")),
     }
+}
+
+/// A text with a part of it replaced, which it has exactly once.
+fn replaced(text: &str, part: &str, by: &str) -> Option<String> {
+    let (head, tail) = text.split_once(part)?;
+    (!tail.contains(part)).then(|| format!("{head}{by}{tail}"))
+}
+
+/// Whether a shim of this version can share its terminal.
+pub(crate) fn can_share(shim: &str) -> bool {
+    shim.contains(shim::TERMINAL)
+}
+
+/// Whether a shim of ours shares its terminal.
+pub(crate) fn shares(text: &str) -> bool {
+    text.starts_with(shim::MARK) && text.contains(SHARED)
 }
 
 /// The program that a shim of ours runs; none if the text is none of ours.
@@ -27,7 +48,7 @@ pub(crate) fn program(text: &str) -> Option<String> {
 
 /// Whether a text is the shim of this version, with whatever program.
 pub(crate) fn is_current(text: &str, shim: &str) -> bool {
-    program(text).is_some_and(|program| with(shim, &program).is_ok_and(|current| current == text))
+    program(text).is_some_and(|program| with(shim, &program, shares(text)).is_ok_and(|current| current == text))
 }
 
 #[cfg(test)]
@@ -40,11 +61,14 @@ mod tests {
         for agent in [Agent::Pi, Agent::Opencode] {
             let Known { way: Way::Shim(shim), .. } = agent.known() else { panic!("{agent:?} has no shim") };
             for path in ["/usr/local/bin/toolgate", "/a \"b\\c/toolgate", "/ü/toolgate"] {
-                let text = with(shim, path).expect("one line for the program");
-                assert_eq!(program(&text).as_deref(), Some(path));
-                assert!(is_current(&text, shim) && !is_current(&(text + "x"), shim));
+                for terminal in [false, true].into_iter().filter(|terminal| !terminal || can_share(shim)) {
+                    let text = with(shim, path, terminal).expect("one line for each");
+                    assert_eq!((program(&text).as_deref(), shares(&text)), (Some(path), terminal));
+                    assert!(is_current(&text, shim) && !is_current(&(text + "x"), shim));
+                }
             }
+            assert_eq!(can_share(shim), agent == Agent::Pi);
         }
-        assert_eq!(program("const PROGRAM = \"/x\";\n"), None);
+        assert_eq!((program("const PROGRAM = \"/x\";\n"), shares(SHARED)), (None, false));
     }
 }

@@ -27,6 +27,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(SHIMS.iter().map(|agent| agent.name())))]
     stdio: Option<String>,
 
+    /// Offer that agent the shared terminal, if it runs inside tmux
+    #[arg(long, requires = "stdio")]
+    terminal: bool,
+
+    /// Show in the terminal's border what was blocked, and why
+    #[arg(long, requires = "terminal")]
+    border: bool,
+
     #[command(flatten)]
     packs: Packs,
 
@@ -36,7 +44,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.stdio {
-        Some(agent) => stdio::run(agent, &arguments.packs, &arguments.plugins),
+        Some(agent) => {
+            let terminal = arguments.terminal.then_some(stdio::Terminal { border: arguments.border });
+            stdio::run(agent, &arguments.packs, &arguments.plugins, terminal)
+        }
         None if !arguments.packs.names().is_empty() || !arguments.plugins.is_empty() => {
             let message = "--packs and --plugin are for --stdio: the resident host is told by each hook";
             Err(Failure::new(exit::USAGE, message))

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `id`, `event`, `payload` | an event of the agent; `id` is a number of the shim's choice, several may be open at once |
 //! | `answer`, `confirmed` | what the user said to question number `answer` |
-//! | `id`, `cancel` | nobody waits for the answer to that event any more |
+//! | `id`, `cancel` | nobody waits for the answer to that event any more; a tool that runs for it is stopped |
 //!
 //! | From the host | Means |
 //! |---|---|
@@ -24,27 +24,41 @@
 //! |---|---|
 //! | an event before a call | `{}`, no opinion; `block` (`true`) with `reason`; the new `input` (pi) or `args` (OpenCode) |
 //! | an event after a call, or at the end of a turn | `{}`, or `append`, a text for the agent |
+//! | `tools` | `tools`, a list of objects with `name`, `description` and `input_schema` |
+//! | `tool_run` | `text`, `is_error` and `details` (an object or `null`): the output of the tool `event.toolName` |
 //! | any other | `{}` |
+//!
+//! The tools are those of the shared terminal: there are none without `--terminal`, and outside tmux. Each of their calls
+//! has to have been an event before a call, too. Both have the payload of pi's events, with `cwd` and `session`.
 //!
 //! The shim takes everything that is not like this for a denial, of events before a call, and for nothing else.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
-use toolgate_host::Plugin;
+use tokio::sync::{OnceCell, oneshot};
+use toolgate_host::{Plugin, ToolOutput};
 
 use super::Frames;
-use crate::agent::{self, Dialect, Moment};
-use crate::desk::{Desk, denial, refusal};
+use crate::agent::{self, Dialect, Payload, Scene};
+use crate::desk::{Desk, User, denial, refusal};
 use crate::hook::PAYLOAD;
 use crate::judge::Judge;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
-use crate::watch::{Sessions, Watch};
+use crate::shared::{self, Opening, Run, Shared};
+use crate::watch::{Post, Sessions, Watch};
 use crate::{Failure, exit, fired, place};
+
+/// The event that asks for the tools.
+const TOOLS: &str = "tools";
+
+/// The event that runs one of them.
+const TOOL_RUN: &str = "tool_run";
 
 /// A line from the shim.
 #[derive(Deserialize)]
@@ -61,17 +75,57 @@ struct Frame<'a> {
     cancel: bool,
 }
 
+/// How the terminal is shared.
+#[derive(Clone, Copy)]
+pub(super) struct Terminal {
+    /// Whether verdicts are shown in its border.
+    pub(super) border: bool,
+}
+
 /// Answers until the shim closes standard input.
-pub(super) fn run(agent: &str, packs: &Packs, plugins: &Plugins) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    agent: &str,
+    packs: &Packs,
+    plugins: &Plugins,
+    terminal: Option<Terminal>,
+) -> Result<ExitCode, Failure> {
     let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
     let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
     let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "agent": agent.name() });
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let watch = Watch::Sessions(Arc::new(Sessions::new(plugin.clone(), frames.clone())));
-    let shared = Arc::new(Shared { plugin, packs: packs.clone(), plugins: plugins.clone(), watch });
+    let host = Arc::new(Host {
+        plugin,
+        packs: packs.clone(),
+        plugins: plugins.clone(),
+        watch,
+        terminal,
+        shared: OnceCell::new(),
+        running: Mutex::default(),
+    });
+    let served = answer_all(agent, &runtime, &host, &frames);
+    runtime.block_on(host.end());
+    runtime.shutdown_background();
+    served
+}
+
+fn answer_all(
+    agent: &'static dyn Dialect,
+    runtime: &tokio::runtime::Runtime,
+    host: &Arc<Host>,
+    frames: &Frames,
+) -> Result<ExitCode, Failure> {
+    if host.terminal.is_some() {
+        let host = Arc::clone(host);
+        runtime.spawn(async move {
+            shared::told_to_end().await;
+            host.end().await;
+            std::process::exit(0);
+        });
+    }
     let mut input = std::io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -98,6 +152,7 @@ pub(super) fn run(agent: &str, packs: &Packs, plugins: &Plugins) -> Result<ExitC
             continue;
         }
         if frame.cancel {
+            host.cancel(frame.id.as_ref());
             continue;
         }
         let Some(id) = frame.id else {
@@ -107,9 +162,9 @@ pub(super) fn run(agent: &str, packs: &Packs, plugins: &Plugins) -> Result<ExitC
         fired::note(agent.name());
         let payload = frame.payload.map(|payload| payload.get().as_bytes().to_vec()).unwrap_or_default();
         let request = Request { agent, id, event: frame.event, payload, frames: frames.clone() };
-        runtime.spawn(request.answer(Arc::clone(&shared)));
+        let cancelled = host.started(&request);
+        runtime.spawn(request.answer(Arc::clone(host), cancelled));
     }
-    runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,11 +173,59 @@ fn broken(error: &std::io::Error) -> Failure {
 }
 
 /// What all events have in common.
-struct Shared {
+struct Host {
     plugin: Plugin,
     packs: Packs,
     plugins: Plugins,
     watch: Watch,
+    terminal: Option<Terminal>,
+    /// Opened for the first event that is about its tools. None outside tmux.
+    shared: OnceCell<Option<Arc<Shared>>>,
+    /// The tools that run, by the id of their request.
+    running: Mutex<HashMap<String, oneshot::Sender<()>>>,
+}
+
+impl Host {
+    /// The terminal, if it has been opened.
+    fn opened(&self) -> Option<&Shared> {
+        self.shared.get()?.as_deref()
+    }
+
+    /// The terminal, which is opened where the agent is.
+    async fn open(&self, agent: &'static dyn Dialect, scene: &Scene, frames: &Frames) -> Option<&Shared> {
+        let Terminal { border } = self.terminal?;
+        let open = async {
+            let Host { plugin, packs, plugins, .. } = self;
+            let opening = Opening { agent, plugin, packs, plugins, scene, open: true, border };
+            Shared::open(&opening, frames.clone(), Post::new(plugin.clone(), frames.clone())).await
+        };
+        self.shared.get_or_init(|| open).await.as_deref()
+    }
+
+    /// Notes a request that can be cancelled.
+    fn started(&self, request: &Request) -> Option<oneshot::Receiver<()>> {
+        let runs = self.terminal.is_some() && request.event.as_deref() == Some(TOOL_RUN);
+        runs.then(|| {
+            let (cancel, cancelled) = oneshot::channel();
+            self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.to_string(), cancel);
+            cancelled
+        })
+    }
+
+    /// Cancels the tool that runs for a request, if one still does.
+    fn cancel(&self, id: Option<&Value>) {
+        let running = |id: &Value| self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id.to_string());
+        if let Some(cancel) = id.and_then(running) {
+            // It has ended meanwhile.
+            let _ = cancel.send(());
+        }
+    }
+
+    async fn end(&self) {
+        if let Some(shared) = self.opened() {
+            shared.shutdown("quit").await;
+        }
+    }
 }
 
 /// An event that is being answered.
@@ -134,18 +237,17 @@ struct Request {
     frames: Frames,
 }
 
-/// Answers a request by a denial if nothing else does: when the task that works on it panics.
+/// Answers a request by something else if nothing does: when the task that works on it panics.
 struct Owed {
-    agent: &'static dyn Dialect,
-    moment: Moment,
     id: Value,
     frames: Frames,
-    paid: bool,
+    /// The answer to be given then. None once there was one.
+    instead: Option<String>,
 }
 
 impl Owed {
     fn pay(&mut self, result: &str) {
-        self.paid = true;
+        self.instead = None;
         // What is no object is nothing that a shim takes for leave.
         let result: Value = serde_json::from_str(result).unwrap_or_default();
         // A shim that does not read any more is about to end.
@@ -155,23 +257,96 @@ impl Owed {
 
 impl Drop for Owed {
     fn drop(&mut self) {
-        if !self.paid {
-            let said = denial(self.agent, &self.moment, &refusal("panic", "the gate itself failed"));
-            self.pay(&said);
+        if let Some(instead) = self.instead.take() {
+            self.pay(&instead);
         }
     }
 }
 
 impl Request {
-    async fn answer(self, shared: Arc<Shared>) {
-        let Request { agent, id, event, payload, frames } = self;
-        let moment = agent.unreadable(event.as_deref());
-        let frames = frames.about(&id);
-        let mut owed = Owed { agent, moment, id, frames: frames.clone(), paid: false };
-        let Shared { plugin, packs, plugins, watch } = &*shared;
-        let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
-        let desk = Desk { agent, packs, plugins, judge: &judge, watch, frames: Some(frames) };
-        let said = desk.answer(event.as_deref(), &payload).await;
+    async fn answer(self, host: Arc<Host>, cancelled: Option<oneshot::Receiver<()>>) {
+        let frames = self.frames.about(&self.id);
+        let event = self.event.as_deref();
+        let instead = match event {
+            Some(TOOL_RUN) => answer_of(failed("the tool itself failed")),
+            _ => denial(self.agent, &self.agent.unreadable(event), &refusal("panic", "the gate itself failed")),
+        };
+        let mut owed = Owed { id: self.id.clone(), frames: frames.clone(), instead: Some(instead) };
+        let said = match event {
+            Some(TOOLS) => self.tools(&host).await,
+            Some(TOOL_RUN) => answer_of(self.tool_run(&host, cancelled).await),
+            _ => self.judged(&host, frames).await,
+        };
+        host.cancel(Some(&self.id));
         owed.pay(&said);
     }
+
+    /// The answer to what is judged, or only looked at.
+    async fn judged(&self, host: &Host, frames: Frames) -> String {
+        let Host { plugin, packs, plugins, watch, .. } = host;
+        let agent = self.agent;
+        let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
+        let (user, terminal) = (User::Shim(frames), host.opened());
+        let desk = Desk { agent, packs, plugins, judge: &judge, watch, user, terminal };
+        desk.answer(self.event.as_deref(), &self.payload).await
+    }
+
+    /// Where the agent is, and the event.
+    fn read(&self) -> Result<(Scene, Value), String> {
+        let value: Value = serde_json::from_slice(&self.payload).map_err(|error| format!("no payload: {error}"))?;
+        let variable = |name: &str| std::env::var(name).ok();
+        let payload = Payload::new(&value, &variable);
+        Ok((payload.scene("session", "cwd", &[])?, payload.field("event")?.clone()))
+    }
+
+    async fn tools(&self, host: &Host) -> String {
+        let offered = async {
+            let (scene, _) = self.read()?;
+            match host.open(self.agent, &scene, &self.frames).await {
+                Some(shared) => shared.tools().await.map_err(|error| error.to_string()),
+                None => Ok(&[][..]),
+            }
+        };
+        let tools = offered.await.unwrap_or_else(|error| {
+            tracing::warn!(error, "no tools are offered");
+            &[]
+        });
+        let tools: Vec<Value> = tools
+            .iter()
+            .map(|tool| {
+                let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
+                json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
+            })
+            .collect();
+        json!({ "tools": tools }).to_string()
+    }
+
+    async fn tool_run(&self, host: &Host, cancelled: Option<oneshot::Receiver<()>>) -> ToolOutput {
+        let (scene, event) = match self.read() {
+            Ok(read) => read,
+            Err(error) => return failed(&error),
+        };
+        let Some(shared) = host.open(self.agent, &scene, &self.frames).await else {
+            return failed("there is no shared terminal: it is not switched on, or the agent does not run inside tmux");
+        };
+        let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+        let input = event.get("input").unwrap_or(&Value::Null);
+        let run = Run { tool: text("toolName"), id: text("toolCallId"), input, scene };
+        let cancelled = async {
+            // Whoever does not wait any more says so.
+            if !matches!(async { cancelled?.await.ok() }.await, Some(())) {
+                std::future::pending::<()>().await;
+            }
+        };
+        shared.run(run, cancelled).await
+    }
+}
+
+fn failed(why: &str) -> ToolOutput {
+    ToolOutput { text: why.to_owned(), is_error: true, details: String::new() }
+}
+
+fn answer_of(output: ToolOutput) -> String {
+    let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
+    json!({ "text": output.text, "is_error": output.is_error, "details": details }).to_string()
 }

@@ -22,10 +22,12 @@ class Host {
 	 * @param agent the agent's name as `toolgate serve --stdio` takes it
 	 * @param show what the host may do in the agent: `confirm(question, context, signal)`, a promise
 	 *   of a boolean, and `notify`, `status`, `journal`, `message`, each `(frame, context)`
+	 * @param options more for its command line
 	 */
-	constructor(agent, show) {
+	constructor(agent, show, options = []) {
 		this.agent = agent;
 		this.show = show;
+		this.options = options;
 		this.child = undefined;
 		this.greeted = false;
 		this.open = new Map(); // requests without an answer, by id
@@ -42,9 +44,10 @@ class Host {
 	 * Sends a request; the promise is for its result, an object.
 	 * @param options.gates whether a call waits for it: it keeps the agent's process alive then, and
 	 *   a host that leaves it without an answer is given up
+	 * @param options.limit how long the answer may take, in milliseconds, without open questions to the user
 	 * @param options.signal gives up early
 	 */
-	request(event, payload, context, { gates = false, signal } = {}) {
+	request(event, payload, context, { gates = false, limit = gates ? ANSWER_MS : OBSERVER_MS, signal } = {}) {
 		return new Promise((resolve, reject) => {
 			this.context = context;
 			const id = ++this.last;
@@ -64,7 +67,7 @@ class Host {
 			const request = {
 				context,
 				gates,
-				left: gates ? ANSWER_MS : OBSERVER_MS,
+				left: limit,
 				asked: 0, // questions that the user has not answered
 				closed: new AbortController(),
 				resolve: settled(resolve),
@@ -105,10 +108,19 @@ class Host {
 		this.request(event, payload, context).catch(() => {});
 	}
 
-	/** Ends the host: by the end of its input, and by force if the agent goes first. */
-	stop() {
-		this.child?.stdin.end();
+	/**
+	 * Ends the host: by the end of its input, and by force if the agent goes first. The promise is for
+	 * its end, or for so many milliseconds if that takes longer.
+	 */
+	async stop(wait = 0) {
+		const { child } = this;
+		child?.stdin.end();
 		this.leave("the session has ended");
+		if (!child || child.exitCode !== null || child.signalCode !== null) return;
+		let timer;
+		const ended = new Promise((done) => child.once("exit", done));
+		await Promise.race([ended, new Promise((done) => { timer = setTimeout(done, wait); })]);
+		clearTimeout(timer);
 	}
 
 	start() {
@@ -120,7 +132,7 @@ class Host {
 			throw new Error(`${PROGRAM} ended ${STARTS} times within ${START_WINDOW_MS / 1000} seconds and is left alone for a while`);
 		}
 		this.starts.push(now);
-		const child = spawn(PROGRAM, ["serve", "--stdio", this.agent], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
+		const child = spawn(PROGRAM, ["serve", "--stdio", this.agent, ...this.options], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true });
 		this.child = child;
 		this.greeted = false;
 		this.complaint = undefined;

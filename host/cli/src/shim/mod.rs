@@ -12,5 +12,8 @@ pub(crate) const OPENCODE: &str = concat!(include_str!("opencode.js"), include_s
 /// program as a JSON string. A shim that still has it blocks every call.
 pub(crate) const PROGRAM: &str = "const PROGRAM = \"\";\n";
 
+/// The line after it, of a shim that can share its terminal: instead of `false` comes `true` where that is wanted.
+pub(crate) const TERMINAL: &str = "const TERMINAL = false;\n";
+
 /// A shim's first line begins so; the agent's name and the shim's version follow.
 pub(crate) const MARK: &str = "// toolgate-shim ";

@@ -3,6 +3,7 @@
 // events to Toolgate, which judges them, and shows in pi what Toolgate wants shown. Nothing is
 // decided here, but one thing: without an answer, tool calls and the user's own commands are blocked.
 const PROGRAM = "";
+const TERMINAL = false;
 
 import { stripVTControlCharacters } from "node:util";
 import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-works/pi-coding-agent";
@@ -10,14 +11,19 @@ import type { ExtensionAPI, ExtensionContext, MessageRenderer } from "@earendil-
 const DIAGNOSTICS = "toolgate-diagnostics"; // kind of the messages that report on checks
 const REPORT = "pi-lens-diagnostics"; // and of those that come with their own lines
 const CONTEXT = "toolgate-context"; // and of those that tell the model at the start
+const ACTIVITY = "tmux-activity"; // and of those that say what the user did in the shared terminal
 const UPDATE_MS = 250; // between two updates of one call
 const UPDATE_CHARS = 4_000; // of an update's text, from its end
 const UPDATE_LINES = 50; // of each window of sub-agents, from its end
 const FOLDED_LINES = 8; // of a report that is not unfolded
 const BLOCKED_EXIT = 126; // what a shell gives for a command that it may not run
+const TOOLS_MS = 5_000; // for the answer that says which tools the shared terminal has
+const RUN_MS = 2_147_483_647; // for that of such a tool, which has a time limit of its own; no timer takes longer
+const END_MS = 3_000; // for the end of a host that has shared the terminal
+const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 export default function toolgate(pi: ExtensionAPI): void {
-	const host = new Host("pi", display(pi));
+	const host = new Host("pi", display(pi), TERMINAL ? ["--terminal"] : []);
 	const updated = new Map<string, number>(); // when the last update of a call was sent
 	let sentOn = false; // whether the run that goes on does so for a report of ours
 
@@ -68,6 +74,7 @@ export default function toolgate(pi: ExtensionAPI): void {
 		};
 		const result = await host.observe("session_start", payload(event, ctx), ctx, { late: tell });
 		if (result) tell(result);
+		if (TERMINAL && process.env.TMUX) await share(pi, host, ctx);
 	});
 	pi.on("agent_end", async (event, ctx) => {
 		// The messages of the whole conversation are left out. What the host sends before its answer
@@ -84,10 +91,11 @@ export default function toolgate(pi: ExtensionAPI): void {
 	});
 	pi.on("session_shutdown", async (event, ctx) => {
 		if (host.child) await host.observe("session_shutdown", payload(event, ctx), ctx, { wait: 1_000 });
-		host.stop();
+		// The host of the next session, which may begin at once, has to find the terminal free.
+		await host.stop(TERMINAL ? END_MS : 0);
 	});
 
-	for (const kind of [DIAGNOSTICS, REPORT]) {
+	for (const kind of [DIAGNOSTICS, REPORT, ACTIVITY]) {
 		try {
 			pi.registerMessageRenderer(kind, renderReport);
 		} catch {
@@ -100,6 +108,64 @@ function payload(event: object, ctx: ExtensionContext) {
 	const { cwd, mode } = ctx;
 	const session = ctx.sessionManager?.getSessionId?.() ?? ctx.sessionManager?.getSessionFile?.();
 	return { event, cwd, hasUI: ctx.hasUI === true, mode, session };
+}
+
+/** Gives pi the tools of the shared terminal. Whatever goes wrong, it keeps its own `bash`. */
+async function share(pi: ExtensionAPI, host: Host, ctx: ExtensionContext): Promise<void> {
+	const result = await host.observe("tools", payload({ type: "tools" }, ctx), ctx, { wait: TOOLS_MS });
+	const offered = Array.isArray(result?.tools) ? result.tools.filter(isObject) : [];
+	const taken = offered.filter((tool) => add(pi, host, tool));
+	const refused = offered.filter((tool) => !taken.includes(tool)).map((tool) => JSON.stringify(tool.name));
+	const trouble: string[] = [];
+	if (!taken.some((tool) => tool.name === "bash")) trouble.push("The terminal is not shared: pi runs commands in the `bash` that it has.");
+	if (refused.length > 0) trouble.push(`Not taken of Toolgate's tools: ${refused.join(", ")}.`);
+	if (trouble.length > 0) host.attempt("notify", { message: trouble.join(" "), level: "warning" }, ctx);
+}
+
+/** Whether pi takes this tool. Its own `bash` is the only one that gives way. */
+function add(pi: ExtensionAPI, host: Host, tool: Record<string, unknown>): boolean {
+	const { name, description, input_schema: parameters } = tool;
+	if (typeof name !== "string" || !TOOL_NAME.test(name) || typeof description !== "string" || !isObject(parameters)) return false;
+	try {
+		const known = pi.getAllTools().find((other) => other.name === name);
+		if (known && (name !== "bash" || known.sourceInfo.source !== "builtin")) return false;
+		pi.registerTool({
+			name,
+			label: name,
+			description,
+			promptSnippet: description.split(/\.\s/)[0],
+			parameters: parameters as Parameters<ExtensionAPI["registerTool"]>[0]["parameters"],
+			execute: async (toolCallId, input, signal, onUpdate, ctx) => {
+				onUpdate?.({ content: [], details: undefined }); // pi shows the time that passes from here on
+				return run(host, payload({ type: "tool_run", toolName: name, toolCallId, input }, ctx), ctx, signal);
+			},
+		});
+	} catch {
+		return false;
+	}
+	return true;
+}
+
+/** The result of a call in the shared terminal. pi takes only what is thrown for an error. */
+async function run(host: Host, call: object, ctx: ExtensionContext, signal: AbortSignal | undefined) {
+	let result;
+	try {
+		result = await host.request("tool_run", call, ctx, { gates: true, limit: RUN_MS, signal });
+	} catch (error) {
+		if (signal?.aborted) throw new Error("Command aborted");
+		throw new Error(`The shared terminal gives no answer: ${error.message}. What was typed may still run there.`);
+	}
+	if (typeof result.text !== "string" || typeof result.is_error !== "boolean") {
+		throw new Error("The answer of the shared terminal is not understood; `toolgate install pi --terminal` may be needed again.");
+	}
+	if (result.is_error) throw new Error(result.text + exited(result.details));
+	return { content: [{ type: "text" as const, text: result.text }], details: result.details };
+}
+
+/** How a command ended, in the words of pi's own `bash`: of what is thrown, pi keeps the text only. */
+function exited(details: unknown): string {
+	const code = (details as { exitCode?: unknown } | undefined)?.exitCode;
+	return Number.isInteger(code) ? `\n\nCommand exited with code ${code}` : "";
 }
 
 /** What the host may do in pi. */

@@ -108,7 +108,7 @@ fn changed(program: PathBuf, folder: &Path, end: Instant) -> Answer<Vec<ChangedF
 }
 
 /// The outermost repository that a folder is in; the folder itself, if it is in none.
-fn repository(folder: &Path) -> PathBuf {
+pub(in crate::capability) fn repository(folder: &Path) -> PathBuf {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
     // An empty `.git` makes no repository.
     let is_one = |git: PathBuf| git.is_file() || git.join("HEAD").symlink_metadata().is_ok();
@@ -116,14 +116,15 @@ fn repository(folder: &Path) -> PathBuf {
     outermost.unwrap_or(&folder).to_path_buf()
 }
 
-/// A program of this name in the absolute folders of a `PATH`, that does not lie in a folder which others write.
+/// A program of this name in the absolute folders of a `PATH`, that does not lie in a folder which others write. The
+/// root is not counted as one: everything lies in it.
 pub(in crate::capability) fn installed(name: impl AsRef<Path>, path: &OsStr, outside: &Path) -> Option<PathBuf> {
     let outside = outside.canonicalize().unwrap_or_else(|_| outside.to_path_buf());
     let fits = |program: &PathBuf| {
         let real = program.canonicalize();
         // What a link in the folder says is as good as what lies in it.
         let named = program.parent().and_then(|folder| folder.canonicalize().ok());
-        let outside = |path: &PathBuf| !path.starts_with(&outside);
+        let outside = |path: &PathBuf| outside.parent().is_none() || !path.starts_with(&outside);
         let runs = |file: Metadata| file.is_file() && file.permissions().mode() & 0o111 != 0;
         real.is_ok_and(|real| real.metadata().is_ok_and(runs) && outside(&real))
             && named.is_some_and(|folder| outside(&folder))
@@ -347,6 +348,8 @@ mod tests {
             }
         }
         assert_eq!(installed("git", OsStr::new("bin:."), &root.join("repo")), None, "relative");
+        let usr = root.join("usr/bin");
+        assert_eq!(installed("git", usr.as_os_str(), Path::new("/")), Some(usr.join("git")), "in the root");
         assert_eq!(repository(&root.join("usr/bin")), root.join("usr/bin"));
     }
 }

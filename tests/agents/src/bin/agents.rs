@@ -177,6 +177,9 @@ fn pair(
     let Some(steps) = (scenario.steps)(client) else {
         return Ok((Verdict::Unsupported("the agent has no such tool".into()), None));
     };
+    if scenario.shared.is_some() && !sandbox::has("tmux", "-V") {
+        return Ok((Verdict::Unsupported("tmux is not installed".into()), None));
+    }
     let key = format!("{steps:?} {:?}", scenario.paths().collect::<Vec<_>>());
     let twin = match twins.get(&key) {
         Some(twin) => twin.clone(),

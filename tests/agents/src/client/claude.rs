@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, variables, words};
+use super::{Client, Package, Program, server, variables, words};
 use crate::model::Call;
 
 pub(super) struct Claude;
@@ -51,6 +51,14 @@ impl Client for Claude {
 
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("Write", json!({ "file_path": path, "content": text }))
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        Call::new("mcp__toolgate__bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        server(".claude.json", json!({}))
     }
 
     fn keeps_directory(&self) -> bool {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, variables, words};
 use crate::model::Call;
+use crate::place::GUARD;
 
 pub(super) struct Codex;
 
@@ -80,6 +81,23 @@ trust_level = "trusted"
         let open = Call::new("exec_command", json!({ "cmd": "bash", "tty": true, "yield_time_ms": 500 }));
         let input = json!({ "session_id": 0, "chars": format!("{command}; exit\n"), "yield_time_ms": 2000 });
         Some([open, Call { tool: "write_stdin", input, learned: Some(("session_id", "session ID ")) }])
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        // The tools of a server are a namespace, in which the model looks for one first, but need not.
+        Call::new("mcp__toolgate.bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        let server = format!(
+            r#"
+[mcp_servers.toolgate]
+command = "{GUARD}"
+args = ["mcp"]
+env_vars = ["TMUX", "TMUX_PANE"]
+"#
+        );
+        Some((".codex/config.toml", server))
     }
 
     fn limit(&self, scenario: &str) -> Option<&'static str> {

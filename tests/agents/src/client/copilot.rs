@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, RUNS_LATE, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, server, variables, words};
 use crate::model::Call;
 
 pub(super) struct Copilot;
@@ -50,6 +50,14 @@ impl Client for Copilot {
 
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("create", json!({ "path": path, "file_text": text }))
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        Call::new("toolgate-bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        server(".copilot/mcp-config.json", json!({ "type": "local", "tools": ["*"] }))
     }
 
     fn limit(&self, scenario: &str) -> Option<&'static str> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, RUNS_UNASKED, files, server, variables, words};
 use crate::model::Call;
 
 pub(super) struct Droid;
@@ -54,6 +54,15 @@ impl Client for Droid {
 
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("Create", json!({ "file_path": path, "content": text }))
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        // The model looks for the tool first, but need not.
+        Call::new("toolgate___bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        server(".factory/mcp.json", json!({ "type": "stdio" }))
     }
 
     fn limit(&self, scenario: &str) -> Option<&'static str> {

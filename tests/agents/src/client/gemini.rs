@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Client, Package, Program, RUNS_LATE, files, variables, words};
+use super::{Client, Package, Program, RUNS_LATE, files, server, variables, words};
 use crate::model::Call;
 
 pub(super) struct Gemini;
@@ -52,6 +52,14 @@ impl Client for Gemini {
 
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("write_file", json!({ "file_path": path, "content": text }))
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        Call::new("mcp_toolgate_bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        server(".gemini/settings.json", json!({}))
     }
 
     fn limit(&self, scenario: &str) -> Option<&'static str> {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Client, Package, Program, files, variables, words};
 use crate::model::Call;
+use crate::place::GUARD;
 
 pub(super) struct OpenCode;
 
@@ -61,6 +62,15 @@ impl Client for OpenCode {
 
     fn write(&self, path: &str, text: &str) -> Call {
         Call::new("write", json!({ "filePath": path, "content": text }))
+    }
+
+    fn shared(&self, command: &str) -> Call {
+        Call::new("toolgate_bash", json!({ "command": command }))
+    }
+
+    fn server(&self) -> Option<(&'static str, String)> {
+        let server = json!({ "type": "local", "command": [GUARD, "mcp"] });
+        Some((".config/opencode/opencode.json", json!({ "mcp": { "toolgate": server } }).to_string()))
     }
 
     fn session(&self) -> bool {

@@ -54,6 +54,10 @@ impl Client for Pi {
         Call::new("write", json!({ "path": path, "content": text }))
     }
 
+    fn shared(&self, command: &str) -> Call {
+        self.shell(command)
+    }
+
     fn session(&self) -> bool {
         true
     }

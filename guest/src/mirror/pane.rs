@@ -1,0 +1,394 @@
+//! A pane's life: found, made, prepared, followed, lost.
+
+use serde_json::json;
+
+use super::hook::{self, Codes, Shell};
+use super::output::{LINES, last_command};
+use super::prompt::Prompt;
+use super::world::{Failure, Outgoing, Pane, Screen, Wake, World};
+use super::{KIND, Mirror, SessionFacts};
+
+/// Most panes that are opened in a session because something runs in the others.
+const PANES: usize = 4;
+
+/// How long a shell may take to start, in milliseconds.
+const SHELL_STARTS: u32 = 10_000;
+
+/// How long a hook may take to answer, in milliseconds.
+const HOOK_ANSWERS: u32 = 5_000;
+
+/// How long a hook may take that may not be there, in milliseconds.
+const HOOK_MAY_ANSWER: u32 = 500;
+
+/// How long something else may still run in a pane before another is taken, in milliseconds.
+const BUSY: u32 = 1_000;
+
+/// How often a hook is typed.
+const ATTEMPTS: usize = 3;
+
+/// Between two looks at a shell that starts, in milliseconds.
+const PAUSE: u32 = 25;
+
+/// How long a look takes at least, in milliseconds.
+const LOOK: u32 = 2;
+
+/// Looks at a prompt that is being drawn: each takes tmux some milliseconds.
+const LOOKS: usize = 60;
+
+/// A pane whose prompts are counted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) id: String,
+    /// The agent's directory.
+    pub(crate) cwd: String,
+    /// Where its shell is.
+    pub(crate) folder: String,
+    /// Whether it takes pastes.
+    pub(crate) pastes: bool,
+    /// The number of the last prompt that was dealt with.
+    pub(crate) sequence: u64,
+    /// Prompts that still belong to commands of the agent's.
+    pub(crate) owed: u64,
+    pub(crate) shell: Shell,
+    pub(crate) prompt: Prompt,
+    /// The screen with that prompt.
+    pub(crate) rest: Screen,
+    /// Whether the hook has to be typed again.
+    pub(crate) lost: bool,
+}
+
+impl Mirror {
+    /// A pane in which a command can be typed.
+    pub(crate) fn ready(&mut self, world: &mut dyn World) -> Result<&mut Shared, String> {
+        let panes = world.panes().map_err(Failure::text)?;
+        self.panes.retain(|known| panes.iter().any(|pane| pane.id == known.id));
+        let free = self.panes.iter().rposition(|known| is_free(&panes, &known.id));
+        let at = match free.or_else(|| self.becomes_free(world)) {
+            Some(at) => at,
+            None => {
+                let shared = self.other(&panes, world)?;
+                self.panes.push(shared);
+                self.panes.len() - 1
+            }
+        };
+        let shared = self.panes.remove(at);
+        self.panes.push(shared);
+        let last = self.panes.len() - 1;
+        let (session, shared) = (&self.session, &mut self.panes[last]);
+        if shared.lost {
+            let pane = panes.iter().find(|pane| pane.id == shared.id).ok_or("the shared pane is gone")?;
+            *shared = prepared(pane, session, world)?;
+        }
+        shared.catch_up(session, world);
+        // A pane that was just prepared is not in the list.
+        if let Some(pane) = panes.iter().find(|pane| pane.id == shared.id) {
+            pane.cwd.clone_into(&mut shared.folder);
+        }
+        Ok(shared)
+    }
+
+    /// The current pane, if what runs in it ends at once: users type commands, too.
+    fn becomes_free(&self, world: &mut dyn World) -> Option<usize> {
+        let current = self.panes.last()?;
+        let next = hook::agent_channel(&current.id, current.sequence + 1);
+        world.wait_for(&current.id, &next, BUSY).ok()?;
+        let panes = world.panes().ok()?;
+        is_free(&panes, &current.id).then(|| self.panes.len() - 1)
+    }
+
+    /// A pane that was not used so far.
+    fn other(&self, panes: &[Pane], world: &mut dyn World) -> Result<Shared, String> {
+        let first = self.panes.is_empty();
+        if let Some(target) = &self.session.target {
+            let pane = panes.iter().find(|pane| pane.id == *target).filter(|pane| !pane.of_agent);
+            let pane = pane.ok_or_else(|| format!("TMUX_MIRROR_TARGET names no pane that can be shared: {target}"))?;
+            if !first || !is_free(panes, target) {
+                return Err(format!(
+                    "{} runs in the pane that the user has named for sharing; only the user can end it",
+                    pane.command
+                ));
+            }
+            return self.kept(pane, panes, world);
+        }
+        let found = if first { find(panes, &self.session, world)? } else { None };
+        if let Some(pane) = found.and_then(|id| panes.iter().find(|pane| pane.id == id))
+            && is_free(panes, &pane.id)
+            && let Ok(shared) = self.kept(pane, panes, world)
+        {
+            return Ok(shared);
+        }
+        if self.panes.len() >= PANES {
+            let running: Vec<&str> = panes
+                .iter()
+                .filter(|pane| self.panes.iter().any(|known| known.id == pane.id))
+                .map(|pane| pane.command.as_str())
+                .collect();
+            return Err(format!(
+                "something runs in each of the shared panes ({}); ask the user to end it",
+                running.join(", ")
+            ));
+        }
+        let id = world.split(&self.session.cwd).map_err(Failure::text)?;
+        let made = started(&id, world).and_then(|pane| self.kept(&pane, panes, world));
+        made.inspect_err(|_| world.close(&id))
+    }
+
+    /// A pane, prepared and kept for a later start of the agent.
+    fn kept(&self, pane: &Pane, panes: &[Pane], world: &mut dyn World) -> Result<Shared, String> {
+        let shared = prepared(pane, &self.session, world)?;
+        let own = panes.iter().find(|pane| pane.of_agent).map(|own| hook::pane_of(&own.id));
+        for name in own.iter().map(String::as_str).chain([hook::PANE]) {
+            if let Err(failure) = world.set_variable(name, &pane.id) {
+                world.log(&failure.text());
+            }
+        }
+        world.status(Some(&format!("terminal {}", pane.id)));
+        Ok(shared)
+    }
+}
+
+/// The pane that an earlier start of this agent has left, or that nobody else uses.
+pub(crate) fn find(panes: &[Pane], session: &SessionFacts, world: &mut dyn World) -> Result<Option<String>, String> {
+    if session.target.is_some() {
+        return Ok(session.target.clone());
+    }
+    let usable = |id: &String| panes.iter().any(|pane| pane.id == *id && !pane.of_agent);
+    let mut variable = |name: &str| world.variable(name).map_err(Failure::text);
+    if let Some(own) = panes.iter().find(|pane| pane.of_agent)
+        && let Some(saved) = variable(&hook::pane_of(&own.id))?.filter(usable)
+    {
+        return Ok(Some(saved));
+    }
+    let Some(last) = variable(hook::PANE)?.filter(usable) else { return Ok(None) };
+    for other in panes.iter().filter(|pane| !pane.of_agent) {
+        if variable(&hook::pane_of(&other.id))?.as_ref() == Some(&last) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(last))
+}
+
+/// Whether the shell of a pane waits for a command.
+pub(crate) fn is_free(panes: &[Pane], id: &str) -> bool {
+    panes.iter().find(|pane| pane.id == id).is_some_and(|pane| {
+        // A host that does not know who is in the foreground knows its name.
+        pane.at_shell.unwrap_or(true) && !pane.full_screen && Shell::named(&pane.command).is_some()
+    })
+}
+
+/// Waits until the shell of a new pane waits for a command.
+fn started(id: &str, world: &mut dyn World) -> Result<Pane, String> {
+    let mut before = Screen::default();
+    for _ in 0..SHELL_STARTS / PAUSE {
+        let panes = world.panes().map_err(Failure::text)?;
+        let pane = panes.iter().find(|pane| pane.id == id).ok_or("the new pane closed at once")?;
+        let screen = world.capture(id, 0).map_err(Failure::text)?;
+        let waits = is_free(&panes, id) && !screen.before_cursor.trim().is_empty();
+        if waits && screen == before {
+            return Ok(pane.clone());
+        }
+        before = screen;
+        pause(id, world)?;
+    }
+    Err("the shell in the new pane does not start, or is neither bash nor zsh".to_owned())
+}
+
+fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
+    match world.wait_for(id, "pi-pause", PAUSE).map_err(Failure::text)? {
+        Wake::Closed => Err("the pane was closed".to_owned()),
+        Wake::Cancelled => Err("Cancelled".to_owned()),
+        Wake::Signalled | Wake::Timeout => Ok(()),
+    }
+}
+
+/// Makes the shell of a pane count its prompts, unless it does already.
+fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Result<Shared, String> {
+    let id = pane.id.as_str();
+    let shell = Shell::named(&pane.command).ok_or_else(|| format!("{} is neither bash nor zsh", pane.command))?;
+    let (id_, cwd, folder) = (id.to_owned(), session.cwd.clone(), pane.cwd.clone());
+    let mut shared = Shared { id: id_, cwd, folder, shell, ..Shared::default() };
+    let known = world.variable(&hook::codes_of(id)).map_err(Failure::text)?;
+    let known = known.and_then(|text| Codes::read(&text).last());
+    shared.sequence = known.unwrap_or_default();
+    if known.is_none() || !shared.answers(world)? {
+        shared.hook(shell, world)?;
+    }
+    let shell = world.variable(&hook::shell_of(id)).map_err(Failure::text)?.unwrap_or_default();
+    shared.pastes = hook::pastes(&shell);
+    shared.watch(world);
+    Ok(shared)
+}
+
+impl Shared {
+    /// Whether the hook is there: it counts a line that is thrown away. The prompt is then known, too: its height is what
+    /// an empty line adds.
+    fn answers(&mut self, world: &mut dyn World) -> Result<bool, String> {
+        for key in ["C-c", "Enter"] {
+            let before = self.resting(world, |_| true)?;
+            world.send_keys(&self.id, &[key]).map_err(Failure::text)?;
+            if !self.reaches(self.sequence + 1, HOOK_MAY_ANSWER, world)? {
+                return Ok(false);
+            }
+            let screen = self.resting(world, |screen| screen.text != before.text)?;
+            let lines = |screen: &Screen| screen.text.split('\n').count();
+            self.prompt = Prompt::of(self.shell, &screen, lines(&screen).saturating_sub(lines(&before)));
+            self.sequence += 1;
+            self.rest = screen;
+        }
+        Ok(true)
+    }
+
+    /// Takes what the screen shows for the next prompt.
+    pub(crate) fn rests(&mut self, screen: Screen) {
+        self.prompt = self.prompt.after(&screen);
+        self.rest = screen;
+    }
+
+    /// Types the hook, and learns the prompt of the screen that it clears.
+    fn hook(&mut self, shell: Shell, world: &mut dyn World) -> Result<(), String> {
+        let session = world.session().map_err(Failure::text)?;
+        let line = hook::line(shell, &self.id, &session, self.sequence);
+        for _ in 0..ATTEMPTS {
+            world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+            world
+                .send_text(&self.id, &line)
+                .map_err(|failure| format!("the terminal cannot be shared: {}", failure.text()))?;
+            world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
+            if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
+                self.sequence += 1;
+                if self.answers(world)? {
+                    return self.cleared(world);
+                }
+            }
+        }
+        Err("the shell in the shared pane does not answer".to_owned())
+    }
+
+    /// Takes the hook out of sight.
+    fn cleared(&mut self, world: &mut dyn World) -> Result<(), String> {
+        world.send_text(&self.id, " clear").map_err(Failure::text)?;
+        world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
+        if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
+            self.sequence += 1;
+        }
+        let screen = self.resting(world, |screen| !screen.text.contains(" clear"))?;
+        self.rests(screen);
+        Ok(())
+    }
+
+    /// The exit codes of the last prompts.
+    pub(crate) fn codes(&self, world: &mut dyn World) -> Result<Codes, String> {
+        let text = world.variable(&hook::codes_of(&self.id)).map_err(Failure::text)?;
+        Ok(Codes::read(&text.unwrap_or_default()))
+    }
+
+    /// Waits for a prompt, in milliseconds.
+    pub(crate) fn reaches(&self, sequence: u64, limit: u32, world: &mut dyn World) -> Result<bool, String> {
+        let mut left = limit;
+        loop {
+            if self.codes(world)?.last().is_some_and(|last| last >= sequence) {
+                return Ok(true);
+            }
+            if left == 0 {
+                return Ok(false);
+            }
+            let slice = left.min(100);
+            match world.wait_for(&self.id, &hook::agent_channel(&self.id, sequence), slice).map_err(Failure::text)? {
+                Wake::Closed => return Err("the pane was closed".to_owned()),
+                Wake::Signalled => {}
+                Wake::Timeout => left -= slice,
+                // It returns at once; a look takes some milliseconds.
+                Wake::Cancelled => {
+                    world.capture(&self.id, 0).map_err(Failure::text)?;
+                    left -= slice.min(LOOK);
+                }
+            }
+        }
+    }
+
+    /// The screen once a prompt is drawn that fits, else once it stays as it is.
+    pub(crate) fn resting(&self, world: &mut dyn World, fits: impl Fn(&Screen) -> bool) -> Result<Screen, String> {
+        let mut before = Screen::default();
+        let mut same = 0;
+        for _ in 0..LOOKS {
+            let screen = world.capture(&self.id, LINES as u32).map_err(Failure::text)?;
+            let waits = !screen.before_cursor.trim().is_empty();
+            if waits && self.prompt.is_at(&screen) && fits(&screen) {
+                return Ok(screen);
+            }
+            same = if screen == before { same + 1 } else { 0 };
+            // Another prompt than the last one is only believed if it stays.
+            let enough = if waits && self.prompt.may_be_at(&screen) && fits(&screen) { 1 } else { 10 };
+            if same >= enough {
+                return Ok(screen);
+            }
+            before = screen;
+        }
+        Ok(before)
+    }
+
+    /// Looks at the prompts that came since, and tells the agent what its user did.
+    pub(crate) fn catch_up(&mut self, session: &SessionFacts, world: &mut dyn World) {
+        if let Err(why) = self.told(session, world) {
+            world.log(&why);
+        }
+        self.watch(world);
+    }
+
+    fn told(&mut self, session: &SessionFacts, world: &mut dyn World) -> Result<(), String> {
+        let codes = self.codes(world)?;
+        let Some(last) = codes.last().filter(|last| *last > self.sequence) else { return Ok(()) };
+        let owed = self.owed.min(last - self.sequence);
+        self.owed -= owed;
+        self.sequence += owed;
+        let by_user = last - self.sequence;
+        self.sequence = last;
+        let screen = self.resting(world, |_| true)?;
+        // Where somebody types already the prompt is what it was.
+        let (before, rest) = (self.prompt.clone(), std::mem::take(&mut self.rest));
+        self.rest = screen.clone();
+        if before.typed(&screen.before_cursor).is_none_or(str::is_empty) {
+            self.prompt = before.after(&screen);
+        }
+        let folder = std::mem::replace(&mut self.folder, folder(&self.id, world).unwrap_or_default());
+        // What the agent left on the screen meanwhile is not what was there before.
+        let rest = (by_user == 1 && owed == 0).then_some(&rest);
+        let activity = if by_user > 0 { last_command(rest, &screen, &before, &self.prompt) } else { None };
+        let Some(activity) = activity else { return Ok(()) };
+        let code = codes.of(last).unwrap_or_default();
+        let shown = short(&folder, session.home.as_deref());
+        let mut text = format!("{shown} $ {}", activity.command);
+        if !activity.output.is_empty() {
+            let output = super::Output { text: activity.output, cut: false };
+            text = format!("{text}\n{}", super::bounded(&output));
+        }
+        let details =
+            json!({ "schema": 1, "command": activity.command, "exitCode": code, "cwd": folder, "pane": self.id });
+        world.send(Outgoing {
+            kind: KIND,
+            text: format!("User activity in the shared terminal:\n\n{text}\n[exit code: {code}]"),
+            details: details.to_string(),
+        });
+        Ok(())
+    }
+
+    /// Has the next prompt told.
+    pub(crate) fn watch(&self, world: &mut dyn World) {
+        if let Err(failure) = world.watch(&self.id, &hook::user_channel(&self.id, self.sequence + 1)) {
+            world.log(&failure.text());
+        }
+    }
+}
+
+/// The directory of a pane's shell.
+pub(crate) fn folder(id: &str, world: &mut dyn World) -> Option<String> {
+    world.panes().ok()?.into_iter().find(|pane| pane.id == id).map(|pane| pane.cwd)
+}
+
+/// A directory as prompts show it.
+fn short(folder: &str, home: Option<&str>) -> String {
+    match home.and_then(|home| folder.strip_prefix(home.trim_end_matches('/'))) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        _ => folder.to_owned(),
+    }
+}

@@ -1,0 +1,321 @@
+//! One command, from what is typed to its answer.
+
+use super::hook;
+use super::output::{Ends, LINES, between, bounded};
+use super::pane::Shared;
+use super::prompt::Prompt;
+use super::world::{Failure, Pane, Screen, Wake, World};
+use super::wrap::{Form, wrap};
+
+/// The exit code of a command that took too long, as `timeout` has it.
+const TIMED_OUT: i32 = 124;
+
+/// That of one that was interrupted.
+const CANCELLED: i32 = 130;
+
+/// That of one whose pane was closed.
+const CLOSED: i32 = 1;
+
+/// The first and the longest time between two looks at a command that runs, in milliseconds.
+const SLICES: (u64, u64) = (100, 5_000);
+
+/// How long an interrupted command may take to end, in milliseconds.
+const INTERRUPTED: u32 = 500;
+
+/// Looks at the line that was typed, until it is there.
+const TYPED: usize = 100;
+
+/// How often a command is typed that somebody else types into.
+const ATTEMPTS: usize = 3;
+
+/// Lines that are read to see what was typed.
+const SEEN: u32 = LINES as u32;
+
+/// How long a screen has to stay as it is before a program that shows a prompt of its own is taken to wait, in
+/// milliseconds.
+const WAITS: u64 = 3_000;
+
+/// The same of a shell, and of a full-screen program.
+const SHELL_WAITS: u64 = 300;
+
+/// Longest prompt of a program, in characters.
+const PROMPT: usize = 40;
+
+/// What came of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) text: String,
+    /// None if it still runs, or if that is not known.
+    pub(crate) code: Option<i32>,
+}
+
+/// How a wait for a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum End {
+    Done(Option<i32>),
+    TimedOut,
+    Cancelled,
+    Closed,
+    /// It does not end by itself: why.
+    Waits(String),
+    /// The shell waits again, but did not say so.
+    Unseen,
+}
+
+impl Shared {
+    /// Types a command, and waits for it as long as it may take, in milliseconds. An error says why nothing was run.
+    pub(crate) fn run(&mut self, command: &str, limit: u64, world: &mut dyn World) -> Result<Run, String> {
+        let from = world.now().unwrap_or_default();
+        let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
+        let form = wrap(command, cd, self.pastes)?;
+        let typed = self.typed(&form, world)?;
+        let prompt = self.prompt.clone();
+        let next = self.sequence + 1;
+        world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
+        let end = self.wait(next, from + limit, limit, world);
+        let run = self.answer(end, next, &typed, &prompt, world);
+        self.watch(world);
+        Ok(run)
+    }
+
+    /// Types, and looks whether the line holds that and nothing else before anybody presses Enter.
+    fn typed(&mut self, form: &Form, world: &mut dyn World) -> Result<Screen, String> {
+        for _ in 0..ATTEMPTS {
+            self.empty(world)?;
+            let sent = match form {
+                Form::Line(text) => world.send_text(&self.id, text),
+                Form::Paste(text) => world.paste(&self.id, text),
+            };
+            sent.map_err(Failure::text)?;
+            for _ in 0..TYPED {
+                let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
+                if self.holds(&screen, form.text()) {
+                    return Ok(screen);
+                }
+            }
+            world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+            self.owed += 1;
+            self.settle(world)?;
+        }
+        Err("the line in the shared terminal does not hold what was typed: somebody else types there, too; try again"
+            .to_owned())
+    }
+
+    /// Makes sure that nothing is typed at the prompt.
+    fn empty(&mut self, world: &mut dyn World) -> Result<(), String> {
+        if self.prompt.is_stuck() {
+            world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
+            self.owed += 1;
+            self.settle(world)?;
+        }
+        let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
+        if self.prompt.is_at(&screen) {
+            return Ok(());
+        }
+        // What the user had typed stays in sight. C-u would leave what is right of the cursor.
+        world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+        self.owed += 1;
+        self.settle(world)
+    }
+
+    /// Waits for the prompts that are owed, and takes the last one for what it is.
+    fn settle(&mut self, world: &mut dyn World) -> Result<(), String> {
+        self.reaches(self.sequence + self.owed, INTERRUPTED, world)?;
+        if let Some(last) = self.codes(world)?.last().filter(|last| *last >= self.sequence) {
+            (self.sequence, self.owed) = (last, 0);
+        }
+        let screen = self.resting(world, |_| true)?;
+        self.rests(screen);
+        Ok(())
+    }
+
+    /// Whether the line at the prompt holds a text and nothing else. It may stand on several lines of the screen, and of a
+    /// text that is longer than the screen only the end is seen.
+    fn holds(&self, screen: &Screen, text: &str) -> bool {
+        let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        let expected = dense(&self.prompt.left()) + &dense(text);
+        let mut lines = screen.above();
+        lines.push(&screen.before_cursor);
+        let mut rest = expected.as_str();
+        for (count, line) in lines.iter().rev().enumerate() {
+            match rest.strip_suffix(dense(line).as_str()) {
+                Some("") => return true,
+                Some(others) => rest = others,
+                // Where the shell shows that there is more.
+                None => return count + 2 >= screen.height as usize,
+            }
+        }
+        false
+    }
+
+    /// Waits until a prompt comes, or until it is clear that none will.
+    fn wait(&mut self, next: u64, until: u64, limit: u64, world: &mut dyn World) -> End {
+        let (mut slice, mut waited) = (SLICES.0, 0);
+        let mut seen = Seen::default();
+        loop {
+            // Without a clock the waits themselves are counted.
+            let left = world.now().map_or(limit.saturating_sub(waited), |now| until.saturating_sub(now));
+            if left == 0 {
+                return End::TimedOut;
+            }
+            let now = slice.min(left);
+            match world.wait_for(&self.id, &hook::agent_channel(&self.id, next), u32::try_from(now).unwrap_or(u32::MAX))
+            {
+                Ok(Wake::Signalled) => {
+                    if let Some(end) = self.done(next, world) {
+                        return end;
+                    }
+                }
+                Ok(Wake::Closed) => return End::Closed,
+                Ok(Wake::Cancelled) => return End::Cancelled,
+                Ok(Wake::Timeout) => {
+                    waited += now;
+                    // The signal is lost if another one, long ago, was never waited for.
+                    if let Some(end) = self.done(next, world) {
+                        return end;
+                    }
+                    if let Some(end) = self.look(&mut seen, now, world) {
+                        return end;
+                    }
+                    slice = (slice * 2).min(SLICES.1);
+                }
+                Err(failure) => {
+                    world.log(&failure.text());
+                    return End::Closed;
+                }
+            }
+        }
+    }
+
+    /// Whether a prompt has come.
+    fn done(&self, next: u64, world: &mut dyn World) -> Option<End> {
+        match self.codes(world) {
+            Ok(codes) => codes.last().filter(|last| *last >= next).map(|_| End::Done(codes.of(next))),
+            // A session that is gone has no pane any more.
+            Err(_) => Some(End::Closed),
+        }
+    }
+
+    /// Looks whether what runs waits for keys, or the shell has lost its hook. It has to look like that for a while.
+    fn look(&self, seen: &mut Seen, passed: u64, world: &mut dyn World) -> Option<End> {
+        let panes = world.panes().ok()?;
+        let Some(pane) = panes.iter().find(|pane| pane.id == self.id) else { return Some(End::Closed) };
+        let screen = world.capture(&self.id, 0).ok()?;
+        let end = self.suspicion(pane, &screen);
+        let (since, needed) = seen.after(end.as_ref().map(|(end, _)| end), &screen, passed);
+        end.filter(|(_, needs)| needed && since >= *needs).map(|(end, _)| end)
+    }
+
+    /// What it looks like, and for how many milliseconds it has to.
+    fn suspicion(&self, pane: &Pane, screen: &Screen) -> Option<(End, u64)> {
+        let program = &pane.command;
+        if pane.full_screen {
+            return Some((End::Waits(format!("{program} fills the screen and waits for the user")), SHELL_WAITS));
+        }
+        let shell = hook::Shell::named(program).is_some() || SHELLS.contains(&program.trim_start_matches('-'));
+        match pane.at_shell {
+            Some(true) | None if self.prompt.is_at(screen) => Some((End::Unseen, SHELL_WAITS)),
+            Some(true) if shell && self.prompt.may_be_at(screen) => Some((End::Unseen, SHELL_WAITS)),
+            Some(true) if shell => None,
+            _ if !waits(&screen.before_cursor) => None,
+            _ if shell => {
+                Some((End::Waits(format!("{program}, a shell within the shell, waits for the user")), SHELL_WAITS))
+            }
+            _ => Some((End::Waits(format!("{program} waits for input")), WAITS)),
+        }
+    }
+
+    /// The answer to how it ended.
+    fn answer(&mut self, end: End, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> Run {
+        match end {
+            End::Done(code) => {
+                let text = self.ended(next, typed, prompt, world);
+                Run { text, code }
+            }
+            End::Closed => Run { text: "Tmux pane was closed during execution.".to_owned(), code: Some(CLOSED) },
+            End::TimedOut => self.interrupted(next, typed, prompt, ("[command timed out]", TIMED_OUT), world),
+            End::Cancelled => self.interrupted(next, typed, prompt, ("Cancelled", CANCELLED), world),
+            End::Waits(why) => {
+                self.owed += 1;
+                let note = format!(
+                    "[{why} in the terminal; it was not ended. The next command gets another pane until it has ended]"
+                );
+                Run { text: self.so_far(typed, prompt, &note, world), code: None }
+            }
+            End::Unseen => {
+                self.lost = true;
+                let note = "[the shell waits again, but no longer says how commands end: what it runs before each prompt was \
+                    changed, or another shell has taken its place. The exit code is not known]";
+                Run { text: self.so_far(typed, prompt, note, world), code: None }
+            }
+        }
+    }
+
+    /// What a command wrote that has ended.
+    fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> String {
+        self.sequence = next;
+        let Ok(screen) = self.resting(world, |_| true) else { return String::new() };
+        let last = self.codes(world).ok().and_then(|codes| codes.last()).unwrap_or(next);
+        let output = between(typed, &screen, prompt, if last > next { Ends::More } else { Ends::Prompt });
+        if last == next {
+            self.rests(screen);
+        }
+        bounded(&output)
+    }
+
+    /// Interrupts a command, and says so.
+    fn interrupted(
+        &mut self,
+        next: u64,
+        typed: &Screen,
+        prompt: &Prompt,
+        (note, code): (&str, i32),
+        world: &mut dyn World,
+    ) -> Run {
+        let ended =
+            world.send_keys(&self.id, &["C-c"]).is_ok() && self.reaches(next, INTERRUPTED, world).unwrap_or(false);
+        let text = if ended {
+            let text = self.ended(next, typed, prompt, world);
+            if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }
+        } else {
+            self.owed += 1;
+            let still = format!("{note}\n[it does not end when it is interrupted, and still runs in the terminal]");
+            self.so_far(typed, prompt, &still, world)
+        };
+        Run { text, code: Some(code) }
+    }
+
+    /// What a command has written up to now.
+    fn so_far(&self, typed: &Screen, prompt: &Prompt, note: &str, world: &mut dyn World) -> String {
+        let Ok(screen) = world.capture(&self.id, SEEN) else { return note.to_owned() };
+        let text = bounded(&between(typed, &screen, prompt, Ends::Running));
+        if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }
+    }
+}
+
+/// Shells that have no hook.
+const SHELLS: &[&str] = &["ash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh", "xonsh"];
+
+/// Whether a line looks as if a program has asked for a command.
+fn waits(before_cursor: &str) -> bool {
+    let ends = ["$ ", "# ", "% ", "> ", ") ", "❯ "];
+    before_cursor.chars().count() <= PROMPT && ends.iter().any(|end| before_cursor.ends_with(end))
+}
+
+/// What was seen at the last look.
+#[derive(Debug, Default)]
+struct Seen {
+    screen: Screen,
+    end: Option<End>,
+    since: u64,
+}
+
+impl Seen {
+    /// For how many milliseconds it has looked like that now, and whether it was seen before.
+    fn after(&mut self, end: Option<&End>, screen: &Screen, passed: u64) -> (u64, bool) {
+        let same = end.is_some() && self.end.as_ref() == end && self.screen.before_cursor == screen.before_cursor;
+        self.since = if same { self.since + passed } else { 0 };
+        (self.screen, self.end) = (screen.clone(), end.cloned());
+        (self.since, same)
+    }
+}

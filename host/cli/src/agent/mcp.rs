@@ -1,0 +1,58 @@
+//! MCP: the calls that clients of `toolgate mcp` make. The server itself says what they are, as it offers the tools.
+
+use serde_json::{Value, json};
+use toolgate_host::ToolKind;
+
+use super::payload::call;
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+
+pub(crate) struct Mcp;
+
+/// Those that the shared terminal has.
+const TOOLS: &[Tool] = &[Tool::shell("bash", &[]), Tool::other("read_terminal", ToolKind::Other)];
+
+/// The one event.
+const CALL: &str = "tools/call";
+
+/// The payload of a call. `asks`: whether the client puts questions to its user.
+pub(crate) fn payload((session, cwd): (&str, &str), id: &str, tool: &str, input: &Value, asks: bool) -> Value {
+    json!({ "session": session, "cwd": cwd, "id": id, "tool": tool, "input": input, "asks": asks })
+}
+
+impl Dialect for Mcp {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    fn tools(&self) -> &'static [Tool] {
+        TOOLS
+    }
+
+    fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        let moment = self.unreadable(event);
+        let scene = payload.scene("session", "cwd", &[])?;
+        let asks = match payload.value.get("asks") {
+            Some(Value::Bool(true)) => Asks::Host,
+            _ => Asks::Nobody,
+        };
+        let ids = (payload.optional("id"), "");
+        let call = call(self, &scene, ids, payload.text("tool")?, payload.field("input")?)?;
+        Ok(Event { moment, scene, about: About::Call { call: Box::new(call), asks } })
+    }
+
+    fn encode(&self, _moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+        let mut said = match answer {
+            Answer::Nothing | Answer::Add(_) => json!({}),
+            Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
+            Answer::Rewrite(input) => json!({ "input": input }),
+        };
+        if let Some(message) = message {
+            said["message"] = message.into();
+        }
+        said.to_string()
+    }
+
+    fn unreadable(&self, _event: Option<&str>) -> Moment {
+        Moment { when: When::Before, name: CALL.to_owned() }
+    }
+}

@@ -1,0 +1,219 @@
+//! The shared terminal in the agents' configurations: the option that switches it on, and what `doctor` says of it.
+//!
+//! pi's extension has it built in. Every other agent starts `toolgate mcp`, as its own configuration says.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::ValueEnum;
+use serde_json::Value;
+use toolgate_host::CapabilityError;
+use toolgate_host::capability::tmux_version;
+
+use super::doctor::{Check, Level};
+use super::file::File;
+use super::shims;
+use super::table::{Agent, Known, Scope, Way, project};
+use super::trust;
+use crate::agent::quoted;
+use crate::place;
+
+/// Whether an agent is offered the shared terminal.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(crate) struct Switch {
+    /// Let the agent run its commands in a pane beside it, if it runs inside tmux
+    #[arg(long, overrides_with = "no_terminal")]
+    terminal: bool,
+
+    /// Do not let it [default, unless an earlier installation says otherwise]
+    #[arg(long, overrides_with = "terminal")]
+    no_terminal: bool,
+}
+
+impl Switch {
+    /// Whether it is; none if nothing is said.
+    pub(crate) fn said(self) -> Option<bool> {
+        match (self.terminal, self.no_terminal) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// What is left to the user where Toolgate's own entries are no way to the terminal.
+pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
+    let program = quoted(program);
+    let how = match known.name {
+        "pi" => return None,
+        "claude" => format!("claude mcp add toolgate -- {program} mcp"),
+        "codex" => format!(
+            "codex mcp add toolgate -- {program} mcp, and below [mcp_servers.toolgate] in its config.toml: \
+             env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] and tool_timeout_sec = 3700"
+        ),
+        "gemini" => format!("gemini mcp add toolgate {program} mcp"),
+        _ => format!("name {program} with the argument mcp in its configuration of MCP servers"),
+    };
+    Some(format!("{} gets at the shared terminal as an MCP server: {how}", known.title))
+}
+
+/// Where an agent's MCP servers stand: files below the user's home folder or a project, and the key.
+struct Servers {
+    agent: Agent,
+    user: &'static str,
+    project: &'static str,
+    key: &'static str,
+}
+
+#[rustfmt::skip]
+const SERVERS: &[Servers] = &[
+    Servers { agent: Agent::Claude, user: ".claude.json", project: ".mcp.json", key: "mcpServers" },
+    Servers { agent: Agent::Codex, user: ".codex/config.toml", project: ".codex/config.toml", key: "mcp_servers" },
+    Servers { agent: Agent::Copilot, user: ".copilot/mcp-config.json", project: "", key: "mcpServers" },
+    Servers { agent: Agent::Cursor, user: ".cursor/mcp.json", project: ".cursor/mcp.json", key: "mcpServers" },
+    Servers { agent: Agent::Droid, user: ".factory/mcp.json", project: ".factory/mcp.json", key: "mcpServers" },
+    Servers { agent: Agent::Gemini, user: ".gemini/settings.json", project: ".gemini/settings.json", key: "mcpServers" },
+    Servers { agent: Agent::Opencode, user: ".config/opencode/opencode.json", project: "opencode.json", key: "mcp" },
+];
+
+/// What is found of the shared terminal.
+struct Found {
+    /// By the agents that are offered it: where that stands.
+    offered: Vec<(&'static Known, PathBuf)>,
+    inside: bool,
+    version: Result<String, String>,
+}
+
+/// The checks of the shared terminal, for one agent or for all.
+pub(super) fn checks(only: Option<&Known>) -> Vec<Check> {
+    let mut offered = extensions();
+    offered.extend(servers());
+    offered.retain(|(known, _)| only.is_none_or(|only| only.name == known.name));
+    let inside = ["TMUX", "TMUX_PANE"].iter().all(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    told(&Found { offered, inside, version: version() })
+}
+
+fn told(found: &Found) -> Vec<Check> {
+    let check = |name, level, says: String, todo: &str| Check { name, level, says, todo: todo.to_owned() };
+    let ok = |name, says: String| check(name, Level::Ok, says, "");
+    if found.offered.is_empty() {
+        let says =
+            "no agent is offered it; toolgate install pi --terminal does that, for others see toolgate mcp --help";
+        return vec![ok("offered", says.to_owned())];
+    }
+    let mut checks: Vec<Check> = found
+        .offered
+        .iter()
+        .map(|(known, file)| ok("offered", format!("{}: {}", known.title, file.display())))
+        .collect();
+    checks.push(match &found.version {
+        Ok(version) => ok("tmux", version.clone()),
+        Err(why) => check("tmux", Level::Warn, why.clone(), "install tmux, or set PATH"),
+    });
+    checks.push(match found.inside {
+        true => ok("inside", "this is a tmux session".to_owned()),
+        false => check(
+            "inside",
+            Level::Warn,
+            "this is no tmux session: an agent that is started here is not offered the terminal".to_owned(),
+            "start the agent inside tmux",
+        ),
+    });
+    checks
+}
+
+/// Extensions that have it switched on.
+fn extensions() -> Vec<(&'static Known, PathBuf)> {
+    let agents = Agent::value_variants().iter().map(|agent| agent.known());
+    let shims = agents.filter(|known| matches!(known.way, Way::Shim(_)));
+    let files =
+        shims.flat_map(|known| Scope::ALL.into_iter().filter_map(move |scope| Some((known, known.file(scope).ok()?))));
+    let shares = |path: &Path| File::read(path).is_ok_and(|file| file.text().is_ok_and(shims::shares));
+    files.filter(|(_, path)| shares(path)).collect()
+}
+
+/// Configurations that name the server.
+fn servers() -> Vec<(&'static Known, PathBuf)> {
+    let (home, project) = (place::home().map(PathBuf::from), project().ok());
+    let mut found = Vec::new();
+    for Servers { agent, user, project: of_project, key } in SERVERS {
+        let user = home.as_ref().map(|home| home.join(user));
+        let of_project = project.as_ref().filter(|_| !of_project.is_empty()).map(|root| root.join(of_project));
+        for path in [user, of_project].into_iter().flatten() {
+            if trust::read(&path).is_some_and(|settings| names(settings.get(key), project.as_deref(), &settings)) {
+                found.push((agent.known(), path));
+            }
+        }
+    }
+    found
+}
+
+/// Whether one of these servers is `toolgate mcp`. Claude Code has those of a project in the user's file, too.
+fn names(servers: Option<&Value>, project: Option<&Path>, settings: &Value) -> bool {
+    let of_project = project.and_then(|root| settings.get("projects")?.get(root.to_str()?)?.get("mcpServers"));
+    let all = [servers, of_project].into_iter().flatten().filter_map(Value::as_object).flat_map(|all| all.values());
+    all.into_iter().any(|server| {
+        let words = |key: &str| match server.get(key) {
+            Some(Value::String(word)) => vec![word.as_str()],
+            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        let command = [words("command"), words("args")].concat();
+        let program = command.first().and_then(|program| Path::new(program).file_name());
+        program.is_some_and(|name| name == "toolgate") && command.get(1) == Some(&"mcp")
+    })
+}
+
+/// tmux as it names itself. The error is a sentence.
+fn version() -> Result<String, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let version = runtime.map_err(|error| error.to_string())?.block_on(tmux_version());
+    version.map_err(|error| match error {
+        CapabilityError::Unavailable(why) | CapabilityError::Other(why) => why,
+        _ => "tmux does not say its version".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_names_the_server_is_told_from_what_does_not() {
+        let cases = [
+            (json!({"toolgate": {"command": "/usr/local/bin/toolgate", "args": ["mcp"]}}), true),
+            (json!({"x": {"command": "toolgate", "args": ["mcp", "--border"]}}), true),
+            (json!({"toolgate": {"type": "local", "command": ["/a/toolgate", "mcp"]}}), true),
+            (json!({"toolgate": {"command": "toolgate", "args": ["serve"]}}), false),
+            (json!({"toolgate": {"command": "/tmp/toolgate-x", "args": ["mcp"]}}), false),
+            (json!({"toolgate": {"url": "http://localhost"}}), false),
+            (json!([]), false),
+            (json!({}), false),
+        ];
+        for (servers, expected) in cases {
+            assert_eq!(names(Some(&servers), None, &json!({})), expected, "{servers}");
+            let settings = json!({"projects": {"/p": {"mcpServers": servers}}});
+            assert_eq!(names(None, Some(Path::new("/p")), &settings), expected, "{servers}");
+            assert!(!names(None, Some(Path::new("/q")), &settings));
+        }
+    }
+
+    #[test]
+    fn the_terminal_is_complained_about_only_where_it_is_wanted() {
+        let on = || vec![(Agent::Pi.known(), PathBuf::from("/x/toolgate.ts"))];
+        let version = || Ok("tmux 3.3a".to_owned());
+        let cases = [
+            (vec![], false, Err("no tmux".to_owned()), vec![("offered", "ok")]),
+            (on(), true, version(), vec![("offered", "ok"), ("tmux", "ok"), ("inside", "ok")]),
+            (on(), false, version(), vec![("offered", "ok"), ("tmux", "ok"), ("inside", "warn")]),
+            (on(), false, Err("no tmux".to_owned()), vec![("offered", "ok"), ("tmux", "warn"), ("inside", "warn")]),
+        ];
+        for (offered, inside, version, expected) in cases {
+            let checks = told(&Found { offered, inside, version });
+            let found: Vec<_> = checks.iter().map(|check| (check.name, check.level.name())).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
