@@ -33,6 +33,9 @@ pub struct Case {
     pub refused: bool,
     /// The shell that it is for; both if there is none.
     pub shell: Option<String>,
+    /// Shells with prompts that it is not for.
+    #[serde(default)]
+    pub unless: Vec<String>,
     /// A time limit in seconds.
     pub timeout: Option<u64>,
     /// What is run right after it.
@@ -42,17 +45,26 @@ pub struct Case {
 
 #[derive(Deserialize)]
 struct Table {
+    /// What is about the screen.
+    screen: Vec<Case>,
+    /// What is not.
     case: Vec<Case>,
 }
 
-/// All cases for a shell.
+/// The prompts with which all cases are run.
+const THOROUGH: [&str; 2] = ["plain", "frame"];
+
+/// All cases for a shell with a prompt.
 ///
 /// # Errors
 /// Says what is wrong with the table.
-pub fn cases(shell: Shell) -> Result<Vec<Case>, toml::de::Error> {
+pub fn cases(shell: Shell, prompt: &str) -> Result<Vec<Case>, toml::de::Error> {
     let table: Table = toml::from_str(TABLE)?;
-    let is_for = |case: &Case| case.shell.as_deref().is_none_or(|named| named == shell.name());
-    Ok(table.case.into_iter().filter(is_for).collect())
+    let both = format!("{} {prompt}", shell.name());
+    let is_for =
+        |case: &Case| case.shell.as_deref().is_none_or(|named| named == shell.name()) && !case.unless.contains(&both);
+    let more = if THOROUGH.contains(&prompt) { table.case } else { Vec::new() };
+    Ok(table.screen.into_iter().chain(more).filter(is_for).collect())
 }
 
 impl Case {

@@ -1,4 +1,4 @@
-//! The table of commands, in bash and in zsh, with each prompt.
+//! The table of commands, in bash and in zsh.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests, too, fail by a panic")]
 
@@ -21,7 +21,7 @@ fn run(shell: Shell, prompts: &[&str]) {
     }
     let mut failed = String::new();
     for prompt in prompts.iter().filter_map(|name| Prompt::named(name)) {
-        let cases = cases(shell).unwrap();
+        let cases = cases(shell, prompt.name).unwrap();
         let mut place: Option<(Scene, Client)> = None;
         for case in &cases {
             let (scene, client) = place.get_or_insert_with(|| open(shell, prompt));

@@ -68,3 +68,24 @@ fn what_the_shell_remembers_is_not_run() {
         assert_eq!(shown.matches("remembered").count(), 1, "{shown}");
     });
 }
+
+#[test]
+fn what_a_command_leaves_on_the_line_is_not_joined_with_the_next() {
+    in_both(|scene, client| {
+        assert_works(client);
+        for command in [
+            // The terminal answers to these, as if somebody typed.
+            "printf '\\033[6n'",
+            "printf '\\033[c\\033[5n'",
+            "tmux send-keys -t \"$TMUX_PANE\" -l 'echo plan''ted; '",
+            "tmux send-keys -t \"$TMUX_PANE\" -l \"echo 'plan\"",
+            "tmux set-buffer 'echo plan''ted; ' && tmux paste-buffer -p -t \"$TMUX_PANE\"",
+        ] {
+            let answer = client.bash(command).unwrap();
+            assert!(answer.exit().is_none_or(|exit| exit == 0), "{command}: {}", answer.result);
+            assert_works(client);
+        }
+        let shown = scene.tmux.shown(&scene.shared().unwrap()).unwrap();
+        assert!(!shown.lines().any(|line| line.trim() == "planted"), "{shown}");
+    });
+}

@@ -209,6 +209,24 @@ fn the_pane_that_the_user_has_named_is_taken() {
 }
 
 #[test]
+fn a_folder_of_any_name_is_gone_to() {
+    in_both_scenes("plain", "", |scene| {
+        let named = scene.users_pane().unwrap();
+        for name in ["a b", "it's", "$(exit)", "-n", "new\nline", "日本", "!!", "~", "a\tb", "\\"] {
+            let folder = scene.project().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            let mut command = scene.command(&scene.agent).unwrap();
+            command.env("TMUX_MIRROR_TARGET", &named).current_dir(&folder);
+            let mut client = Client::start(command, true).unwrap();
+            let answer = client.bash("touch here").unwrap();
+            assert_eq!(answer.exit(), Some(0), "{name:?}: {}", answer.result);
+            assert!(folder.join("here").exists(), "{name:?}");
+            client.stop().unwrap();
+        }
+    });
+}
+
+#[test]
 fn a_name_of_no_pane_is_an_error() {
     if left_out(Shell::Bash) {
         return;
