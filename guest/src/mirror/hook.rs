@@ -69,7 +69,8 @@ pub(crate) fn user_channel(pane: &str, sequence: u64) -> String {
 ///
 /// Beside that it switches off what would make the words of the agent's commands mean something else than what is
 /// judged, and what would wait for a key: history expansion, pagers; in zsh comments are made comments, and the mark after
-/// output without a line break is left out.
+/// output without a line break is left out. At each prompt the terminal is set to show what is typed, and to take C-c for
+/// what it is: a command may have changed that.
 pub(crate) fn line(shell: Shell, pane: &str, session: &str, sequence: u64) -> String {
     let (number, session) = (number(pane), quoted(session));
     let (agent, user) = (format!("pi-agent-{number}-"), format!("pi-user-{number}-"));
@@ -94,7 +95,7 @@ pub(crate) fn line(shell: Shell, pane: &str, session: &str, sequence: u64) -> St
     format!(
         " export PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat; {options}; \
          {set} PI_MIRROR_SHELL_{number} \"{version}\"; __pi_seq={sequence}; __pi_codes=; \
-         __pi_prompt() {{ local rc=$?; __pi_seq=$((__pi_seq+1)); __pi_codes=\"$__pi_seq $rc ${{__pi_codes:0:80}}\"; \
+         __pi_prompt() {{ local rc=$?; command stty echo icanon isig 2>/dev/null; __pi_seq=$((__pi_seq+1)); __pi_codes=\"$__pi_seq $rc ${{__pi_codes:0:80}}\"; \
          {set} PI_LAST_RC_{number} \"$__pi_codes\" \\; set-environment -t {session} PI_LAST_RC \"$__pi_seq $rc\" \\; \
          wait-for -S {agent}$((__pi_seq%{CHANNELS})) \\; wait-for -S {user}$((__pi_seq%{CHANNELS})) 2>/dev/null || :; \
          return $rc; }}; {first}"

@@ -21,8 +21,8 @@
 //! | what a call leaves behind in the shell | everything: an alias made by one call is what the next one runs | nothing: it would not be what was judged |
 //! | several agents in a session | share one pane and one exit code | each has its own |
 //! | the exit code, if more was typed meanwhile | that of the last command | its own |
-//! | a text on the line that the user was typing | is put before the command | C-c first, and the line is looked at before Enter |
-//! | unbalanced quotes, heredocs without an end | the terminal waits for more, until the time is over | the shell says what is wrong |
+//! | a text on the line that the user was typing | is put before the command | C-u first (C-y brings it back), and the line is looked at before Enter |
+//! | unbalanced quotes, heredocs without an end | the terminal waits for more, until the time is over | are not run; run to their end |
 //! | tabs, history expansion | are keys; run what was typed before | text |
 //! | continuation prompts | in the output | none: several lines are pasted |
 //! | the exit code | in the details only | in the text, too |

@@ -1,6 +1,7 @@
 //! A pane's life: found, made, prepared, followed, lost.
 
 use serde_json::json;
+use unicode_width::UnicodeWidthStr;
 
 use super::hook::{self, Codes, Shell};
 use super::output::{LINES, last_command, overlap};
@@ -65,7 +66,13 @@ impl Mirror {
     pub(crate) fn ready(&mut self, world: &mut dyn World) -> Result<&mut Shared, String> {
         let panes = world.panes().map_err(Failure::text)?;
         self.panes.retain(|known| panes.iter().any(|pane| pane.id == known.id));
-        let free = self.panes.iter().rposition(|known| is_free(&panes, &known.id));
+        let mut free = None;
+        for at in (0..self.panes.len()).rev() {
+            if self.waits(&panes, at, world) {
+                free = Some(at);
+                break;
+            }
+        }
         let at = match free.or_else(|| self.becomes_free(world)) {
             Some(at) => at,
             None => {
@@ -80,9 +87,8 @@ impl Mirror {
         let (session, shared) = (&self.session, &mut self.panes[last]);
         if shared.lost {
             let pane = panes.iter().find(|pane| pane.id == shared.id).ok_or("the shared pane is gone")?;
-            *shared = prepared(pane, session, world)?;
+            *shared = prepared(pane, session, false, world)?;
         }
-        shared.catch_up(session, world);
         // A pane that was just prepared is not in the list.
         if let Some(pane) = panes.iter().find(|pane| pane.id == shared.id) {
             pane.cwd.clone_into(&mut shared.folder);
@@ -91,12 +97,29 @@ impl Mirror {
     }
 
     /// The current pane, if what runs in it ends at once: users type commands, too.
-    fn becomes_free(&self, world: &mut dyn World) -> Option<usize> {
+    fn becomes_free(&mut self, world: &mut dyn World) -> Option<usize> {
         let current = self.panes.last()?;
         let next = hook::agent_channel(&current.id, current.sequence + 1);
         world.wait_for(&current.id, &next, BUSY).ok()?;
         let panes = world.panes().ok()?;
-        is_free(&panes, &current.id).then(|| self.panes.len() - 1)
+        let last = self.panes.len() - 1;
+        self.waits(&panes, last, world).then_some(last)
+    }
+
+    /// Whether the shell of a pane that was used waits at its prompt, be it that something is typed there. Between two
+    /// commands of a loop the shell is in the foreground, too, but at no prompt.
+    fn waits(&mut self, panes: &[Pane], at: usize, world: &mut dyn World) -> bool {
+        let Some(shared) = self.panes.get_mut(at).filter(|shared| is_free(panes, &shared.id)) else { return false };
+        if shared.lost {
+            return true;
+        }
+        shared.catch_up(&self.session, world);
+        let Ok(screen) = world.capture(&shared.id, 0) else { return false };
+        let (prompt, mut lines) = (&shared.prompt, screen.text.rsplit('\n'));
+        // zsh goes on on the next line where one is full.
+        let typed = |line: &str| prompt.typed(line).is_some_and(|typed| !typed.is_empty());
+        let full = |line: &&str| line.width() + 1 >= screen.width as usize;
+        prompt.may_be_at(&screen) || lines.next().is_some_and(typed) || lines.take_while(full).any(typed)
     }
 
     /// A pane that was not used so far.
@@ -111,12 +134,12 @@ impl Mirror {
                     pane.command
                 ));
             }
-            return self.kept(pane, panes, world);
+            return self.kept(pane, panes, false, world);
         }
         let found = if first { find(panes, &self.session, world)? } else { None };
         if let Some(pane) = found.and_then(|id| panes.iter().find(|pane| pane.id == id))
             && is_free(panes, &pane.id)
-            && let Ok(shared) = self.kept(pane, panes, world)
+            && let Ok(shared) = self.kept(pane, panes, false, world)
         {
             return Ok(shared);
         }
@@ -132,13 +155,13 @@ impl Mirror {
             ));
         }
         let id = world.split(&self.session.cwd).map_err(Failure::text)?;
-        let made = started(&id, world).and_then(|pane| self.kept(&pane, panes, world));
+        let made = started(&id, world).and_then(|pane| self.kept(&pane, panes, true, world));
         made.inspect_err(|_| world.close(&id))
     }
 
     /// A pane, prepared and kept for a later start of the agent.
-    fn kept(&self, pane: &Pane, panes: &[Pane], world: &mut dyn World) -> Result<Shared, String> {
-        let shared = prepared(pane, &self.session, world)?;
+    fn kept(&self, pane: &Pane, panes: &[Pane], new: bool, world: &mut dyn World) -> Result<Shared, String> {
+        let shared = prepared(pane, &self.session, new, world)?;
         let own = panes.iter().find(|pane| pane.of_agent).map(|own| hook::pane_of(&own.id));
         for name in own.iter().map(String::as_str).chain([hook::PANE]) {
             if let Err(failure) = world.set_variable(name, &pane.id) {
@@ -204,8 +227,8 @@ fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
     }
 }
 
-/// Makes the shell of a pane count its prompts, unless it does already.
-fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Result<Shared, String> {
+/// Makes the shell of a pane count its prompts, unless it does already. In a `new` pane nothing is typed.
+fn prepared(pane: &Pane, session: &SessionFacts, new: bool, world: &mut dyn World) -> Result<Shared, String> {
     let id = pane.id.as_str();
     let shell = Shell::named(&pane.command).ok_or_else(|| format!("{} is neither bash nor zsh", pane.command))?;
     let (id_, cwd, folder) = (id.to_owned(), session.cwd.clone(), pane.cwd.clone());
@@ -213,8 +236,8 @@ fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Resul
     let known = world.variable(&hook::codes_of(id)).map_err(Failure::text)?;
     let known = known.and_then(|text| Codes::read(&text).last());
     shared.sequence = known.unwrap_or_default();
-    if known.is_none() || !shared.answers(HOOK_MAY_ANSWER, world)? {
-        shared.hook(shell, world)?;
+    if new || known.is_none() || !shared.answers(&["C-c", "Enter"], HOOK_MAY_ANSWER, world)? {
+        shared.hook(shell, new, world)?;
     }
     let shell = world.variable(&hook::shell_of(id)).map_err(Failure::text)?.unwrap_or_default();
     shared.pastes = hook::pastes(&shell);
@@ -223,10 +246,10 @@ fn prepared(pane: &Pane, session: &SessionFacts, world: &mut dyn World) -> Resul
 }
 
 impl Shared {
-    /// Whether the hook is there, in so many milliseconds: it counts a line that is thrown away. The prompt is then known,
-    /// too: its height is what an empty line adds.
-    fn answers(&mut self, limit: u32, world: &mut dyn World) -> Result<bool, String> {
-        for key in ["C-c", "Enter"] {
+    /// Whether the hook is there: it counts a line that is thrown away, and one that is empty, within so many milliseconds
+    /// each. The prompt is then known, too: its height is what an empty line adds.
+    fn answers(&mut self, keys: &[&str], limit: u32, world: &mut dyn World) -> Result<bool, String> {
+        for key in keys {
             let before = self.resting(world, |_| true)?;
             world.send_keys(&self.id, &[key]).map_err(Failure::text)?;
             if !self.reaches(self.sequence + 1, limit, world)? {
@@ -247,10 +270,13 @@ impl Shared {
     }
 
     /// Types the hook, and learns the prompt of the screen that it clears.
-    fn hook(&mut self, shell: Shell, world: &mut dyn World) -> Result<(), String> {
+    fn hook(&mut self, shell: Shell, new: bool, world: &mut dyn World) -> Result<(), String> {
         let session = world.session().map_err(Failure::text)?;
-        for _ in 0..ATTEMPTS {
-            world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+        for attempt in 0..ATTEMPTS {
+            if attempt > 0 || !new {
+                world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+                self.resting(world, |_| true)?;
+            }
             // One that was there before may have counted on.
             self.sequence = self.codes(world)?.last().unwrap_or(self.sequence);
             let line = hook::line(shell, &self.id, &session, self.sequence);
@@ -259,7 +285,7 @@ impl Shared {
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             if self.reaches(self.sequence + 1, HOOK_ANSWERS, world)? {
                 self.sequence += 1;
-                if self.answers(HOOK_ANSWERS, world)? {
+                if self.answers(&["Enter"], HOOK_ANSWERS, world)? {
                     return self.cleared(world);
                 }
             }

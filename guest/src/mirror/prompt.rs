@@ -39,7 +39,15 @@ impl Prompt {
         let glued = if self.height() == 1 { self.glued(&screen.before_cursor) } else { None };
         match glued.and_then(|_| screen.before_cursor.strip_suffix(&self.left)).filter(|stuck| !stuck.is_empty()) {
             Some(stuck) => Prompt { stuck: stuck.to_owned(), ..self.clone() },
-            None => Prompt::of(self.shell, screen, self.height()),
+            None => {
+                let mut next = Prompt::of(self.shell, screen, self.height());
+                if let Some(first) = next.above.first_mut()
+                    && let Some(stuck) = self.glued(first).map(str::len)
+                {
+                    *first = first.get(stuck..).unwrap_or_default().trim_start().to_owned();
+                }
+                next
+            }
         }
     }
 
@@ -89,6 +97,14 @@ impl Prompt {
             None => return None,
         };
         Some(self.without_right(line, rest))
+    }
+
+    /// A line without what stands on the right of a prompt, if that is there.
+    pub fn without_right_of<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let right = self.right.chars().count();
+        let (at, _) = line.char_indices().rev().nth(right.checked_sub(1)?)?;
+        let (rest, end) = line.split_at(at);
+        alike(end, &self.right).then_some(rest)
     }
 
     /// Cuts off what stands on the right of a prompt: another time in the same form.

@@ -1,6 +1,8 @@
 //! One command, from what is typed to its answer.
 
-use super::hook;
+use unicode_width::UnicodeWidthStr;
+
+use super::hook::{self, Shell};
 use super::output::{Ends, LINES, between, bounded};
 use super::pane::Shared;
 use super::prompt::Prompt;
@@ -27,6 +29,12 @@ const TYPED: usize = 100;
 
 /// How often a command is typed that somebody else types into.
 const ATTEMPTS: usize = 3;
+
+/// How long a line that was thrown away may take to be gone, in milliseconds.
+const SETTLES: u32 = 2_000;
+
+/// So many lines of a text that is longer than the screen have to be seen.
+const LONG: usize = 3;
 
 /// Lines that are read to see what was typed.
 const SEEN: u32 = LINES as u32;
@@ -67,10 +75,10 @@ impl Shared {
     pub(crate) fn run(&mut self, command: &str, limit: u64, world: &mut dyn World) -> Result<Run, String> {
         let from = world.now().unwrap_or_default();
         let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
-        let form = wrap(command, cd, self.pastes)?;
+        let form = wrap(command, cd, self.shell, self.pastes)?;
         let typed = self.typed(&form, world)?;
         let prompt = self.prompt.clone();
-        let next = self.sequence + 1;
+        let next = self.sequence + self.owed + 1;
         world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
         let end = self.wait(next, from + limit, limit, world);
         let run = self.answer(end, next, &typed, &prompt, world);
@@ -93,56 +101,74 @@ impl Shared {
                     return Ok(screen);
                 }
             }
-            world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
-            self.owed += 1;
-            self.settle(world)?;
+            self.discard(world)?;
         }
         Err("the line in the shared terminal does not hold what was typed: somebody else types there, too; try again"
             .to_owned())
     }
 
-    /// Makes sure that nothing is typed at the prompt.
+    /// Throws away what is on the line. Where there is no prompt C-c would end what somebody else runs.
+    fn discard(&mut self, world: &mut dyn World) -> Result<(), String> {
+        let screen = world.capture(&self.id, 0).map_err(Failure::text)?;
+        let first = screen.text.rsplit('\n').find(|line| self.prompt.typed(line).is_some());
+        if first.is_none() {
+            return world.send_keys(&self.id, &["C-u"]).map_err(Failure::text);
+        }
+        world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
+        self.owed += 1;
+        self.settle(world)
+    }
+
+    /// Makes sure that nothing is typed at the prompt. What the user had typed comes back with C-y.
     fn empty(&mut self, world: &mut dyn World) -> Result<(), String> {
         if self.prompt.is_stuck() {
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
             self.owed += 1;
             self.settle(world)?;
         }
-        let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
+        let screen = world.capture(&self.id, 0).map_err(Failure::text)?;
         if self.prompt.is_at(&screen) {
             return Ok(());
         }
-        // What the user had typed stays in sight. C-u would leave what is right of the cursor.
-        world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
-        self.owed += 1;
-        self.settle(world)
+        world.send_keys(&self.id, &["C-u"]).map_err(Failure::text)?;
+        let screen = self.resting(world, |_| true)?;
+        self.rests(screen);
+        Ok(())
     }
 
     /// Waits for the prompts that are owed, and takes the last one for what it is.
     fn settle(&mut self, world: &mut dyn World) -> Result<(), String> {
-        self.reaches(self.sequence + self.owed, INTERRUPTED, world)?;
-        if let Some(last) = self.codes(world)?.last().filter(|last| *last >= self.sequence) {
-            (self.sequence, self.owed) = (last, 0);
-        }
+        self.reaches(self.sequence + self.owed, SETTLES, world)?;
+        let last = self.codes(world)?.last().unwrap_or(self.sequence).max(self.sequence);
+        self.owed = self.owed.saturating_sub(last - self.sequence);
+        self.sequence = last;
         let screen = self.resting(world, |_| true)?;
         self.rests(screen);
         Ok(())
     }
 
     /// Whether the line at the prompt holds a text and nothing else. It may stand on several lines of the screen, and of a
-    /// text that is longer than the screen only the end is seen.
+    /// text that is longer than the screen only the end is seen: what else was on the line is gone by then, as C-u goes
+    /// before each text.
     fn holds(&self, screen: &Screen, text: &str) -> bool {
         let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        // What bash keeps right of the cursor would run, too. zsh shows what it proposes there.
+        let right = screen.text.rsplit('\n').next().and_then(|line| line.strip_prefix(screen.before_cursor.as_str()));
+        let right = right.map(str::trim).filter(|right| !right.is_empty() && self.shell == Shell::Bash);
+        if right.is_some_and(|right| self.prompt.without_right_of(right).is_none_or(|rest| !rest.trim().is_empty())) {
+            return false;
+        }
         let expected = dense(&self.prompt.left()) + &dense(text);
         let mut lines = screen.above();
         lines.push(&screen.before_cursor);
         let mut rest = expected.as_str();
         for (count, line) in lines.iter().rev().enumerate() {
-            match rest.strip_suffix(dense(line).as_str()) {
+            let bare = self.prompt.without_right_of(line.trim_end()).map(dense);
+            let ends = [Some(dense(line)), bare];
+            match ends.iter().flatten().find_map(|line| rest.strip_suffix(line.as_str())) {
                 Some("") => return true,
                 Some(others) => rest = others,
-                // Where the shell shows that there is more.
-                None => return count + 2 >= screen.height as usize,
+                None => return count >= LONG && rest.len() < expected.len() && is_longer(screen, text),
             }
         }
         false
@@ -296,6 +322,13 @@ impl Shared {
         let text = bounded(&between(typed, &screen, prompt, Ends::Running));
         if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }
     }
+}
+
+/// Whether a text fills most of the screen.
+fn is_longer(screen: &Screen, text: &str) -> bool {
+    let width = screen.width.max(1) as usize;
+    let rows: usize = text.split('\n').map(|line| line.width() / width + 1).sum();
+    rows + 4 >= screen.height as usize
 }
 
 /// Shells that have no hook.

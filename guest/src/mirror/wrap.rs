@@ -10,12 +10,16 @@
 //! | one line that changes nothing in the shell | the command |
 //! | one line that may | `(command)` |
 //! | several lines, tabs | a paste of `{`, the lines and `}`, or of `(`, the lines and `)` |
-//! | what does not parse, or would wait for more lines | `(eval $'…')`, so that the shell says what is wrong |
-//! | the same, where the shell takes no pastes | for several lines, too |
+//! | what would make the shell wait for more lines, or cannot be typed | `(eval $'…')` |
+//! | several lines, where the shell takes no pastes | the same |
+//! | what does not parse | nothing: what a shell makes of it cannot be judged |
 //!
 //! Before it stands `cd '…' &&` if the shell is elsewhere.
 
 use toolgate_shell::{Command, Facts, Script, parse};
+use unicode_width::UnicodeWidthChar;
+
+use super::hook::Shell;
 
 /// Programs that change nothing in a shell although they are part of it.
 const HARMLESS: &[&str] = &[":", "[", "echo", "false", "kill", "pwd", "test", "true"];
@@ -42,6 +46,9 @@ const SETTING_WORDS: &[&str] = &["[[", "coproc", "for", "foreach", "function", "
 /// Programs that run what was typed earlier, whoever typed it: what that is cannot be judged.
 const RECALLS: &[&str] = &["fc", "history", "r"];
 
+/// Longest command that is typed, in bytes: shells draw a line anew with each piece of it.
+const LONGEST: usize = 30_000;
+
 /// How a text gets into the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -62,24 +69,29 @@ impl Form {
 
 /// How a command is typed, with the directory to go to first, into a shell that takes pastes or not. An error is a
 /// sentence.
-pub fn wrap(command: &str, cd: Option<&str>, pastes: bool) -> Result<Form, String> {
+pub fn wrap(command: &str, cd: Option<&str>, shell: Shell, pastes: bool) -> Result<Form, String> {
     let command = command.replace("\r\n", "\n");
     // A blank at the end may have a backslash before it.
     let command = command.trim_start().trim_end_matches('\n').to_owned();
     if command.is_empty() {
         return Err("there is no command".to_owned());
     }
+    if command.len() > LONGEST {
+        return Err(format!("the command has more than {LONGEST} bytes: write it to a file, and run that"));
+    }
     let facts = Facts::new("/");
     let script = parse(&command, &facts);
+    if let Some(why) = &script.unparsed {
+        return Err(format!("the command is not run: {why}"));
+    }
     if let Some(program) = recalls(&script) {
         return Err(format!(
             "{program} reaches into the history of a shell that a person uses, too, so it is not run here"
         ));
     }
     let go = cd.map(|cd| format!("cd {} && ", quoted(cd))).unwrap_or_default();
-    let complete = script.unparsed.is_none() && parse(&format!("{{\n{command}\n}}"), &facts).unparsed.is_none();
-    let types = |text: &str| text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control());
-    if !complete || !types(&command) {
+    let complete = parse(&format!("{{\n{command}\n}}"), &facts).unparsed.is_none();
+    if !complete || !command.chars().all(|c| is_typed(c, shell)) {
         return Ok(Form::Line(format!("{go}(eval {})", ansi_quoted(&command))));
     }
     let alone = keeps_to_itself(&script, &command);
@@ -100,7 +112,14 @@ pub fn wrap(command: &str, cd: Option<&str>, pastes: bool) -> Result<Form, Strin
     if commented {
         return Ok(Form::Line(format!("{go}(eval {})", ansi_quoted(&command))));
     }
-    Ok(Form::Line(format!("{go}({command})")))
+    // Two in a row would be arithmetic.
+    let blank = if command.starts_with('(') { " " } else { "" };
+    Ok(Form::Line(format!("{go}({blank}{command})")))
+}
+
+/// Whether a character that is typed is shown as itself: zsh shows the codes of those without a width.
+fn is_typed(c: char, shell: Shell) -> bool {
+    matches!(c, '\n' | '\t') || (!c.is_control() && (shell == Shell::Bash || c.width() != Some(0)))
 }
 
 /// Whether a text leaves nothing behind in the shell that runs it.
@@ -148,7 +167,9 @@ fn ansi_quoted(text: &str) -> String {
                 quoted.push(c);
             }
             c if c.is_ascii_control() => quoted.push_str(&format!("\\x{:02x}", u32::from(c))),
-            c if c.is_control() => c.to_string().bytes().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}"))),
+            c if c.is_control() || c.width() == Some(0) => {
+                c.to_string().bytes().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
+            }
             c => quoted.push(c),
         }
     }
@@ -180,6 +201,8 @@ mod tests {
             ("\\cd /", false, true, "(\\cd /)"),
             ("exit 3", false, true, "(exit 3)"),
             ("exec sh", false, true, "(exec sh)"),
+            ("(exit 4)", false, true, "( (exit 4))"),
+            ("(ls); x=1", false, true, "( (ls); x=1)"),
             ("PROMPT_COMMAND=", false, true, "(PROMPT_COMMAND=)"),
             ("f() { rm -rf \"$1\"; }", false, true, "(f() { rm -rf \"$1\"; })"),
             ("function f { ls; }", false, true, "(function f { ls; })"),
@@ -205,25 +228,29 @@ mod tests {
             ("printf 'a\tb'", false, true, "{\nprintf 'a\tb'\n}"),
             ("ls\nmake", false, false, "(eval $'ls\\nmake')"),
             // What the shell would wait with, or does not take.
-            ("echo 'it", false, true, "(eval $'echo \\'it')"),
             ("echo a \\", false, true, "(eval $'echo a \\\\')"),
             ("cat <<E", false, true, "(eval $'cat <<E')"),
             ("cat <<E\na\n  E", false, true, "(eval $'cat <<E\\na\\n  E')"),
-            ("a\n}\n{ b", false, true, "(eval $'a\\n}\\n{ b')"),
-            ("a)\n(b", false, true, "(eval $'a)\\n(b')"),
-            ("if true", true, true, "cd '/p q' && (eval $'if true')"),
             ("echo \u{1b}[200~", false, true, "(eval $'echo \\x1b[200~')"),
             ("echo \u{9b}x", false, true, "(eval $'echo \\xc2\\x9bx')"),
             ("echo a\rrm b", false, true, "(eval $'echo a\\x0drm b')"),
         ];
         for (command, elsewhere, pastes, expected) in cases {
-            let form = wrap(command, elsewhere.then_some("/p q"), *pastes).expect("it can be typed");
+            let form = wrap(command, elsewhere.then_some("/p q"), Shell::Bash, *pastes).expect("it can be typed");
             assert_eq!(form.text(), *expected, "{command:?}");
             assert_eq!(matches!(form, Form::Paste(_)), expected.contains(['\n', '\t']), "{command:?}");
         }
-        for command in ["", " \n", "fc -s rm", "history -d 3", "ls; r rm=ls", "command fc -l", "builtin history"] {
-            assert!(wrap(command, None, true).is_err(), "{command:?}");
+        #[rustfmt::skip]
+        let refused = [
+            "", " \n", "fc -s rm", "history -d 3", "ls; r rm=ls", "command fc -l", "builtin history", "echo 'it", "a\n}\n{ b", "a)\n(b",
+            "if true",
+        ];
+        for command in refused {
+            assert!(wrap(command, None, Shell::Bash, true).is_err(), "{command:?}");
         }
+        assert!(wrap(&"x".repeat(LONGEST + 1), None, Shell::Bash, true).is_err());
+        let typed = wrap("echo e\u{301}", None, Shell::Zsh, true).expect("it can be typed");
+        assert_eq!(typed.text(), "(eval $'echo e\\xcc\\x81')");
     }
 
     #[test]

@@ -269,7 +269,8 @@ impl LocalTerminal {
         let line = lines.entry(pane.to_owned()).or_default();
         let step = line.after(input).map_err(|why| CapabilityError::Denied(why.to_owned()))?;
         self.judge(step.judged.as_deref(), &found).await?;
-        changing(line, step.line, self.write(pane, text, how)).await
+        let empty = *line == Line::default();
+        changing(line, step.line, self.write(pane, empty, text, how)).await
     }
 
     async fn judge(&self, line: Option<&str>, found: &Found) -> Answer<()> {
@@ -280,11 +281,13 @@ impl LocalTerminal {
         self.0.typing.judge(line, &found.pane.cwd).await.map_err(CapabilityError::Denied)
     }
 
-    /// Writes a text to a pane's terminal. Line breaks become what Enter sends.
-    async fn write(&self, pane: &str, text: &str, how: &str) -> Answer<()> {
+    /// Writes a text to a pane's terminal. Line breaks become what Enter sends. What others have typed on a line that
+    /// should be empty is thrown away in the same moment, so that it is not joined to what was judged.
+    async fn write(&self, pane: &str, empty: bool, text: &str, how: &str) -> Answer<()> {
         let buffer = mark();
         let load = ["load-buffer", "-b", &buffer, "-", ";"];
-        let paste = format!("copy-mode -q -t {pane} ; paste-buffer -d {how} -b {buffer} -t {pane}");
+        let clear = if empty { format!("send-keys -t {pane} C-u ; ") } else { String::new() };
+        let paste = format!("copy-mode -q -t {pane} ; {clear}paste-buffer -d {how} -b {buffer} -t {pane}");
         let forget = format!("delete-buffer -b {buffer} ; ");
         self.unless_elsewhere(pane, &load, text.as_bytes(), &forget, &paste).await
     }
