@@ -28,9 +28,7 @@ impl Prompt {
         let lines = screen.above();
         let height = height.clamp(1, HEIGHT);
         let above = lines.iter().skip(lines.len().saturating_sub(height - 1)).map(|line| (*line).to_owned());
-        let last = screen.text.rsplit('\n').next().unwrap_or_default();
-        let right = last.strip_prefix(screen.before_cursor.as_str()).unwrap_or_default().trim();
-        let (left, right) = (screen.before_cursor.clone(), right.to_owned());
+        let (left, right) = (screen.before_cursor.clone(), screen.after_cursor().to_owned());
         Prompt { shell, above: above.collect(), left, right, stuck: String::new() }
     }
 
@@ -75,7 +73,8 @@ impl Prompt {
 
     /// Whether the shell waits there: exactly this prompt.
     pub fn is_at(&self, screen: &Screen) -> bool {
-        screen.before_cursor.trim_end() == self.left().trim_end() && !self.left.trim().is_empty()
+        let left = screen.before_cursor.trim_end() == self.left().trim_end() && !self.left.trim().is_empty();
+        left && self.is_right(screen.after_cursor())
     }
 
     /// Whether it may be waiting there: a line that ends as this prompt does. A prompt changes with the directory, the
@@ -97,6 +96,11 @@ impl Prompt {
             None => return None,
         };
         Some(self.without_right(line, rest))
+    }
+
+    /// Whether a text right of the cursor is not typed: what the prompt shows there.
+    pub fn is_right(&self, text: &str) -> bool {
+        text.is_empty() || self.right.ends_with(text) || alike(text, &self.right)
     }
 
     /// A line without what stands on the right of a prompt, if that is there.

@@ -74,9 +74,7 @@ impl Shared {
     /// Types a command, and waits for it as long as it may take, in milliseconds. An error says why nothing was run.
     pub(crate) fn run(&mut self, command: &str, limit: u64, world: &mut dyn World) -> Result<Run, String> {
         let from = world.now().unwrap_or_default();
-        let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
-        let form = wrap(command, cd, self.shell, self.pastes)?;
-        let typed = self.typed(&form, world)?;
+        let typed = self.typed(command, world)?;
         let prompt = self.prompt.clone();
         let next = self.sequence + self.owed + 1;
         world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
@@ -87,10 +85,12 @@ impl Shared {
     }
 
     /// Types, and looks whether the line holds that and nothing else before anybody presses Enter.
-    fn typed(&mut self, form: &Form, world: &mut dyn World) -> Result<Screen, String> {
+    fn typed(&mut self, command: &str, world: &mut dyn World) -> Result<Screen, String> {
         for _ in 0..ATTEMPTS {
+            let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
+            let form = wrap(command, cd, self.shell, self.pastes)?;
             self.empty(world)?;
-            let sent = match form {
+            let sent = match &form {
                 Form::Line(text) => world.send_text(&self.id, text),
                 Form::Paste(text) => world.paste(&self.id, text),
             };
@@ -102,18 +102,15 @@ impl Shared {
                 }
             }
             self.discard(world)?;
+            // The user may have switched pastes off.
+            self.pastes &= !matches!(form, Form::Paste(_));
         }
         Err("the line in the shared terminal does not hold what was typed: somebody else types there, too; try again"
             .to_owned())
     }
 
-    /// Throws away what is on the line. Where there is no prompt C-c would end what somebody else runs.
+    /// Throws away what is on the line.
     fn discard(&mut self, world: &mut dyn World) -> Result<(), String> {
-        let screen = world.capture(&self.id, 0).map_err(Failure::text)?;
-        let first = screen.text.rsplit('\n').find(|line| self.prompt.typed(line).is_some());
-        if first.is_none() {
-            return world.send_keys(&self.id, &["C-u"]).map_err(Failure::text);
-        }
         world.send_keys(&self.id, &["C-c"]).map_err(Failure::text)?;
         self.owed += 1;
         self.settle(world)
@@ -132,6 +129,10 @@ impl Shared {
         }
         world.send_keys(&self.id, &["C-u"]).map_err(Failure::text)?;
         let screen = self.resting(world, |_| true)?;
+        // bash keeps what is right of the cursor.
+        if !self.prompt.is_right(screen.after_cursor()) {
+            return self.discard(world);
+        }
         self.rests(screen);
         Ok(())
     }
@@ -153,9 +154,7 @@ impl Shared {
     fn holds(&self, screen: &Screen, text: &str) -> bool {
         let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         // What bash keeps right of the cursor would run, too. zsh shows what it proposes there.
-        let right = screen.text.rsplit('\n').next().and_then(|line| line.strip_prefix(screen.before_cursor.as_str()));
-        let right = right.map(str::trim).filter(|right| !right.is_empty() && self.shell == Shell::Bash);
-        if right.is_some_and(|right| self.prompt.without_right_of(right).is_none_or(|rest| !rest.trim().is_empty())) {
+        if self.shell == Shell::Bash && !self.prompt.is_right(screen.after_cursor()) {
             return false;
         }
         let expected = dense(&self.prompt.left()) + &dense(text);
@@ -285,7 +284,11 @@ impl Shared {
     /// What a command wrote that has ended.
     fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> String {
         self.sequence = next;
-        let Ok(screen) = self.resting(world, |_| true) else { return String::new() };
+        let Ok(mut screen) = self.resting(world, |_| true) else { return String::new() };
+        // Answers of the terminal to what the command wrote, and keys that nobody read.
+        if !prompt.is_at(&screen) && !prompt.may_be_at(&screen) && world.send_keys(&self.id, &["C-u"]).is_ok() {
+            screen = self.resting(world, |_| true).unwrap_or(screen);
+        }
         let last = self.codes(world).ok().and_then(|codes| codes.last()).unwrap_or(next);
         let output = between(typed, &screen, prompt, if last > next { Ends::More } else { Ends::Prompt });
         if last == next {

@@ -33,6 +33,12 @@ pub struct Screen {
 }
 
 impl Screen {
+    /// What is right of the cursor in its line.
+    pub(crate) fn after_cursor(&self) -> &str {
+        let line = self.text.rsplit('\n').next().unwrap_or_default();
+        line.strip_prefix(self.before_cursor.as_str()).unwrap_or_default().trim()
+    }
+
     /// The lines down to the one with the cursor, without it.
     pub(crate) fn above(&self) -> Vec<&str> {
         let mut lines: Vec<&str> = self.text.split('\n').collect();

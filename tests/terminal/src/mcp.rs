@@ -139,7 +139,15 @@ impl Client {
             self.told.push(activity.to_owned());
             text = rest.to_owned();
         }
-        Ok(Answer { text, is_error: result["isError"] == Value::Bool(true), result })
+        let mut answer = Answer { text, is_error: result["isError"] == Value::Bool(true), result };
+        if let Some(exit) = answer.exit().filter(|exit| *exit != 0) {
+            // The agent reads it in the text; the tests, in the details.
+            let said = format!("Command exited with code {exit}");
+            if let Some(output) = answer.text.strip_suffix(&said).map(str::trim_end) {
+                answer.text = if output.is_empty() { "(no output)".to_owned() } else { output.to_owned() };
+            }
+        }
+        Ok(answer)
     }
 
     /// Whether an answer has come, without waiting.
