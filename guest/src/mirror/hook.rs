@@ -77,62 +77,89 @@ pub(crate) fn line(shell: Shell, pane: &str, session: &str, sequence: u64) -> St
     let set = format!("command tmux set-environment -t {session}");
     let options = match shell {
         Shell::Bash => "set +H; bind 'set enable-bracketed-paste on' 2>/dev/null",
-        Shell::Zsh => "setopt interactivecomments nobanghist; PROMPT_EOL_MARK=",
+        Shell::Zsh => {
+            "setopt interactivecomments nobanghist; PROMPT_EOL_MARK=; typeset -ga precmd_functions preexec_functions"
+        }
+    };
+    // Whether a command was entered: the shell draws a prompt after C-c, too.
+    let runs = match shell {
+        Shell::Bash => {
+            "__pi_x=x; case \"${PS0-}\" in *__pi_ran*) ;; *) PS0=\"${PS0-}\"'${__pi_x:$((__pi_ran=1)):0}' ;; esac"
+        }
+        Shell::Zsh => {
+            "__pi_run() { __pi_ran=1; }; case \" $preexec_functions \" in *' __pi_run '*) ;; *) preexec_functions+=(__pi_run) ;; esac"
+        }
     };
     let version = match shell {
         Shell::Bash => "bash $BASH_VERSION",
         Shell::Zsh => "zsh $ZSH_VERSION",
     };
-    let first = match shell {
+    // The code is taken before anything else runs, and the signal comes after what takes its time.
+    let around = match shell {
         Shell::Bash => {
-            "case \"${PROMPT_COMMAND-}\" in *__pi_prompt*) ;; *) PROMPT_COMMAND=\"__pi_prompt${PROMPT_COMMAND:+;$PROMPT_COMMAND}\" ;; esac"
+            "case \"${PROMPT_COMMAND-}\" in *__pi_prompt*) ;; \
+             *) PROMPT_COMMAND=\"__pi_status;${PROMPT_COMMAND:+$PROMPT_COMMAND;}__pi_prompt\" ;; esac"
         }
         Shell::Zsh => {
-            "case \" $precmd_functions \" in *' __pi_prompt '*) ;; *) precmd_functions=(__pi_prompt $precmd_functions) ;; esac"
+            "case \" $precmd_functions \" in *' __pi_prompt '*) ;; \
+             *) precmd_functions=(__pi_status $precmd_functions __pi_prompt) ;; esac"
         }
     };
     // The blank in front keeps it out of histories that leave such lines out.
     format!(
-        " export PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat; {options}; \
-         {set} PI_MIRROR_SHELL_{number} \"{version}\"; __pi_seq={sequence}; __pi_codes=; \
-         __pi_prompt() {{ local rc=$?; command stty echo icanon isig 2>/dev/null; __pi_seq=$((__pi_seq+1)); __pi_codes=\"$__pi_seq $rc ${{__pi_codes:0:80}}\"; \
-         {set} PI_LAST_RC_{number} \"$__pi_codes\" \\; set-environment -t {session} PI_LAST_RC \"$__pi_seq $rc\" \\; \
+        " export PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat; {options}; {set} PI_MIRROR_SHELL_{number} \"{version}\"; \
+         __pi_seq={sequence}; __pi_codes=; __pi_rc=0; __pi_ran=0; __pi_status() {{ __pi_rc=$?; return $__pi_rc; }}; \
+         __pi_prompt() {{ __pi_seq=$((__pi_seq+1)); __pi_codes=\"$__pi_seq $__pi_rc $__pi_ran ${{__pi_codes:0:90}}\"; __pi_ran=0; \
+         command stty echo icanon isig 2>/dev/null; printf '{RESET}'; \
+         {set} PI_LAST_RC_{number} \"$__pi_codes\" \\; set-environment -t {session} PI_LAST_RC \"$__pi_seq $__pi_rc\" \\; \
          wait-for -S {agent}$((__pi_seq%{CHANNELS})) \\; wait-for -S {user}$((__pi_seq%{CHANNELS})) 2>/dev/null || :; \
-         return $rc; }}; {first}"
+         return $__pi_rc; }}; {runs}; {around}"
     )
 }
+
+/// What a command may have left switched on in the terminal: colours, invisible text, another character set, no wrapping,
+/// lines counted from a margin, insertion, a hidden cursor, the other screen.
+const RESET: &str = r"\033[m\033(B\017\033[?7h\033[?6l\033[4l\033[?25h\033[?1049l";
 
 /// How many exit codes are read: the last one in the variable may be cut off.
 const CODES: usize = 5;
 
-/// Exit codes by prompt, the newest first.
+/// Exit codes by prompt, the newest first, and whether they are those of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Codes(Vec<(u64, i32)>);
+pub(crate) struct Codes(Vec<(u64, i32, bool)>);
 
 impl Codes {
-    /// Reads the variable. What is no pair of numbers ends it: the hook cuts the list off anywhere.
+    /// Reads the variable: number, exit code, whether a command was entered, and so on. What is no number ends it: the
+    /// hook cuts the list off anywhere.
     pub(crate) fn read(text: &str) -> Self {
         let mut words = text.split(' ');
-        let pairs = std::iter::from_fn(|| Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?)));
-        let mut codes: Vec<(u64, i32)> = Vec::new();
-        for pair in pairs.take(CODES) {
+        let entries = std::iter::from_fn(|| {
+            Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()? == "1"))
+        });
+        let mut codes: Vec<(u64, i32, bool)> = Vec::new();
+        for entry in entries.take(CODES) {
             // A shell that took the place of another has counted anew.
-            if codes.last().is_some_and(|(last, _): &(u64, i32)| pair.0 + 1 != *last) {
+            if codes.last().is_some_and(|(last, ..): &(u64, i32, bool)| entry.0 + 1 != *last) {
                 break;
             }
-            codes.push(pair);
+            codes.push(entry);
         }
         Codes(codes)
     }
 
     /// The number of the last prompt.
     pub(crate) fn last(&self) -> Option<u64> {
-        self.0.first().map(|(sequence, _)| *sequence)
+        self.0.first().map(|(sequence, ..)| *sequence)
+    }
+
+    /// Whether a command was entered before a prompt.
+    pub(crate) fn ran(&self, sequence: u64) -> bool {
+        self.0.iter().any(|(known, _, ran)| *known == sequence && *ran)
     }
 
     /// The exit code before a prompt.
     pub(crate) fn of(&self, sequence: u64) -> Option<i32> {
-        self.0.iter().find(|(known, _)| *known == sequence).map(|(_, code)| *code)
+        self.0.iter().find(|(known, ..)| *known == sequence).map(|(_, code, _)| *code)
     }
 }
 
@@ -158,13 +185,14 @@ mod tests {
         let cases: &[(&str, Option<u64>, u64, Option<i32>)] = &[
             ("", None, 1, None),
             ("nonsense", None, 1, None),
-            ("7 0", Some(7), 7, Some(0)),
-            ("9 127 8 130 7 1", Some(9), 7, Some(1)),
-            ("10 0 9 1", Some(10), 9, Some(1)),
-            ("12 0 11 3 1", Some(12), 1, None),
-            ("12 0 11 3 1 0", Some(12), 1, None),
-            ("9 0 8 0 7 0 6 0 5 0 4 12", Some(9), 4, None),
-            ("7 0", Some(7), 6, None),
+            ("7 0", None, 7, None),
+            ("7 0 1", Some(7), 7, Some(0)),
+            ("9 127 1 8 130 0 7 1 1", Some(9), 7, Some(1)),
+            ("10 0 1 9 1 1", Some(10), 9, Some(1)),
+            ("12 0 1 11 3 1 1", Some(12), 1, None),
+            ("12 0 1 11 3 1 1 0 1", Some(12), 1, None),
+            ("9 0 1 8 0 1 7 0 1 6 0 1 5 0 1 4 12 1", Some(9), 4, None),
+            ("7 0 1", Some(7), 6, None),
         ];
         for (text, last, asked, code) in cases {
             let codes = Codes::read(text);

@@ -21,7 +21,7 @@
 //! | what a call leaves behind in the shell | everything: an alias made by one call is what the next one runs | nothing: it would not be what was judged |
 //! | several agents in a session | share one pane and one exit code | each has its own |
 //! | the exit code, if more was typed meanwhile | that of the last command | its own |
-//! | a text on the line that the user was typing | is put before the command | C-u first (C-y brings it back), and the line is looked at before Enter |
+//! | a text on the line that the user was typing | is put before the command | thrown away with C-c (it stays in sight), and the line is looked at before Enter |
 //! | unbalanced quotes, heredocs without an end | the terminal waits for more, until the time is over | are not run; run to their end |
 //! | tabs, history expansion | are keys; run what was typed before | text |
 //! | continuation prompts | in the output | none: several lines are pasted |
@@ -141,8 +141,10 @@ struct ReadInput {
 #[derive(Debug, Default)]
 pub struct Mirror {
     session: SessionFacts,
-    /// The panes that were used, the current one at the end.
+    /// The panes that were used, in that order.
     panes: Vec<Shared>,
+    /// The one that was used last.
+    current: String,
 }
 
 impl Mirror {
@@ -156,7 +158,7 @@ impl Mirror {
 
     /// The tools that are offered: none outside tmux.
     pub fn tools(&self, world: &mut dyn World) -> &'static [Tool] {
-        if world.session().is_ok() { TOOLS } else { &[] }
+        if matches!(world.session(), Err(Failure::Unavailable(_) | Failure::Denied(_))) { &[] } else { TOOLS }
     }
 
     /// Runs a tool on its input, a JSON text. An error is a sentence for the agent.
@@ -190,7 +192,9 @@ impl Mirror {
         let Some(at) = self.panes.iter().position(|known| known.id == pane) else { return };
         if closed {
             self.panes.remove(at);
-            world.status(None);
+            if self.current == pane {
+                world.status(None);
+            }
             return;
         }
         self.panes[at].catch_up(&self.session, world);
@@ -212,13 +216,9 @@ impl Mirror {
 
     fn read(&self, lines: u32, world: &mut dyn World) -> Result<Answer, String> {
         let panes = world.panes().map_err(Failure::text)?;
-        let own =
-            self.panes.iter().rev().map(|known| known.id.clone()).find(|id| panes.iter().any(|pane| pane.id == *id));
         let none = "there is no shared terminal yet: the first command opens one";
-        let pane = match own {
-            Some(pane) => pane,
-            None => pane::find(&panes, &self.session, world)?.ok_or(none)?,
-        };
+        // It may run beside a command, in an instance that knows nothing of that.
+        let pane = pane::find(&panes, &self.session, world)?.ok_or(none)?;
         let screen = world.capture(&pane, lines).map_err(Failure::text)?;
         let whole = format!("{}\n{}", screen.text, screen.below);
         let shown: Vec<&str> = whole.trim_end().lines().collect();

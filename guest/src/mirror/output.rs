@@ -73,8 +73,9 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     let near = lines.iter().skip(same).take(height + known.len()).position(|line| is_typed(line, last, prompt));
     match near {
         Some(near) => (same + near + 1, false),
-        // The screen was cleared, or so much was written that the command is gone.
-        None => (same, same == 0 && lines.len() > LINES),
+        // The screen was cleared, or so much was written that the command is gone: what is the same as before is so
+        // because the same was written again.
+        None => (0, lines.len() > typed.height as usize),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
 use super::hook::{self, Codes, Shell};
-use super::output::{LINES, last_command, overlap};
+use super::output::{Activity, LINES, last_command, overlap};
 use super::prompt::Prompt;
 use super::world::{Failure, Outgoing, Pane, Screen, Wake, World};
 use super::{KIND, Mirror, SessionFacts};
@@ -37,7 +37,7 @@ const LOOK: u32 = 2;
 const DRAWN: u64 = 2_000;
 
 /// How long a prompt has to stay that ends in another way than the last one, in milliseconds.
-const CHANGED: u64 = 100;
+const CHANGED: u64 = 300;
 
 /// A pane whose prompts are counted.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,8 @@ pub(crate) struct Shared {
     pub(crate) rest: Screen,
     /// Whether the hook has to be typed again.
     pub(crate) lost: bool,
+    /// Whether what is typed there does not get to its line.
+    pub(crate) unusable: bool,
 }
 
 impl Mirror {
@@ -67,7 +69,7 @@ impl Mirror {
         let panes = world.panes().map_err(Failure::text)?;
         self.panes.retain(|known| panes.iter().any(|pane| pane.id == known.id));
         let mut free = None;
-        for at in (0..self.panes.len()).rev() {
+        for at in 0..self.panes.len() {
             if self.waits(&panes, at, world) {
                 free = Some(at);
                 break;
@@ -81,10 +83,9 @@ impl Mirror {
                 self.panes.len() - 1
             }
         };
-        let shared = self.panes.remove(at);
-        self.panes.push(shared);
-        let last = self.panes.len() - 1;
-        let (session, shared) = (&self.session, &mut self.panes[last]);
+        let session = &self.session;
+        let shared = self.panes.get_mut(at).ok_or("there is no shared pane")?;
+        shared.id.clone_into(&mut self.current);
         if shared.lost {
             let pane = panes.iter().find(|pane| pane.id == shared.id).ok_or("the shared pane is gone")?;
             *shared = prepared(pane, session, false, world)?;
@@ -98,18 +99,19 @@ impl Mirror {
 
     /// The current pane, if what runs in it ends at once: users type commands, too.
     fn becomes_free(&mut self, world: &mut dyn World) -> Option<usize> {
-        let current = self.panes.last()?;
+        let at = self.panes.iter().position(|known| known.id == self.current)?;
+        let current = self.panes.get(at)?;
         let next = hook::agent_channel(&current.id, current.sequence + 1);
         world.wait_for(&current.id, &next, BUSY).ok()?;
         let panes = world.panes().ok()?;
-        let last = self.panes.len() - 1;
-        self.waits(&panes, last, world).then_some(last)
+        self.waits(&panes, at, world).then_some(at)
     }
 
     /// Whether the shell of a pane that was used waits at its prompt, be it that something is typed there. Between two
     /// commands of a loop the shell is in the foreground, too, but at no prompt.
     fn waits(&mut self, panes: &[Pane], at: usize, world: &mut dyn World) -> bool {
-        let Some(shared) = self.panes.get_mut(at).filter(|shared| is_free(panes, &shared.id)) else { return false };
+        let free = |shared: &&mut Shared| !shared.unusable && is_free(panes, &shared.id);
+        let Some(shared) = self.panes.get_mut(at).filter(free) else { return false };
         if shared.lost {
             return true;
         }
@@ -183,7 +185,8 @@ pub(crate) fn find(panes: &[Pane], session: &SessionFacts, world: &mut dyn World
     if let Some(own) = panes.iter().find(|pane| pane.of_agent)
         && let Some(saved) = variable(&hook::pane_of(&own.id))?.filter(usable)
     {
-        return Ok(Some(saved));
+        // A pane that was shared has a hook.
+        return Ok(variable(&hook::codes_of(&saved))?.map(|_| saved));
     }
     let Some(last) = variable(hook::PANE)?.filter(usable) else { return Ok(None) };
     for other in panes.iter().filter(|pane| !pane.of_agent) {
@@ -395,9 +398,16 @@ impl Shared {
         }
         let folder = std::mem::replace(&mut self.folder, folder(&self.id, world).unwrap_or_default());
         // What the agent left on the screen meanwhile is not what was there before.
-        let rest = (by_user == 1 && owed == 0).then_some(&rest);
-        let activity = if by_user > 0 { last_command(rest, &screen, &before, &self.prompt) } else { None };
-        let Some(activity) = activity else { return Ok(()) };
+        let rest = (by_user == 1 && owed == 0 && !rest.text.is_empty()).then_some(&rest);
+        // After C-c, or an empty line, there is a prompt and no command.
+        if by_user == 0 || !codes.ran(last) {
+            return Ok(());
+        }
+        let gone = || Activity {
+            command: "[a command that is no longer on the screen]".to_owned(),
+            output: screen.above().join("\n"),
+        };
+        let activity = last_command(rest, &screen, &before, &self.prompt).unwrap_or_else(gone);
         let code = codes.of(last).unwrap_or_default();
         let shown = short(&folder, session.home.as_deref());
         let mut text = format!("{shown} $ {}", activity.command);

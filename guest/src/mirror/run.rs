@@ -91,8 +91,9 @@ impl Shared {
             let form = wrap(command, cd, self.shell, self.pastes)?;
             self.empty(world)?;
             let sent = match &form {
-                Form::Line(text) => world.send_text(&self.id, text),
-                Form::Paste(text) => world.paste(&self.id, text),
+                // zsh does things of its own to what is typed: it quotes links, and proposes what to add.
+                Form::Line(text) if self.shell == Shell::Bash || !self.pastes => world.send_text(&self.id, text),
+                Form::Line(text) | Form::Paste(text) => world.paste(&self.id, text),
             };
             sent.map_err(Failure::text)?;
             for _ in 0..TYPED {
@@ -105,8 +106,10 @@ impl Shared {
             // The user may have switched pastes off.
             self.pastes &= !matches!(form, Form::Paste(_));
         }
-        Err("the line in the shared terminal does not hold what was typed: somebody else types there, too; try again"
-            .to_owned())
+        self.unusable = true;
+        let why = "the line in the shared terminal does not hold what was typed: something else types or reads there; the \
+            next command gets another pane";
+        Err(why.to_owned())
     }
 
     /// Throws away what is on the line.
@@ -116,7 +119,8 @@ impl Shared {
         self.settle(world)
     }
 
-    /// Makes sure that nothing is typed at the prompt. What the user had typed comes back with C-y.
+    /// Makes sure that nothing is typed at the prompt. What the user had typed stays in sight. C-u would not do: bash keeps
+    /// what is right of the cursor, and a key before it may have opened a search.
     fn empty(&mut self, world: &mut dyn World) -> Result<(), String> {
         if self.prompt.is_stuck() {
             world.send_keys(&self.id, &["Enter"]).map_err(Failure::text)?;
@@ -124,17 +128,7 @@ impl Shared {
             self.settle(world)?;
         }
         let screen = world.capture(&self.id, 0).map_err(Failure::text)?;
-        if self.prompt.is_at(&screen) {
-            return Ok(());
-        }
-        world.send_keys(&self.id, &["C-u"]).map_err(Failure::text)?;
-        let screen = self.resting(world, |_| true)?;
-        // bash keeps what is right of the cursor.
-        if !self.prompt.is_right(screen.after_cursor()) {
-            return self.discard(world);
-        }
-        self.rests(screen);
-        Ok(())
+        if self.prompt.is_at(&screen) { Ok(()) } else { self.discard(world) }
     }
 
     /// Waits for the prompts that are owed, and takes the last one for what it is.
@@ -284,14 +278,12 @@ impl Shared {
     /// What a command wrote that has ended.
     fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> String {
         self.sequence = next;
-        let Ok(mut screen) = self.resting(world, |_| true) else { return String::new() };
-        // Answers of the terminal to what the command wrote, and keys that nobody read.
-        if !prompt.is_at(&screen) && !prompt.may_be_at(&screen) && world.send_keys(&self.id, &["C-u"]).is_ok() {
-            screen = self.resting(world, |_| true).unwrap_or(screen);
-        }
+        let Ok(screen) = self.resting(world, |_| true) else { return String::new() };
         let last = self.codes(world).ok().and_then(|codes| codes.last()).unwrap_or(next);
         let output = between(typed, &screen, prompt, if last > next { Ends::More } else { Ends::Prompt });
-        if last == next {
+        self.rest = Screen::default();
+        // What stands behind the last prompt is nothing of the prompt's: answers of the terminal, what the user types.
+        if last == next && (prompt.typed(&screen.before_cursor).is_none_or(|typed| typed.trim().is_empty())) {
             self.rests(screen);
         }
         bounded(&output)
@@ -339,7 +331,7 @@ const SHELLS: &[&str] = &["ash", "csh", "dash", "elvish", "fish", "ksh", "mksh",
 
 /// Whether a line looks as if a program has asked for a command.
 fn waits(before_cursor: &str) -> bool {
-    let ends = ["$ ", "# ", "% ", "> ", ") ", "❯ "];
+    let ends = ["$ ", "# ", "% ", "> ", "❯ ", "db) "];
     before_cursor.chars().count() <= PROMPT && ends.iter().any(|end| before_cursor.ends_with(end))
 }
 

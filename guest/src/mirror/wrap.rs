@@ -1,18 +1,17 @@
 //! A command as it is typed.
 //!
-//! It runs in the user's own interactive shell, which lives on, and the gate has judged it as what a fresh shell would
-//! make of it. So whatever may change that shell for later commands (variables, functions, aliases, options, traps, the
+//! It runs in the user's own interactive shell, which lives on, and the gate has judged it as what a fresh bash would make
+//! of it. So whatever may change that shell for later commands (variables, functions, aliases, options, traps, the
 //! directory, `exit`, `exec`) runs in a subshell: else an alias or a function of one call would give the words of the next
-//! another meaning than the one that was judged.
+//! another meaning than the one that was judged. And zsh reads nothing of it that it may read otherwise than bash.
 //!
-//! | The command | What is typed |
-//! |---|---|
-//! | one line that changes nothing in the shell | the command |
-//! | one line that may | `(command)` |
-//! | several lines, tabs | a paste of `{`, the lines and `}`, or of `(`, the lines and `)` |
-//! | what would make the shell wait for more lines, or cannot be typed | `(eval $'…')` |
-//! | several lines, where the shell takes no pastes | the same |
-//! | what does not parse | nothing: what a shell makes of it cannot be judged |
+//! | The command | in bash | in zsh |
+//! |---|---|---|
+//! | programs with plain words, on one line | the command | the command |
+//! | anything else on one line | `(command)` | `bash -c '…'` |
+//! | several lines | a paste of `(`, the lines and `)` | a paste of the same |
+//! | with tabs, or where the shell takes no pastes, or would wait for more | `(eval $'…')` | `bash -c $'…'` |
+//! | what does not parse | nothing: what a shell makes of it cannot be judged | nothing |
 //!
 //! Before it stands `cd '…' &&` if the shell is elsewhere.
 
@@ -21,27 +20,21 @@ use unicode_width::UnicodeWidthChar;
 
 use super::hook::Shell;
 
-/// Programs that change nothing in a shell although they are part of it.
-const HARMLESS: &[&str] = &[":", "[", "echo", "false", "kill", "pwd", "test", "true"];
-
-/// The other programs that are part of bash or zsh.
+/// Programs that are a part of bash or zsh, and words that are no programs at all.
 #[rustfmt::skip]
 const BUILTIN: &[&str] = &[
-    "-", ".", "alias", "autoload", "bg", "bind", "bindkey", "break", "builtin", "bye", "caller", "cap", "cd", "chdir", "clone",
-    "command", "compadd", "compctl", "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disable", "disown",
-    "echotc", "echoti", "emulate", "enable", "eval", "exec", "exit", "export", "fc", "fg", "float", "functions", "getcap", "getln",
-    "getopts", "hash", "help", "history", "integer", "jobs", "let", "limit", "local", "log", "logout", "mapfile", "nocorrect", "noglob",
-    "popd", "print", "printf", "private", "pushd", "pushln", "r", "read", "readarray", "readonly", "rehash", "return", "sched", "set",
-    "setcap", "setopt", "shift", "shopt", "source", "stat", "suspend", "times", "trap", "ttyctl", "type", "typeset", "ulimit", "umask",
+    "-", ".", ":", "[", "alias", "autoload", "bg", "bind", "bindkey", "break", "builtin", "bye", "caller", "cap", "cd", "chdir", "clone",
+    "command", "compadd", "compctl", "compgen", "complete", "compopt", "continue", "coproc", "declare", "dirs", "disable", "disown", "echo",
+    "echotc", "echoti", "emulate", "enable", "eval", "exec", "end", "exit", "export", "false", "fc", "fg", "float", "functions", "getcap", "getln",
+    "getopts", "hash", "help", "history", "integer", "jobs", "kill", "let", "limit", "local", "log", "logout", "mapfile", "nocorrect", "noglob",
+    "popd", "print", "printf", "private", "pushd", "pushln", "pwd", "r", "read", "readarray", "readonly", "rehash", "repeat", "return", "sched", "set",
+    "setcap", "setopt", "shift", "shopt", "source", "stat", "suspend", "test", "times", "trap", "true", "ttyctl", "type", "typeset", "ulimit", "umask",
     "unalias", "unfunction", "unhash", "unlimit", "unset", "unsetopt", "vared", "wait", "whence", "where", "which", "zcompile",
     "zformat", "zftp", "zle", "zmodload", "zparseopts", "zprof", "zpty", "zregexparse", "zsocket", "zstat", "zstyle", "ztcp",
 ];
 
-/// Pieces of a text that may set a variable or define a function without a command for it.
-const SETS: &[&str] = &["${", "((", "()", "$["];
-
-/// Words of the shell that do.
-const SETTING_WORDS: &[&str] = &["[[", "coproc", "for", "foreach", "function", "repeat", "select"];
+/// Characters, beside letters and digits, that mean themselves, or the same in bash and zsh.
+const PLAIN: &str = " _./:=@%+,-|&\"'";
 
 /// Programs that run what was typed earlier, whoever typed it: what that is cannot be judged.
 const RECALLS: &[&str] = &["fc", "history", "r"];
@@ -90,59 +83,48 @@ pub fn wrap(command: &str, cd: Option<&str>, shell: Shell, pastes: bool) -> Resu
         ));
     }
     let go = cd.map(|cd| format!("cd {} && ", quoted(cd))).unwrap_or_default();
-    let complete = parse(&format!("{{\n{command}\n}}"), &facts).unparsed.is_none();
-    if !complete || !command.chars().all(|c| is_typed(c, shell)) {
-        return Ok(Form::Line(format!("{go}(eval {})", ansi_quoted(&command))));
-    }
-    let alone = keeps_to_itself(&script, &command);
-    if command.contains(['\n', '\t']) {
-        let (open, close) = if alone { ('{', '}') } else { ('(', ')') };
-        return Ok(match pastes {
-            true => Form::Paste(format!("{go}{open}\n{command}\n{close}")),
-            false => Form::Line(format!("{go}(eval {})", ansi_quoted(&command))),
-        });
-    }
-    // A comment would swallow what closes a group.
-    let commented = !script.comments.is_empty();
-    let single = script.commands.iter().all(|command| command.group == 0 && command.via.is_empty());
-    let single = single && script.commands.len() == 1 && !command.ends_with(['&', ';']);
-    if alone && (go.is_empty() || single) {
+    let simple = is_simple(&script, &command);
+    // What is typed before it must not take a part of it along.
+    if simple && (go.is_empty() || script.commands.len() == 1 && !command.contains('&')) {
         return Ok(Form::Line(format!("{go}{command}")));
     }
-    if commented {
-        return Ok(Form::Line(format!("{go}(eval {})", ansi_quoted(&command))));
-    }
-    // Two in a row would be arithmetic.
-    let blank = if command.starts_with('(') { " " } else { "" };
-    Ok(Form::Line(format!("{go}({blank}{command})")))
-}
-
-/// Whether a character that is typed is shown as itself: zsh shows the codes of those without a width.
-fn is_typed(c: char, shell: Shell) -> bool {
-    matches!(c, '\n' | '\t') || (!c.is_control() && (shell == Shell::Bash || c.width() != Some(0)))
-}
-
-/// Whether a text leaves nothing behind in the shell that runs it.
-fn keeps_to_itself(script: &Script, text: &str) -> bool {
-    let words = text.split(|c: char| c.is_whitespace() || "();&|{}!`".contains(c));
-    let sets =
-        SETS.iter().any(|piece| text.contains(piece)) || words.into_iter().any(|word| SETTING_WORDS.contains(&word));
-    !sets && script.commands.iter().all(is_plain)
-}
-
-/// Whether a command leaves the shell as it is. What is inside a program or a substitution has a shell of its own, or
-/// the program is one that is not plain itself.
-fn is_plain(command: &Command) -> bool {
-    let mut words = command.words.iter().map(|word| word.known());
-    match (command.via.is_empty(), words.next()) {
-        (false, _) => true,
-        // It writes into a variable with `-v`.
-        (_, Some(Some("printf"))) => {
-            words.next().is_some_and(|first| first.is_some_and(|first| !first.starts_with('-')))
+    let complete = parse(&format!("{{\n{command}\n}}"), &facts).unparsed.is_none();
+    let typed = complete && command.chars().all(|c| is_typed(c, shell)) && (pastes || !command.contains('\n'));
+    Ok(match (typed, shell) {
+        (false, Shell::Bash) => Form::Line(format!("{go}(eval {})", ansi_quoted(&command))),
+        (false, Shell::Zsh) => Form::Line(format!("{go}bash -c {}", ansi_quoted(&command))),
+        (true, Shell::Zsh) => of_lines(format!("{go}bash -c '{}'", command.replace('\'', r"'\''"))),
+        (true, Shell::Bash) if command.contains('\n') => Form::Paste(format!("{go}(\n{command}\n)")),
+        // A comment would swallow what closes the group.
+        (true, Shell::Bash) if !script.comments.is_empty() => {
+            Form::Line(format!("{go}(eval {})", ansi_quoted(&command)))
         }
-        (_, Some(Some(program))) => HARMLESS.contains(&program) || !BUILTIN.contains(&program),
-        _ => false,
-    }
+        // Two in a row would be arithmetic.
+        (true, Shell::Bash) if command.starts_with('(') => Form::Line(format!("{go}( {command})")),
+        (true, Shell::Bash) => Form::Line(format!("{go}({command})")),
+    })
+}
+
+fn of_lines(text: String) -> Form {
+    if text.contains('\n') { Form::Paste(text) } else { Form::Line(text) }
+}
+
+/// Whether a character that is typed is text, and shown as itself. A tab is a key wherever a program has switched pastes
+/// off, and zsh shows the codes of characters without a width.
+fn is_typed(c: char, shell: Shell) -> bool {
+    c == '\n' || (!c.is_control() && (shell == Shell::Bash || c.width() != Some(0)))
+}
+
+/// Whether a text is programs with plain words and nothing else. It is in order to take too much for something else.
+fn is_simple(script: &Script, text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || PLAIN.contains(c) || (!c.is_ascii() && c.is_alphanumeric());
+    let program = |command: &Command| {
+        let program = command.words.first().and_then(|word| word.known());
+        program.is_some_and(|program| !BUILTIN.contains(&program)) && command.assignments.is_empty()
+    };
+    // zsh puts the path of a program in the place of `=program`.
+    let words = text.split(' ').all(|word| !word.trim_start_matches(['"', '\'', '|', '&']).starts_with('='));
+    words && text.chars().all(plain) && script.commands.iter().all(|command| command.via.is_empty() && program(command))
 }
 
 /// The program of a text that runs what is in the shell's history.
@@ -182,63 +164,68 @@ mod tests {
 
     #[test]
     fn a_command_is_typed_so_that_it_leaves_nothing_behind() {
-        // The command, whether the shell is elsewhere and whether it takes pastes, and what is typed.
-        let cases: &[(&str, bool, bool, &str)] = &[
-            ("ls -l", false, true, "ls -l"),
-            ("ls -l", true, true, "cd '/p q' && ls -l"),
-            ("  make && make test\n", false, true, "make && make test"),
-            ("make && make test", true, true, "cd '/p q' && (make && make test)"),
-            ("echo \"a!b\" | grep a", false, true, "echo \"a!b\" | grep a"),
-            ("A=1 make", false, true, "A=1 make"),
-            ("npm run dev &", false, true, "npm run dev &"),
-            ("npm run dev &", true, true, "cd '/p q' && (npm run dev &)"),
-            ("echo a\\ ", false, true, "echo a\\ "),
-            // What may change the shell.
-            ("cd src && make", false, true, "(cd src && make)"),
-            ("A=1", false, true, "(A=1)"),
-            ("export A=1; make", false, true, "(export A=1; make)"),
-            ("alias ls='rm -rf'", false, true, "(alias ls='rm -rf')"),
-            ("\\cd /", false, true, "(\\cd /)"),
-            ("exit 3", false, true, "(exit 3)"),
-            ("exec sh", false, true, "(exec sh)"),
-            ("(exit 4)", false, true, "( (exit 4))"),
-            ("(ls); x=1", false, true, "( (ls); x=1)"),
-            ("PROMPT_COMMAND=", false, true, "(PROMPT_COMMAND=)"),
-            ("f() { rm -rf \"$1\"; }", false, true, "(f() { rm -rf \"$1\"; })"),
-            ("function f { ls; }", false, true, "(function f { ls; })"),
-            ("for HOME in /; do true; done", false, true, "(for HOME in /; do true; done)"),
-            ("echo ${x:=3}", false, true, "(echo ${x:=3})"),
-            ("echo $((x = 3))", false, true, "(echo $((x = 3)))"),
-            ("printf -v HOME /", false, true, "(printf -v HOME /)"),
-            ("printf foo", false, true, "printf foo"),
-            ("$x y", false, true, "($x y)"),
-            ("> file", false, true, "(> file)"),
-            ("ls; cd /", false, true, "(ls; cd /)"),
-            ("git format-patch -1", false, true, "git format-patch -1"),
+        // The command, whether the shell is elsewhere and whether it takes pastes, and what is typed in bash and zsh.
+        let cases: &[(&str, bool, bool, &str, &str)] = &[
+            ("ls -l", false, true, "ls -l", "ls -l"),
+            ("ls -l", true, true, "cd '/p q' && ls -l", "cd '/p q' && ls -l"),
+            ("  make && make test\n", false, true, "make && make test", "make && make test"),
+            (
+                "make && make test",
+                true,
+                true,
+                "cd '/p q' && (make && make test)",
+                "cd '/p q' && bash -c 'make && make test'",
+            ),
+            ("cat a | grep 'b c'", false, true, "cat a | grep 'b c'", "cat a | grep 'b c'"),
+            ("git commit -m \"größer\"", false, true, "git commit -m \"größer\"", "git commit -m \"größer\""),
+            ("npm run dev &", false, true, "npm run dev &", "npm run dev &"),
+            ("npm run dev &", true, true, "cd '/p q' && (npm run dev &)", "cd '/p q' && bash -c 'npm run dev &'"),
+            // What may change the shell, or means something else in zsh.
+            ("cd src && make", false, true, "(cd src && make)", "bash -c 'cd src && make'"),
+            ("echo a\\ ", false, true, "(echo a\\ )", "bash -c 'echo a\\ '"),
+            ("A=1", false, true, "(A=1)", "bash -c 'A=1'"),
+            ("A=1 make", false, true, "(A=1 make)", "bash -c 'A=1 make'"),
+            ("\\cd /", false, true, "(\\cd /)", "bash -c '\\cd /'"),
+            ("exit 3", false, true, "(exit 3)", "bash -c 'exit 3'"),
+            ("(exit 4)", false, true, "( (exit 4))", "bash -c '(exit 4)'"),
+            ("ls ( ) { echo a; }", false, true, "(ls ( ) { echo a; })", "bash -c 'ls ( ) { echo a; }'"),
+            ("true {PATH}</dev/null", false, true, "(true {PATH}</dev/null)", "bash -c 'true {PATH}</dev/null'"),
+            ("printf '%n' HOME", false, true, "(printf '%n' HOME)", "bash -c 'printf '\\''%n'\\'' HOME'"),
+            ("[ -v 'a[b=1]' ]", false, true, "([ -v 'a[b=1]' ])", "bash -c '[ -v '\\''a[b=1]'\\'' ]'"),
+            ("ls *.rs", false, true, "(ls *.rs)", "bash -c 'ls *.rs'"),
+            ("=rm -rf x", false, true, "(=rm -rf x)", "bash -c '=rm -rf x'"),
+            ("- rm -rf x", false, true, "(- rm -rf x)", "bash -c '- rm -rf x'"),
+            ("repeat 1 rm x", false, true, "(repeat 1 rm x)", "bash -c 'repeat 1 rm x'"),
+            ("$x y", false, true, "($x y)", "bash -c '$x y'"),
+            ("> file", false, true, "(> file)", "bash -c '> file'"),
             // Comments.
-            ("ls # all", false, true, "ls # all"),
-            ("cd / # there", false, true, "(eval $'cd / # there')"),
-            ("make && ls # all", true, true, "cd '/p q' && (eval $'make && ls # all')"),
+            ("ls # all", false, true, "(eval $'ls # all')", "bash -c 'ls # all'"),
             // Several lines.
-            ("ls\nmake", false, true, "{\nls\nmake\n}"),
-            ("ls\r\nmake", false, true, "{\nls\nmake\n}"),
-            ("ls\nmake", true, true, "cd '/p q' && {\nls\nmake\n}"),
-            ("cat <<'E'\na\nE", false, true, "{\ncat <<'E'\na\nE\n}"),
-            ("cd /\nls # all", false, true, "(\ncd /\nls # all\n)"),
-            ("printf 'a\tb'", false, true, "{\nprintf 'a\tb'\n}"),
-            ("ls\nmake", false, false, "(eval $'ls\\nmake')"),
-            // What the shell would wait with, or does not take.
-            ("echo a \\", false, true, "(eval $'echo a \\\\')"),
-            ("cat <<E", false, true, "(eval $'cat <<E')"),
-            ("cat <<E\na\n  E", false, true, "(eval $'cat <<E\\na\\n  E')"),
-            ("echo \u{1b}[200~", false, true, "(eval $'echo \\x1b[200~')"),
-            ("echo \u{9b}x", false, true, "(eval $'echo \\xc2\\x9bx')"),
-            ("echo a\rrm b", false, true, "(eval $'echo a\\x0drm b')"),
+            ("ls\r\nmake", false, true, "(\nls\nmake\n)", "bash -c 'ls\nmake'"),
+            ("ls\nmake", true, true, "cd '/p q' && (\nls\nmake\n)", "cd '/p q' && bash -c 'ls\nmake'"),
+            ("cat <<'E'\na\nE", false, true, "(\ncat <<'E'\na\nE\n)", "bash -c 'cat <<'\\''E'\\''\na\nE'"),
+            ("ls\nmake", false, false, "(eval $'ls\\nmake')", "bash -c $'ls\\nmake'"),
+            (
+                "fo\\\nr HOME in /; do :; done",
+                false,
+                true,
+                "(\nfo\\\nr HOME in /; do :; done\n)",
+                "bash -c 'fo\\\nr HOME in /; do :; done'",
+            ),
+            // What the shell would wait with, what are keys.
+            ("echo a \\", false, true, "(eval $'echo a \\\\')", "bash -c $'echo a \\\\'"),
+            ("cat <<E\na\n  E", false, true, "(eval $'cat <<E\\na\\n  E')", "bash -c $'cat <<E\\na\\n  E'"),
+            ("printf 'a\tb'", false, true, "(eval $'printf \\'a\\tb\\'')", "bash -c $'printf \\'a\\tb\\''"),
+            ("echo \u{1b}[200~", false, true, "(eval $'echo \\x1b[200~')", "bash -c $'echo \\x1b[200~'"),
+            ("echo a\rrm b", false, true, "(eval $'echo a\\x0drm b')", "bash -c $'echo a\\x0drm b'"),
+            ("ls e\u{301}", false, true, "(ls e\u{301})", "bash -c $'ls e\\xcc\\x81'"),
         ];
-        for (command, elsewhere, pastes, expected) in cases {
-            let form = wrap(command, elsewhere.then_some("/p q"), Shell::Bash, *pastes).expect("it can be typed");
-            assert_eq!(form.text(), *expected, "{command:?}");
-            assert_eq!(matches!(form, Form::Paste(_)), expected.contains(['\n', '\t']), "{command:?}");
+        for (command, elsewhere, pastes, bash, zsh) in cases {
+            for (shell, expected) in [(Shell::Bash, bash), (Shell::Zsh, zsh)] {
+                let form = wrap(command, elsewhere.then_some("/p q"), shell, *pastes).expect("it can be typed");
+                assert_eq!(form.text(), *expected, "{command:?}");
+                assert_eq!(matches!(form, Form::Paste(_)), expected.contains('\n'), "{command:?}");
+            }
         }
         #[rustfmt::skip]
         let refused = [
@@ -249,8 +236,6 @@ mod tests {
             assert!(wrap(command, None, Shell::Bash, true).is_err(), "{command:?}");
         }
         assert!(wrap(&"x".repeat(LONGEST + 1), None, Shell::Bash, true).is_err());
-        let typed = wrap("echo e\u{301}", None, Shell::Zsh, true).expect("it can be typed");
-        assert_eq!(typed.text(), "(eval $'echo e\\xcc\\x81')");
     }
 
     #[test]
