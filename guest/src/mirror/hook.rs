@@ -98,7 +98,7 @@ pub(crate) fn line(shell: Shell, pane: &str, session: &str, sequence: u64) -> St
     let around = match shell {
         Shell::Bash => {
             "case \"${PROMPT_COMMAND-}\" in *__pi_prompt*) ;; \
-             *) PROMPT_COMMAND=\"__pi_status;${PROMPT_COMMAND:+$PROMPT_COMMAND;}__pi_prompt\" ;; esac"
+             *) PROMPT_COMMAND=__pi_status$'\\n'\"${PROMPT_COMMAND-:}\"$'\\n'__pi_prompt ;; esac"
         }
         Shell::Zsh => {
             "case \" $precmd_functions \" in *' __pi_prompt '*) ;; \
@@ -179,6 +179,8 @@ pub(crate) fn pastes(shell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::call;
+    use crate::guard::{Guard, NoWorld};
 
     #[test]
     fn codes_are_read_as_far_as_they_are_whole() {
@@ -197,6 +199,23 @@ mod tests {
         for (text, last, asked, code) in cases {
             let codes = Codes::read(text);
             assert_eq!((codes.last(), codes.of(*asked)), (*last, *code), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_gate_has_nothing_against_the_hook() {
+        for shell in [Shell::Bash, Shell::Zsh] {
+            let command = call::Field { name: "command".into(), value: line(shell, "%5", "$0", 3) };
+            let call = call::Call {
+                kind: call::Kind::Shell,
+                command: Some(command),
+                cwd: "/home/user/project".into(),
+                home: Some("/home/user".into()),
+                workspace: "/home/user/project".into(),
+                ..call::Call::default()
+            };
+            let verdict = Guard::new().judge(&call, &mut NoWorld);
+            assert_eq!(verdict.action(), None, "{shell:?}");
         }
     }
 
