@@ -118,8 +118,8 @@ pub(crate) fn line(shell: Shell, pane: &str, session: &str, sequence: u64) -> St
 }
 
 /// What a command may have left switched on in the terminal: colours, invisible text, another character set, no wrapping,
-/// lines counted from a margin, insertion, a hidden cursor.
-const RESET: &str = r"\033[m\033(B\017\033[?7h\033[?6l\033[4l\033[?25h";
+/// insertion, a hidden cursor.
+const RESET: &str = r"\033[m\033(B\017\033[?7h\033[4l\033[?25h";
 
 /// How many exit codes are read: the last one in the variable may be cut off.
 const CODES: usize = 5;
