@@ -71,8 +71,12 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     let above = known.get(..known.len().saturating_sub(height)).unwrap_or_default();
     let same = overlap(above, lines);
     let near = lines.iter().skip(same).take(height + known.len()).position(|line| is_typed(line, last, prompt));
+    // The command may be drawn anew where it was typed, too.
+    let entered =
+        lines.get(same + height - 1).and_then(|line| prompt.typed(line)).is_some_and(|typed| !typed.is_empty());
     match near {
         Some(near) => (same + near + 1, false),
+        None if entered => (same + known.len() - above.len(), false),
         // The screen was cleared, or so much was written that the command is gone: what is the same as before is so
         // because the same was written again.
         None => (0, lines.len() > typed.height as usize),

@@ -129,10 +129,12 @@ impl Prompt {
     /// What a command left before this prompt in the prompt's first line, as it wrote no line break at its end. The
     /// prompt may have changed since it was seen last. zsh begins a line of its own for its prompt.
     pub fn glued<'a>(&self, first: &'a str) -> Option<&'a str> {
-        if self.shell == Shell::Zsh {
-            return None;
-        }
         let expected = self.above.first().unwrap_or(&self.left).trim_end();
+        if self.shell == Shell::Zsh {
+            // What is drawn before it by a function of the user's has no line of its own.
+            let before = first.trim_end().strip_suffix(expected).filter(|before| !before.is_empty());
+            return before.filter(|_| self.height() > 1 && !expected.is_empty());
+        }
         let line = first.trim_end();
         if line == expected {
             return None;

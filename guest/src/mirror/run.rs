@@ -86,13 +86,15 @@ impl Shared {
 
     /// Types, and looks whether the line holds that and nothing else before anybody presses Enter.
     fn typed(&mut self, command: &str, world: &mut dyn World) -> Result<Screen, String> {
-        for _ in 0..ATTEMPTS {
+        for attempt in 0..ATTEMPTS {
             let cd = (self.folder != self.cwd).then_some(self.cwd.as_str());
             let form = wrap(command, cd, self.shell, self.pastes)?;
             self.empty(world)?;
             let sent = match &form {
                 // zsh does things of its own to what is typed: it quotes links, and proposes what to add.
-                Form::Line(text) if self.shell == Shell::Bash || !self.pastes => world.send_text(&self.id, text),
+                Form::Line(text) if self.shell == Shell::Bash || !self.pastes || attempt > 0 => {
+                    world.send_text(&self.id, text)
+                }
                 Form::Line(text) | Form::Paste(text) => world.paste(&self.id, text),
             };
             sent.map_err(Failure::text)?;
