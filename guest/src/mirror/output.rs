@@ -60,6 +60,10 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     if same > 0 {
         return (same, false);
     }
+    // Nothing has scrolled away, but a line above is drawn in another way now.
+    if lines.get(known.len().saturating_sub(1)) == known.last() {
+        return (known.len(), false);
+    }
     let above = known.get(..known.len().saturating_sub(1)).unwrap_or_default();
     let same = overlap(above, lines);
     if same == above.len() && joined_on(typed, lines, same).is_some() {
