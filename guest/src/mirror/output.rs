@@ -81,6 +81,8 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     match near {
         Some(near) => (same + near + 1, false),
         None if entered => (same + known.len() - above.len(), false),
+        // The command is drawn in another way, but something stands behind what was there before.
+        None if same > 0 && lines.len() - same > height => (same, false),
         // The screen was cleared, or so much was written that the command is gone: what is the same as before is so
         // because the same was written again.
         None => (0, lines.len() > typed.height as usize),
