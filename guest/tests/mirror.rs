@@ -1,5 +1,5 @@
 //! The mirror's parser, text in, text out: screens that real bash and zsh drew in a real tmux, and what the command on
-//! them wrote. `just record-terminal` makes them anew.
+//! them wrote. `just record` makes them anew.
 
 use std::collections::HashMap;
 
