@@ -84,6 +84,7 @@ fn bash_with_large_prompts() {
 }
 
 #[test]
+#[ignore = "in zsh an answer now and then has the whole screen in it; see the README"]
 fn zsh_with_simple_prompts() {
     run(Shell::Zsh, TRIED[0]);
 }
@@ -94,6 +95,7 @@ fn zsh_with_wordy_prompts() {
 }
 
 #[test]
+#[ignore = "in zsh an answer now and then has the whole screen in it; see the README"]
 fn zsh_with_large_prompts() {
     run(Shell::Zsh, TRIED[2]);
 }
