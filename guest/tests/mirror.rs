@@ -69,6 +69,41 @@ fn the_output_of_a_command_is_what_it_wrote() {
     assert!(wrong.is_empty(), "{} of {count}\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn a_cursor_on_the_row_after_the_command_is_no_line_of_the_screen() {
+    let screen = |text: &str, cursor: &str| Screen {
+        text: text.to_owned(),
+        before_cursor: cursor.to_owned(),
+        width: 8,
+        height: 24,
+        ..Screen::default()
+    };
+    let prompt = Prompt::of(Shell::Zsh, &screen("\n# true\n#", "# "), 1);
+    let (typed, after) = (screen("\n# true\n# echo a\n", ""), screen("\n# true\n# echo a\na\n#", "# "));
+    assert_eq!(bounded(&between(&typed, &after, &prompt, Ends::Prompt)), "a");
+}
+
+#[test]
+fn what_is_written_again_is_not_taken_for_what_was_there() {
+    let screen = |text: String, cursor: &str| Screen {
+        text,
+        before_cursor: cursor.to_owned(),
+        width: 80,
+        height: 24,
+        ..Screen::default()
+    };
+    let lines = |from: usize, to: usize| (from..=to).map(|n| format!("{n}\n")).collect::<String>();
+    // The terminal keeps a hundred lines, and the same command runs twice.
+    for (first, second) in [(300, 300), (190, 200), (300, 201)] {
+        let typed = screen(format!("{}# seq {second}", lines(first - 98, first)), "# seq");
+        let after = screen(format!("{}#", lines(second - 98, second)), "# ");
+        let prompt = Prompt::of(Shell::Bash, &screen("#".to_owned(), "# "), 1);
+        let output = between(&typed, &after, &prompt, Ends::Prompt);
+        assert_eq!(output.text, lines(second - 98, second).trim_end(), "{first} {second}");
+        assert!(output.cut, "{first} {second}");
+    }
+}
+
 proptest! {
     /// Whatever was on the screen before, whatever a command writes and however much of it has scrolled away by then.
     #[test]

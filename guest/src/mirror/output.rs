@@ -55,14 +55,14 @@ pub enum Ends {
 
 /// The line after the typed command, and whether what comes before it is lost.
 fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
-    let known: Vec<&str> = typed.text.split('\n').collect();
+    // Where the text ends with the row, zsh has the cursor on the next one, and may leave that empty. An empty line is
+    // found anywhere, so it tells nothing.
+    let text = typed.text.trim_end_matches('\n');
+    let known: Vec<&str> = text.split('\n').collect();
     let same = overlap(&known, lines);
-    if same > 0 {
-        return (same, false);
-    }
-    // Nothing has scrolled away, but a line above is drawn in another way now.
-    if lines.get(known.len().saturating_sub(1)) == known.last() {
-        return (known.len(), false);
+    if same >= prompt.height() {
+        let left = text.len() < typed.text.len() && lines.get(same).is_some_and(|line| line.is_empty());
+        return (same + usize::from(left), false);
     }
     let above = known.get(..known.len().saturating_sub(1)).unwrap_or_default();
     let same = overlap(above, lines);
@@ -81,8 +81,6 @@ fn start(typed: &Screen, lines: &[&str], prompt: &Prompt) -> (usize, bool) {
     match near {
         Some(near) => (same + near + 1, false),
         None if entered => (same + known.len() - above.len(), false),
-        // The command is drawn in another way, but something stands behind what was there before.
-        None if same > 0 && lines.len() - same > height => (same, false),
         // The screen was cleared, or so much was written that the command is gone: what is the same as before is so
         // because the same was written again.
         None => (0, lines.len() > typed.height as usize),

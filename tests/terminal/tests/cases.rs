@@ -84,7 +84,6 @@ fn bash_with_large_prompts() {
 }
 
 #[test]
-#[ignore = "in zsh an answer now and then has the whole screen in it; see the README"]
 fn zsh_with_simple_prompts() {
     run(Shell::Zsh, TRIED[0]);
 }
@@ -95,7 +94,6 @@ fn zsh_with_wordy_prompts() {
 }
 
 #[test]
-#[ignore = "in zsh an answer now and then has the whole screen in it; see the README"]
 fn zsh_with_large_prompts() {
     run(Shell::Zsh, TRIED[2]);
 }

@@ -33,7 +33,6 @@ impl Random {
 }
 
 #[test]
-#[ignore = "in zsh an answer now and then has the whole screen in it; see the README"]
 fn a_pane_may_be_closed_at_any_moment() {
     in_both(|scene, client| {
         let mut random = Random(0x7467_6174_6531);
