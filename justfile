@@ -18,18 +18,29 @@ wasm := "--locked --profile guest --target wasm32-unknown-unknown"
 guest := "target/wasm32-unknown-unknown/guest/toolgate_guest.wasm"
 bake := "./target/release/toolgate-bake"
 plugin := "target/wasm32-unknown-unknown/guest/toolgate_test_plugin.wasm"
+misbehaving := "target/wasm32-unknown-unknown/guest/toolgate_test_guest.wasm"
 
 # Build everything and judge a few commands
 demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: component build lint shims lens-setup
+test: component build lint shims embed docs plugins lens-setup
     cargo test {{all}}
 
 # The shims of pi and OpenCode, in node with a host of the tests' own
 shims:
     @if command -v node >/dev/null; then node --test tests/shims/shims.test.mjs; else echo "left out: the tests of the shims need node" >&2; fi
+
+# The guard in a Python and in a Node program, beside `toolgate check`
+embed: build
+    {{bake}} {{misbehaving}} target/test-guest
+    @.ci/embed
+
+# The contract on one page: target/docs/contract.html
+docs: setup
+    cargo build {{all}} --bin toolgate-docs
+    ./target/release/toolgate-docs wit target/docs/contract.html
 
 # Make sure that the Wasm target, strace, bubblewrap, tmux and zsh are there
 setup:
@@ -42,10 +53,14 @@ lens-setup:
 
 # The guest: module, component, snapshot, machine code
 guest: setup
-    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin
+    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin -p toolgate-test-tracker
     cargo build {{all}} --bin toolgate-bake
     {{bake}} {{guest}} target/component
     {{bake}} {{plugin}} target/test-plugin
+
+# The example plugins and the templates, each with its language's own tools, in target/plugins. Downloads once
+plugins: setup
+    @.ci/plugins
 
 # The command and the check daemon, in target/release
 build: guest
@@ -80,6 +95,10 @@ guard-benign *ARGUMENTS:
 # The guard against what commands really do: COUNT composed cases, each run in a throw-away home folder
 guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
     cargo run {{run}} --example guard-truth -- {{COUNT}} {{SEED}} {{SHOWN}} {{MORE}}
+
+# The loop of a plugin's author: build it, run its cases, wait for a change. PLUGIN is its folder
+dev PLUGIN *ARGUMENTS: build
+    ./target/release/toolgate plugin dev {{PLUGIN}} {{ARGUMENTS}}
 
 # The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
 agents *ARGUMENTS: build

@@ -12,7 +12,8 @@ use toolgate_shell::{
 };
 
 use crate::call::{Action, Call, Field, Kind as Tool};
-use crate::guard::{Explanation, Guard, Layer, Tested, World};
+use crate::guard::{BRANCH, Explanation, Guard, Layer, Passing, Tested, World};
+use crate::peers::Provided;
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
@@ -30,6 +31,7 @@ struct Request {
     workspace_root: String,
     env: Vec<(String, String)>,
     env_complete: bool,
+    may_change: bool,
 }
 
 impl Request {
@@ -42,12 +44,10 @@ impl Request {
         let workspace_root = folder(&request, &["workspace_root", "workspaceRoot"])?.unwrap_or_default();
         let home = folder(&request, &["home"])?;
         let (given, initial) = (variables(&request, "env")?, variables(&request, "initial_env")?);
-        let env_complete = match present(&request, "env_complete") {
-            None => false,
-            Some(value) => value.as_bool().ok_or("env_complete is neither true nor false")?,
-        };
+        let env_complete = flag(&request, "env_complete")?;
+        let may_change = flag(&request, "may_change")?;
         let env = given.or(initial).unwrap_or_default();
-        Ok(Request { id, command, cwd, home, workspace_root, env, env_complete })
+        Ok(Request { id, command, cwd, home, workspace_root, env, env_complete, may_change })
     }
 
     fn home(&self) -> Option<&str> {
@@ -55,8 +55,12 @@ impl Request {
         self.home.as_deref().or_else(named)
     }
 
-    fn facts(&self, files: Option<Rc<dyn Look>>) -> Facts {
+    fn facts(&self, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Facts {
         let mut facts = Facts::new(&self.cwd);
+        if let Some(provided) = provided {
+            provided.renew(&self.command);
+            facts = facts.trackers(Rc::clone(&provided.trackers));
+        }
         for (name, value) in self.env.iter().filter(|(name, _)| name != "HOME") {
             facts = facts.variable(name, value);
         }
@@ -67,6 +71,7 @@ impl Request {
             facts = facts.complete();
         }
         match files {
+            Some(files) if self.may_change => facts.files(Rc::new(Passing(files))),
             Some(files) => facts.files(files),
             None => facts,
         }
@@ -81,6 +86,13 @@ fn present<'a>(request: &'a Map<String, Value>, name: &str) -> Option<&'a Value>
 fn field<'a>(request: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, String> {
     let text = |value: &'a Value| value.as_str().ok_or_else(|| format!("{name} is not a text"));
     present(request, name).map(text).transpose()
+}
+
+fn flag(request: &Map<String, Value>, name: &str) -> Result<bool, String> {
+    match present(request, name) {
+        None => Ok(false),
+        Some(value) => value.as_bool().ok_or_else(|| format!("{name} is neither true nor false")),
+    }
 }
 
 /// A folder under the first of these names. An empty text says that it is not known.
@@ -127,11 +139,13 @@ fn written(answer: &impl Serialize) -> Result<String, String> {
 ///
 /// # Errors
 /// If the request makes no sense; the sentence names the field.
-pub fn walk(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+pub fn walk(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
-    let script = parse(&request.command, &request.facts(files));
+    let script = parse(&request.command, &request.facts(files, provided));
     let mut left = ENVIRONMENT;
-    let commands = script.commands.iter().map(|command| Walked::of(command, &mut left)).collect();
+    let trackers = names(provided);
+    let reading = Reading { source: &request.command, trackers: &trackers };
+    let commands = script.commands.iter().map(|command| reading.command(command, &mut left)).collect();
     written(&WalkAnswer { schema: SCHEMA, id: request.id.as_ref(), commands, unparsed: script.unparsed.as_deref() })
 }
 
@@ -139,9 +153,9 @@ pub fn walk(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn files(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+pub fn files(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
-    let facts = request.facts(files);
+    let facts = request.facts(files, provided);
     let script = parse(&request.command, &facts);
     let found = Files::of(&script, &facts);
     written(&FilesAnswer {
@@ -157,9 +171,10 @@ pub fn files(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, Strin
 ///
 /// # Errors
 /// As for [`walk`].
-pub fn hints(request: &str, files: Option<Rc<dyn Look>>) -> Result<String, String> {
+pub fn hints(request: &str, files: Option<Rc<dyn Look>>, provided: Option<&Provided>) -> Result<String, String> {
     let request = Request::read(request)?;
-    let paths = extract_shell_path_hints(&request.command, &request.facts(files), &request.workspace_root);
+    let facts = request.facts(files, provided);
+    let paths = extract_shell_path_hints(&request.command, &facts, &request.workspace_root);
     written(&HintsAnswer { schema: SCHEMA, id: request.id.as_ref(), paths: &paths })
 }
 
@@ -195,16 +210,9 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
     });
     let mut left = ENVIRONMENT;
     let script = script.unwrap_or_default();
-    let commands = script.commands.iter().map(|command| {
-        let words = command.words.iter().map(|word| Spelled {
-            text: source.get(word.span.start..word.span.end),
-            span: Place { start: word.span.start, end: word.span.end },
-            value: certain(word),
-            why: doubt(word),
-        });
-        let words = words.collect();
-        Explained { walked: Walked { env: None, ..Walked::of(command, &mut left) }, words }
-    });
+    let trackers = names(guard.provided.as_ref());
+    let reading = Reading { source, trackers: &trackers };
+    let commands = script.commands.iter().map(|command| Walked { env: None, ..reading.command(command, &mut left) });
     written(&ExplainAnswer {
         schema: SCHEMA,
         id: request.id.as_ref(),
@@ -329,18 +337,10 @@ struct ExplainAnswer<'a> {
     id: Option<&'a Value>,
     decision: &'a str,
     findings: Vec<Value>,
-    commands: Vec<Explained<'a>>,
+    commands: Vec<Walked<'a>>,
     considered: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unparsed: Option<&'a str>,
-}
-
-/// A command, with how each of its words was resolved.
-#[derive(Serialize)]
-struct Explained<'a> {
-    #[serde(flatten)]
-    walked: Walked<'a>,
-    words: Vec<Spelled<'a>>,
 }
 
 /// A word as it was written, and what it stands for.
@@ -363,6 +363,9 @@ struct Walked<'a> {
     shell_cwd: Option<&'a str>,
     env: Option<BTreeMap<&'a str, Option<&'a str>>>,
     span: Place,
+    words: Vec<Spelled<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tracked: BTreeMap<&'a str, Option<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     joiner: Option<&'static str>,
     via: &'a [String],
@@ -395,8 +398,41 @@ struct Unknown {
     why: String,
 }
 
-impl<'a> Walked<'a> {
-    fn of(command: &'a Command, left: &mut usize) -> Self {
+/// One command as [`walk`] has it, for whoever judges it. `trackers` are the names of all trackers of the walk.
+pub fn command(command: &Command, source: &str, trackers: &[String]) -> Value {
+    serde_json::to_value(Reading { source, trackers }.command(command, &mut ENVIRONMENT.clone())).unwrap_or_default()
+}
+
+/// The names of all trackers of a walk.
+fn names(provided: Option<&Provided>) -> Vec<String> {
+    provided.iter().flat_map(|provided| provided.trackers.names()).map(str::to_owned).collect()
+}
+
+/// What a command's parts are parts of.
+struct Reading<'a> {
+    source: &'a str,
+    trackers: &'a [String],
+}
+
+impl<'a> Reading<'a> {
+    fn words(&self, command: &'a Command) -> Vec<Spelled<'a>> {
+        let word = |word: &'a Word| Spelled {
+            text: self.source.get(word.span.start..word.span.end),
+            span: Place { start: word.span.start, end: word.span.end },
+            value: certain(word),
+            why: doubt(word),
+        };
+        command.words.iter().map(word).collect()
+    }
+
+    /// The state that other components follow. The branch as the guard follows it has values of its own.
+    fn tracked(&self, command: &'a Command) -> BTreeMap<&'a str, Option<&'a str>> {
+        let values = command.tracked.iter().map(Option::as_deref);
+        let all = self.trackers.iter().map(String::as_str).zip(values);
+        all.filter(|(name, _)| *name != BRANCH).collect()
+    }
+
+    fn command(&self, command: &'a Command, left: &mut usize) -> Walked<'a> {
         let mut unknown = Vec::new();
         let mut note = |at: &str, why: &dyn std::fmt::Display| {
             unknown.push(Unknown { at: at.to_owned(), why: why.to_string() });
@@ -449,6 +485,8 @@ impl<'a> Walked<'a> {
             .collect();
         let mut words = command.words.iter().map(certain);
         Walked {
+            words: self.words(command),
+            tracked: self.tracked(command),
             name: words.next().flatten(),
             args: words.collect(),
             assignments: command.assignments.iter().map(|(name, word)| (name.as_str(), certain(word))).collect(),

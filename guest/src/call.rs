@@ -33,8 +33,12 @@ pub struct Field {
 /// A tool call before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
+    /// The tool's name, as the agent spells it.
+    pub tool: String,
     /// What the tool does.
     pub kind: Kind,
+    /// Whether a tool that writes changes a part of a file.
+    pub edits: bool,
     /// The shell text, if it runs one; the patch, if it writes by one.
     pub command: Option<Field>,
     /// The paths it works on.
@@ -53,6 +57,8 @@ pub struct Call {
     pub earlier: Memory,
     /// Whether text that the agent types into a terminal is no call of its own.
     pub typed_unseen: bool,
+    /// What has happened in the session; `None` if nobody knows.
+    pub events: Option<Events>,
 }
 
 /// The texts that a tool writes, out of its own input, a JSON text: every text there but those that name files or say what
@@ -137,6 +143,38 @@ impl Memory {
             text["forgotten"] = true.into();
         }
         text.to_string()
+    }
+}
+
+/// The events of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// How often the user has set the agent to work.
+    pub turn: u64,
+    /// The oldest first.
+    pub list: Vec<Happened>,
+}
+
+/// An event of a session.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+pub struct Happened {
+    /// Its name.
+    pub event: String,
+    /// The turn that it happened in.
+    #[serde(default)]
+    pub turn: u64,
+    /// Whether it may not have happened.
+    #[serde(default)]
+    pub uncertain: bool,
+}
+
+impl Events {
+    /// As a call's context has them. Entries that are none are left out.
+    pub fn read(value: &serde_json::Value) -> Option<Self> {
+        let turn = value.get("turn")?.as_u64()?;
+        let list = value.get("list")?.as_array()?.iter();
+        let list = list.filter_map(|one| serde_json::from_value(one.clone()).ok()).collect();
+        Some(Events { turn, list })
     }
 }
 

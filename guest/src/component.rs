@@ -1,15 +1,16 @@
 //! The component: the contract's types on one side, the guard, the lens and the analysis on the other.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use toolgate_shell::Look;
 
 use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, World};
+use crate::guard::{Guard, Layer, Outcome, World};
 use crate::lens::{self, Lens, ResultFacts, SessionFacts};
 use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
+use crate::peers::{Ask, Provided};
 use crate::{analysis as text, call};
 
 mod shared;
@@ -44,7 +45,7 @@ use bindings::exports::toolgate::plugin::{
 use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth, Verdict,
 };
-use bindings::toolgate::plugin::{clock, daemon, extensions, files, git, log, message, ui};
+use bindings::toolgate::plugin::{clock, daemon, extensions, files, git, journal, log, message, ui};
 
 /// The key of the status line.
 const STATUS: &str = "damage-control";
@@ -59,6 +60,8 @@ thread_local! {
     static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
     // Only an observer has one.
     static LENS: RefCell<Lens> = RefCell::default();
+    // An observer that looks for the observers of rule files instead.
+    static WITNESSES: Cell<bool> = const { Cell::new(false) };
     // Only an instance for the terminal has one.
     static MIRROR: RefCell<Option<Mirror>> = const { RefCell::new(None) };
 }
@@ -94,7 +97,7 @@ impl lifecycle::Guest for Component {
         // A panic aborts; its message would be lost without this.
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         match session.role.as_str() {
-            "observer" => return Ok(observe(session)),
+            "observer" if !witnesses(&session) => return Ok(observe(session)),
             "terminal" => return Ok(shared::start(session)),
             _ => {}
         }
@@ -146,6 +149,21 @@ impl lifecycle::Guest for Component {
                     ),
                 }),
             }
+            let provided = provided();
+            let told = |message: &String| Diagnostic {
+                level: Level::Warning,
+                file: None,
+                line: None,
+                message: format!("plugin {message}"),
+            };
+            diagnostics.extend(provided.problems.iter().map(told));
+            let problems = guard.attach(provided);
+            diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
+                level: Level::Warning,
+                file: Some(problem.file),
+                line: problem.line,
+                message: problem.message,
+            }));
             // After the files, as whoever starts this knows best.
             if let Err(message) = set_up(guard, &session) {
                 diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
@@ -161,6 +179,29 @@ impl lifecycle::Guest for Component {
 
     fn shutdown(_reason: String) {
         LENS.with_borrow_mut(|lens| lens.shutdown(&mut LensHost));
+    }
+}
+
+/// Whether an observer is to look for the observers of rule files, and not to have files checked.
+fn witnesses(session: &lifecycle::Session) -> bool {
+    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    WITNESSES.set(context.get("observers") == Some(&serde_json::Value::Bool(true)));
+    WITNESSES.get()
+}
+
+/// Writes the events that the observers of rule files see in a call that has run.
+fn witness(outcome: tool_observer::ToolResult) {
+    let (is_error, exit_code) = (outcome.is_error, outcome.exit_code);
+    let call = judged(outcome.call, true, &serde_json::Value::Null);
+    let outcome = Outcome { exit_code, is_error };
+    for entry in with_guard(|guard| guard.witness(&call, outcome, &mut HostWorld::default())) {
+        let mut event = serde_json::json!({ "schema": 1, "event": entry.event });
+        if !entry.certain {
+            event["uncertain"] = true.into();
+        }
+        if let Err(error) = journal::append("event", &event.to_string()) {
+            log::write(Level::Warning, &format!("the event {} is not kept: {}", entry.event, describe(&error)));
+        }
     }
 }
 
@@ -185,6 +226,10 @@ fn observe(session: lifecycle::Session) -> lifecycle::Started {
 
 impl tool_observer::Guest for Component {
     fn observe(outcome: tool_observer::ToolResult) -> Option<tool_observer::Addition> {
+        if WITNESSES.get() {
+            witness(outcome);
+            return None;
+        }
         let call = outcome.call;
         let result = ResultFacts {
             tool: call.tool,
@@ -343,27 +388,36 @@ impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
         let kind = kind(call.kind);
         // Most calls have nothing there that matters here.
-        let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key));
+        let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key))
+            || with_guard(|guard| guard.asks_for_events());
         let context =
             if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
         // Reading the input takes time in proportion to it.
         let writes = kind == call::Kind::Write && with_guard(|guard| guard.reads_contents());
-        let call = call::Call {
-            kind,
-            contents: if writes { call::contents(&call.input) } else { Vec::new() },
-            command: call.command.map(field),
-            paths: call.paths.into_iter().map(field).collect(),
-            globs: call.globs.into_iter().map(field).collect(),
-            cwd: call.cwd,
-            home: call.home,
-            workspace: call.workspace_root,
-            earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
-            typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
-        };
+        let call = judged(call, writes, &context);
         let mut judged = with_guard(|guard| guard.judge(&call, &mut HostWorld::default()));
         show(&judged);
         MEMORY.set(judged.memory.take());
         verdict(judged)
+    }
+}
+
+/// A call as the guard knows it.
+fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::Call {
+    call::Call {
+        kind: kind(call.kind),
+        edits: call.kind == ToolKind::Edit,
+        contents: if contents { call::contents(&call.input) } else { Vec::new() },
+        tool: call.tool,
+        command: call.command.map(field),
+        paths: call.paths.into_iter().map(field).collect(),
+        globs: call.globs.into_iter().map(field).collect(),
+        cwd: call.cwd,
+        home: call.home,
+        workspace: call.workspace_root,
+        earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
+        typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
+        events: context.get("events").and_then(call::Events::read),
     }
 }
 
@@ -399,15 +453,15 @@ fn show(verdict: &call::Verdict) {
 
 impl analysis::Guest for Component {
     fn walk(request: String) -> Result<String, String> {
-        text::walk(&request, facts())
+        with_guard(|guard| text::walk(&request, facts(), guard.provided()))
     }
 
     fn files(request: String) -> Result<String, String> {
-        text::files(&request, facts())
+        with_guard(|guard| text::files(&request, facts(), guard.provided()))
     }
 
     fn hints(request: String) -> Result<String, String> {
-        text::hints(&request, facts())
+        with_guard(|guard| text::hints(&request, facts(), guard.provided()))
     }
 
     fn explain(request: String) -> Result<String, String> {
@@ -419,6 +473,29 @@ impl analysis::Guest for Component {
             guard.recall_tests();
             text::rules(&request, guard)
         })
+    }
+}
+
+/// What the other components of the session provide. None of them is no reason to judge nothing.
+fn provided() -> Provided {
+    let ask: Rc<dyn Ask> = Rc::new(Others);
+    match extensions::provided() {
+        Ok(described) => Provided::read(&described, &ask),
+        Err(error) => {
+            log::write(Level::Warning, &format!("the other plugins are not asked: {}", describe(&error)));
+            Provided::read("{}", &ask)
+        }
+    }
+}
+
+/// The other components, through the host.
+struct Others;
+
+impl Ask for Others {
+    fn modify(&self, component: &str, request: &str) -> Option<String> {
+        let answer = extensions::modify(component, request);
+        let told = |error: &Error| log::write(Level::Warning, &format!("{component}: {}", describe(error)));
+        answer.inspect_err(told).ok()
     }
 }
 

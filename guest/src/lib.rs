@@ -19,6 +19,7 @@ pub mod guard;
 pub mod lens;
 pub mod mirror;
 pub mod notice;
+pub mod peers;
 
 #[cfg(target_family = "wasm")]
 mod component;

@@ -13,7 +13,7 @@ fn json(answer: Result<String, String>) -> Value {
 }
 
 fn walked(request: Value) -> Value {
-    json(walk(&request.to_string(), None))
+    json(walk(&request.to_string(), None, None))
 }
 
 #[test]
@@ -31,6 +31,8 @@ fn a_walk_has_its_documented_shape() {
     let mut first = answer["commands"][0].clone();
     // Whether a folder can be written in depends on facts that are not given here.
     first["effects"][0]["certain"] = json!(false);
+    let words = first.as_object_mut().and_then(|first| first.shift_remove("words")).expect("words");
+    assert_eq!(words[1], json!({"text": "rm", "span": {"start": 9, "end": 11}, "value": "rm", "why": null}));
     assert_eq!(first, outer);
     let rm = &answer["commands"][1];
     assert_eq!((&rm["name"], &rm["args"], &rm["via"]), (&json!("rm"), &json!(["x"]), &json!(["sudo"])));
@@ -91,7 +93,7 @@ fn a_request_says_where_it_starts_in_either_spelling() {
     assert_eq!(env(json!({"cwd": ""}))["cwd"], json!(null));
     assert_eq!(env(json!({"cwd": "///"}))["cwd"], "/");
     assert_eq!(env(json!({"color": "red", "schema": 7}))["name"], "a");
-    let shown = |request: Value| json(hints(&request.to_string(), None))["paths"].clone();
+    let shown = |request: Value| json(hints(&request.to_string(), None, None))["paths"].clone();
     assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s", "workspace_root": "/w"})), json!(["s/f"]));
     assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s", "workspaceRoot": "/w/"})), json!(["s/f"]));
     assert_eq!(shown(json!({"command": "touch f", "cwd": "/w/s"})), json!(["/w/s/f"]));
@@ -118,9 +120,10 @@ fn a_request_that_makes_no_sense_names_the_field() {
         (r#"{"command": "a", "env": {"A": 1}}"#, "env.A is not a text"),
         (r#"{"command": "a", "initial_env": {"A": "\u0000"}}"#, "initial_env.A has a NUL"),
         (r#"{"command": "a", "env_complete": "yes"}"#, "env_complete"),
+        (r#"{"command": "a", "may_change": 1}"#, "may_change"),
     ];
     for (request, says) in cases {
-        for answer in [walk(request, None), files(request, None), hints(request, None)] {
+        for answer in [walk(request, None, None), files(request, None, None), hints(request, None, None)] {
             let error = answer.expect_err(request);
             assert!(error.contains(says), "{request}: {error}");
         }
@@ -132,22 +135,22 @@ fn a_request_that_makes_no_sense_names_the_field() {
 fn an_answer_repeats_the_id_as_it_is() {
     for id in [json!(null), json!(0), json!(-1.5), json!("é\u{1}"), json!({"a": [null, true]})] {
         let request = json!({"command": "touch a", "cwd": "/p", "id": id}).to_string();
-        for answer in [walk(&request, None), files(&request, None), hints(&request, None)] {
+        for answer in [walk(&request, None, None), files(&request, None, None), hints(&request, None, None)] {
             assert_eq!(json(answer).get("id"), Some(&id));
         }
     }
     let request = json!({"command": "touch a", "cwd": "/p"}).to_string();
-    assert_eq!(json(files(&request, None)), json!({"schema": 1, "written": ["/p/a"], "read": []}));
-    assert_eq!(json(hints(&request, None)), json!({"schema": 1, "paths": ["/p/a"]}));
+    assert_eq!(json(files(&request, None, None)), json!({"schema": 1, "written": ["/p/a"], "read": []}));
+    assert_eq!(json(hints(&request, None, None)), json!({"schema": 1, "paths": ["/p/a"]}));
 }
 
 #[test]
 fn what_does_not_parse_says_so() {
     let request = json!({"command": "touch a; touch 'b", "cwd": "/p"}).to_string();
-    for answer in [walk(&request, None), files(&request, None)] {
+    for answer in [walk(&request, None, None), files(&request, None, None)] {
         assert!(json(answer)["unparsed"].as_str().is_some_and(|why| !why.is_empty()));
     }
-    assert_eq!(json(hints(&request, None))["paths"], json!([]));
+    assert_eq!(json(hints(&request, None, None))["paths"], json!([]));
 }
 
 /// A place in which only a few things exist.
@@ -166,10 +169,13 @@ impl Look for Few {
 #[test]
 fn what_exists_decides() {
     let request = |command: &str| json!({"command": command, "cwd": "/p"}).to_string();
-    let files = |command: &str| json(files(&request(command), Some(Rc::new(Few))));
+    let files = |command: &str| json(files(&request(command), Some(Rc::new(Few)), None));
     assert_eq!(files("cp f sub")["written"], json!(["/p/sub/f"]));
     assert_eq!(files("cp f sub2")["written"], json!(["/p/sub2"]));
-    let walk = json(walk(&request("rm f; rm g; cd none && b"), Some(Rc::new(Few))));
+    let moving = json!({"command": "cd none && b", "cwd": "/p", "may_change": true}).to_string();
+    let last = |answer: Value| answer["commands"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default();
+    assert_eq!(last(json(walk(&moving, Some(Rc::new(Few)), None)))["runs"], "possibly");
+    let walk = json(walk(&request("rm f; rm g; cd none && b"), Some(Rc::new(Few)), None));
     let certain = |at: usize| walk["commands"][at]["effects"][0]["certain"].clone();
     assert_eq!((certain(0), certain(1)), (json!(true), json!(false)));
     assert_eq!(walk["commands"][3]["runs"], "never");
@@ -204,7 +210,7 @@ fn explaining_gives_the_findings_of_the_verdict() {
 #[test]
 fn an_answer_stays_in_bounds() {
     let text = (0..400).map(|n| format!("v{n}={};", "x".repeat(200))).collect::<String>();
-    let answer = walk(&json!({"command": text, "cwd": "/p"}).to_string(), None).expect("an answer");
+    let answer = walk(&json!({"command": text, "cwd": "/p"}).to_string(), None, None).expect("an answer");
     assert!(answer.len() < 20 << 20, "{}", answer.len());
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let commands = answer["commands"].as_array().expect("a list");

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use toolgate_guest::guard::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, Guard, Layer, PROGRAM_KEYS, RULE_KEYS, WHEN_KEYS};
+use toolgate_guest::guard::{
+    EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, Guard, Layer, MISSING_KEYS, OBSERVER_KEYS, PROGRAM_KEYS, RULE_KEYS,
+    WATCH_KEYS, WHEN_KEYS,
+};
 
 /// Keys that say what a command is, in rules and in exemptions.
 const WHAT: &[&str] = &[
@@ -124,6 +127,9 @@ fn the_schema_has_the_keys_of_the_reader() {
     assert_eq!(defined("rule"), set(RULE_KEYS));
     assert_eq!(defined("effect"), set(EFFECT_KEYS));
     assert_eq!(defined("when"), set(WHEN_KEYS));
+    assert_eq!(defined("missing"), set(MISSING_KEYS));
+    assert_eq!(defined("observer"), set(OBSERVER_KEYS));
+    assert_eq!(defined("watch"), set(&[WATCH_KEYS, WHAT].concat()));
     assert_eq!(defined("grammar"), set(PROGRAM_KEYS));
     assert_eq!(defined("exemption"), set(&[EXEMPTION_KEYS, WHAT, &["reason"]].concat()));
 }
@@ -191,6 +197,16 @@ fn the_schema_and_the_reader_agree() {
         ("rules: [{effects: [{kinds: [delete], paths: ['@outside', '~/x/']}]}]", true),
         ("rules: [{pattern: x, when: {cwd: {pattern: y, on-unknown: allow}, not: {env: {A: b}}}}]", true),
         ("exemptions: [{rule: a, program: b, reason: c}]", true),
+        ("observers: [{name: a, writes: [b], watch: {program: c, exit-code: 3}}]", true),
+        ("observers: [{writes: b, watch: {tool: [write], path: c}}]", true),
+        ("rules: [{pattern: x, when: {missing: {event: a, in: agent_loop, since: b, not-in: tool-call}}}]", true),
+        ("rules: [{tool: [write, edit], field: content, pattern: x}]", true),
+        ("rules: [{pattern: x, when: {missing: {event: a}}}]", false),
+        ("rules: [{pattern: x, when: {missing: {event: a, in: turn}}}]", false),
+        ("rules: [{pattern: x, field: text}]", false),
+        ("observers: [{writes: b}]", false),
+        ("observers: [{watch: {program: c}}]", false),
+        ("observers: [{writes: b, watch: {prog: c}}]", false),
         ("lens: {tsc: false, turn-end-sweep: true, excludePatterns: [a], lspDelayMs: 500}", true),
         ("lens:", true),
         ("rule: []", false),

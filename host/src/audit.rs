@@ -55,11 +55,13 @@ pub enum Outcome {
     Rewritten,
     /// The call itself says why a rule does not hold for it, in a way that the rules allow.
     Overridden,
+    /// A component asked for a capability that it was not granted.
+    NotGranted,
 }
 
 impl Outcome {
     /// All of them, in the order of the summary.
-    pub const ALL: [Outcome; 7] = [
+    pub const ALL: [Outcome; 8] = [
         Outcome::Blocked,
         Outcome::Asked,
         Outcome::Confirmed,
@@ -67,6 +69,7 @@ impl Outcome {
         Outcome::AllowedOnce,
         Outcome::Overridden,
         Outcome::Rewritten,
+        Outcome::NotGranted,
     ];
 
     /// As it is written in the log.
@@ -78,6 +81,7 @@ impl Outcome {
             Outcome::Denied => "denied",
             Outcome::AllowedOnce => "allowed-once",
             Outcome::Overridden => "overridden",
+            Outcome::NotGranted => "not-granted",
             Outcome::Rewritten => "rewritten",
         }
     }
@@ -290,7 +294,7 @@ fn matched(call: &ToolCall, verdict: &Verdict) -> Vec<String> {
 }
 
 /// A time in UTC with milliseconds, as RFC 3339 has it.
-fn rfc3339(time: SystemTime) -> String {
+pub(crate) fn rfc3339(time: SystemTime) -> String {
     let time = jiff::Timestamp::try_from(time).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     format!("{time:.3}")
 }

@@ -37,8 +37,6 @@ fn config() -> Config {
     config.wasm_relaxed_simd(false);
     // Only traces of a trap would need it, and it is a tenth of the code.
     config.generate_address_map(false);
-    // Only traces of a trap would need it, and it is a tenth of the code.
-    config.generate_address_map(false);
     config
 }
 

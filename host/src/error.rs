@@ -10,10 +10,7 @@ pub enum LoadError {
     #[error("the WebAssembly engine does not start: {0:#}")]
     Engine(wasmtime::Error),
     /// The bytes are no component.
-    #[error(
-        "{plugin} is not a WebAssembly component; `cargo component build` makes one, plain cargo a core module ({})",
-        first_line(error)
-    )]
+    #[error("{plugin} is not a WebAssembly component ({})", chain(error))]
     NotAComponent {
         /// The plugin's name.
         plugin: String,
@@ -22,8 +19,8 @@ pub enum LoadError {
     },
     /// It asks for more than the contract has.
     #[error(
-        "{plugin} imports {}, which Toolgate does not offer; a plugin may import only toolgate:plugin@0.1 \
-         (build it for wasm32-unknown-unknown, so that no WASI gets in)",
+        "{plugin} imports {}, which Toolgate does not offer; a plugin may import toolgate:plugin@0.1, and WASI 0.2 \
+         without HTTP, of which nothing but the output does anything",
         imports.join(", ")
     )]
     UnknownImports {
@@ -40,6 +37,22 @@ pub enum LoadError {
         /// What wasmtime says.
         error: wasmtime::Error,
     },
+    /// It uses what only a later version of the contract has.
+    #[error(
+        "{plugin} needs version {needs} of the contract toolgate:plugin, and this Toolgate has {has}: install a newer one, or \
+         build the plugin for {has} ({})",
+        chain(error)
+    )]
+    Newer {
+        /// The plugin's name.
+        plugin: String,
+        /// The version that it was built for.
+        needs: String,
+        /// The version that is here.
+        has: String,
+        /// What wasmtime says.
+        error: wasmtime::Error,
+    },
     /// Machine code from another version of this program.
     #[error("the machine code of {plugin} does not fit this program: {error:#}; install Toolgate anew")]
     Precompiled {
@@ -50,8 +63,11 @@ pub enum LoadError {
     },
 }
 
-fn first_line(error: &wasmtime::Error) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
+/// What went wrong and why, in one line.
+fn chain(error: &wasmtime::Error) -> String {
+    let lines: Vec<String> =
+        error.chain().map(|one| one.to_string().lines().next().unwrap_or_default().to_owned()).collect();
+    lines.join(": ")
 }
 
 /// Why a hook gave no answer.

@@ -6,13 +6,16 @@
 //! | observer | changes nothing; the failure is logged |
 //! | terminal | is an error to the agent whose tool it was; the pane stays as it is |
 //! | analysis | is an error to whoever asked; nothing depends on it |
+//! | extension | is judged without the answer: the state or the condition is unknown |
 //!
 //! That holds for every kind of failure: a trap, a deadline, a limit, an answer that cannot be read, a component
 //! that does not start. In every role the failed instance is dropped and the next call gets a new one.
 
 use crate::error::CallError;
 use crate::instance::Role;
-use crate::{Decision, Verdict};
+use crate::limits::said;
+use crate::text::{self, shortened};
+use crate::{Action, Decision, Finding, Started, Verdict};
 
 /// What a failure does to the call that it happened in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub fn policy(role: Role) -> OnFailure {
     match role {
         Role::Gate => OnFailure::Block,
         Role::Observer => OnFailure::Ignore,
-        Role::Terminal | Role::Analysis => OnFailure::Tell,
+        Role::Terminal | Role::Analysis | Role::Extension => OnFailure::Tell,
     }
 }
 
@@ -49,8 +52,12 @@ pub(crate) fn verdict(role: Role, plugin: &str, error: &CallError) -> Verdict {
 
 /// A verdict that holds what the contract asks of it: a block or a question has a reason, and only who may rewrite does.
 pub(crate) fn checked(mut verdict: Verdict, plugin: &str, may_rewrite: bool) -> Verdict {
+    bounded(&mut verdict.findings);
     for finding in &mut verdict.findings {
         plugin.clone_into(&mut finding.plugin);
+    }
+    if let Decision::Block(reason) | Decision::Ask(reason) = &mut verdict.decision {
+        *reason = text::sentence(reason);
     }
     match &mut verdict.decision {
         Decision::Block(reason) | Decision::Ask(reason) if reason.trim().is_empty() => {
@@ -63,6 +70,44 @@ pub(crate) fn checked(mut verdict: Verdict, plugin: &str, may_rewrite: bool) -> 
         _ => {}
     }
     verdict
+}
+
+/// Findings as people and models may see them: not too many, not too long, nothing hidden in them. Evidence keeps its
+/// characters, as it is compared with the call's.
+fn bounded(findings: &mut Vec<Finding>) {
+    if findings.len() > said::FINDINGS {
+        findings.sort_by_key(|finding| match finding.action {
+            Action::Block => 0,
+            Action::Ask | Action::Rewrite => 1,
+            Action::Note => 2,
+        });
+        let more = findings.split_off(said::FINDINGS);
+        findings.extend(more.first().map(|strictest| Finding {
+            rule: "host:more-findings".to_owned(),
+            reason: format!("{} more findings are left out", more.len()),
+            evidence: Vec::new(),
+            ..strictest.clone()
+        }));
+    }
+    for finding in findings {
+        finding.rule = text::name(&finding.rule);
+        finding.reason = text::sentence(&finding.reason);
+        finding.evidence.truncate(said::EVIDENCE);
+        for one in &mut finding.evidence {
+            one.field = text::name(&one.field);
+            one.text = shortened(&one.text, said::SENTENCE);
+        }
+    }
+}
+
+/// What a component says of its start, as people may see it.
+pub(crate) fn started(mut started: Started) -> Started {
+    started.status = text::name(&started.status);
+    started.diagnostics.truncate(said::DIAGNOSTICS);
+    for diagnostic in &mut started.diagnostics {
+        diagnostic.message = text::sentence(&diagnostic.message);
+    }
+    started
 }
 
 #[cfg(test)]

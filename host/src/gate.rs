@@ -1,6 +1,7 @@
 //! From a call to a verdict, from a result to an addition, and from a text to what it does, with recovery.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::Mutex;
 
@@ -9,54 +10,97 @@ use crate::error::CallError;
 use crate::failure;
 use crate::instance::{Instance, Lines, Question, Role, Session};
 use crate::limits::Limits;
-use crate::plugin::Plugin;
-use crate::{Addition, End, ProvidedTool, Signal, Started, ToolCall, ToolOutput, ToolResult, Turn, Update, Verdict};
+use crate::slot::{Generation, Slot};
+use crate::text;
+use crate::{
+    Addition, End, ProvidedTool, Signal, Started, ToolCall, ToolOutput, ToolResult, Truth, Turn, Update, Verdict,
+};
 
 /// A component in one role, with at most one instance of it.
 ///
 /// The instance is taken out while it works and put back only after success. So a call that fails, or whose
 /// future is dropped half-way, leaves none behind, and the next call starts a new one.
+///
+/// A newer generation of the component takes over before the next call. One that does not start in this session is not
+/// tried again by this keeper as long as the instance before it works; once that fails, too, there is only the newer one,
+/// and a gate that cannot start blocks.
 struct Keeper {
-    plugin: Plugin,
+    slot: Slot,
     role: Role,
     session: Session,
     capabilities: Capabilities,
     limits: Limits,
-    instance: Mutex<Option<(Instance, Started)>>,
+    instance: Mutex<Option<Running>>,
     /// What an earlier instance of the session knew, for each new one.
     state: std::sync::Mutex<Vec<u8>>,
 }
 
+/// An instance that waits for its next call.
+struct Running {
+    instance: Instance,
+    started: Started,
+    /// Kept, so that a generation counts as in use as long as an instance of it is.
+    _generation: Arc<Generation>,
+    /// The newest generation that was tried.
+    tried: u64,
+}
+
 impl Keeper {
-    fn new(plugin: Plugin, role: Role, session: Session, capabilities: Capabilities) -> Self {
-        let limits = match role {
-            Role::Gate => Limits::DEFAULT,
-            Role::Observer => Limits::OBSERVER,
-            Role::Terminal => Limits::TERMINAL,
-            Role::Analysis => Limits::ANALYSIS,
-        };
+    fn new(slot: impl Into<Slot>, role: Role, session: Session, capabilities: Capabilities) -> Self {
         Keeper {
-            plugin,
+            slot: slot.into(),
             role,
             session,
             capabilities,
-            limits,
+            limits: Limits::of(role),
             instance: Mutex::new(None),
             state: std::sync::Mutex::default(),
         }
     }
 
-    async fn fresh(&self) -> Result<(Instance, Started), CallError> {
-        let capabilities = self.capabilities.clone();
-        let (mut instance, started) =
-            Instance::start(&self.plugin, self.role, &self.session, capabilities, self.limits).await?;
+    async fn fresh(&self) -> Result<Running, CallError> {
+        let generation = self.slot.latest();
+        let (mut instance, mut started) = self.start(&generation).await?;
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if !state.is_empty()
-            && let Err(why) = instance.restore(&state).await?
-        {
-            tracing::warn!(plugin = self.plugin.name, why, "started without its state");
+        if !state.is_empty() {
+            match instance.restore(&state).await {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) => tracing::warn!(plugin = self.slot.name(), why, "started without its state"),
+                // A state that fells the component must not fell it at every start.
+                Err(error) => {
+                    tracing::warn!(plugin = self.slot.name(), %error, "started without its state");
+                    (instance, started) = self.start(&generation).await?;
+                }
+            }
         }
-        Ok((instance, started))
+        Ok(Running { instance, started, tried: generation.number, _generation: generation })
+    }
+
+    async fn start(&self, generation: &Generation) -> Result<(Instance, Started), CallError> {
+        let capabilities = self.capabilities.clone();
+        let started = Instance::start(&generation.plugin, self.role, &self.session, capabilities, self.limits).await;
+        started.map(|(instance, started)| (instance, failure::started(started)))
+    }
+
+    /// The instance that takes the place of one of an older generation.
+    async fn succeed(&self, mut old: Running) -> Result<Running, CallError> {
+        let plugin = self.slot.name();
+        match old.instance.save().await {
+            Ok(state) if state.is_empty() => {}
+            Ok(state) => *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state,
+            Err(error) => {
+                tracing::warn!(plugin, %error, "the older generation saved no state");
+                return self.fresh().await;
+            }
+        }
+        let newest = self.slot.generation();
+        match self.fresh().await {
+            Err(error) => {
+                tracing::error!(plugin, role = self.role.name(), %error, "a new generation does not start here; the one before it goes on");
+                Ok(Running { tried: newest, ..old })
+            }
+            new => new,
+        }
     }
 
     /// Does something with the instance, which is made if there is none, within the time for one call.
@@ -65,19 +109,20 @@ impl Keeper {
         work: impl AsyncFnOnce(&mut Instance, &Started) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
         let whole = async {
-            let mut slot = self.instance.lock().await;
-            let (mut instance, started) = match slot.take() {
-                Some(running) => running,
+            let mut kept = self.instance.lock().await;
+            let mut running = match kept.take() {
+                Some(running) if running.tried >= self.slot.generation() => running,
+                Some(old) => self.succeed(old).await?,
                 None => self.fresh().await?,
             };
-            let answer = work(&mut instance, &started).await?;
-            *slot = Some((instance, started));
+            let answer = work(&mut running.instance, &running.started).await?;
+            *kept = Some(running);
             Ok(answer)
         };
         let answer = tokio::time::timeout(self.limits.call, whole).await;
         let answer = answer.unwrap_or(Err(CallError::Timeout(self.limits.call)));
         if let Err(error) = &answer {
-            tracing::warn!(plugin = self.plugin.name, role = self.role.name(), %error, "instance dropped");
+            tracing::warn!(plugin = self.slot.name(), role = self.role.name(), %error, "instance dropped");
         }
         answer
     }
@@ -85,10 +130,10 @@ impl Keeper {
     /// Ends the session of the instance, if there is one.
     async fn shutdown(&self, reason: &str) {
         let running = self.instance.lock().await.take();
-        if let Some((mut instance, _)) = running {
-            let ended = tokio::time::timeout(self.limits.call, instance.shutdown(reason)).await;
+        if let Some(mut running) = running {
+            let ended = tokio::time::timeout(self.limits.call, running.instance.shutdown(reason)).await;
             if !matches!(ended, Ok(Ok(()))) {
-                tracing::warn!(plugin = self.plugin.name, "shutdown failed");
+                tracing::warn!(plugin = self.slot.name(), "shutdown failed");
             }
         }
     }
@@ -99,13 +144,13 @@ pub struct Gate(Keeper, bool);
 
 impl std::fmt::Debug for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Gate").field(&self.0.plugin).finish()
+        f.debug_tuple("Gate").field(&self.0.slot).finish()
     }
 }
 
 impl Gate {
     /// A gate of this plugin. Nothing runs before [`Gate::start`] or the first call.
-    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
         Gate(Keeper::new(plugin, Role::Gate, session, capabilities), false)
     }
 
@@ -139,7 +184,7 @@ impl Gate {
     /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
     /// JSON text; none if it stays what this call was given.
     pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
-        let plugin = &self.0.plugin.name;
+        let plugin = self.0.slot.name();
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
             None => self.0.with(async |instance, _| Ok((instance.judge(call).await?, instance.memory().await?))).await,
@@ -148,6 +193,15 @@ impl Gate {
             Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1), memory),
             Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
         }
+    }
+
+    /// Judges a call that has to be judged by then.
+    pub async fn judge_until(&self, call: &ToolCall, end: Instant) -> Verdict {
+        let before = Instant::now();
+        let judged = tokio::time::timeout_at(end.into(), self.judge(call)).await;
+        let late =
+            |_| failure::verdict(Role::Gate, self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
+        judged.unwrap_or_else(late)
     }
 
     /// Ends the session. A component that fails at this is only logged.
@@ -170,13 +224,13 @@ pub struct Observer(Keeper);
 
 impl std::fmt::Debug for Observer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Observer").field(&self.0.plugin).finish()
+        f.debug_tuple("Observer").field(&self.0.slot).finish()
     }
 }
 
 impl Observer {
     /// An observer of this plugin. Nothing runs before [`Observer::start`] or the first event.
-    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
         Observer(Keeper::new(plugin, Role::Observer, session, capabilities))
     }
 
@@ -205,49 +259,65 @@ impl Observer {
 
     /// A tool has run.
     pub async fn observe(&self, result: &ToolResult) -> Option<Addition> {
-        self.0.plugin.hooks.tool_observer.as_ref()?;
-        self.event(async |instance| instance.observe(result).await).await
+        self.try_observe(result).await.unwrap_or_default()
+    }
+
+    /// The same for whoever has to know whether it was seen.
+    ///
+    /// # Errors
+    /// If the component failed.
+    pub async fn try_observe(&self, result: &ToolResult) -> Result<Option<Addition>, CallError> {
+        if self.0.slot.latest().plugin.hooks.tool_observer.is_none() {
+            return Ok(None);
+        }
+        let added = self.0.with(async |instance, _| instance.observe(result).await).await?;
+        Ok(added.map(|added| Addition { text: text::addition(&added.text), ..added }))
     }
 
     /// News of a tool that is still running.
     pub async fn updated(&self, update: &Update) {
-        if self.0.plugin.hooks.execution_observer.is_some() {
+        if self.0.slot.latest().plugin.hooks.execution_observer.is_some() {
             self.event(async |instance| instance.on_update(update).await).await;
         }
     }
 
     /// A tool's run has ended.
     pub async fn ended(&self, end: &End) {
-        if self.0.plugin.hooks.execution_observer.is_some() {
+        if self.0.slot.latest().plugin.hooks.execution_observer.is_some() {
             self.event(async |instance| instance.on_end(end).await).await;
         }
     }
 
     /// The agent has finished a turn. A text is for the agent, which is to go on.
     pub async fn turn_ended(&self, turn: &Turn) -> Option<String> {
-        self.0.plugin.hooks.turn_observer.as_ref()?;
-        self.event(async |instance| instance.on_turn_end(turn).await).await
+        self.0.slot.latest().plugin.hooks.turn_observer.as_ref()?;
+        let text = self.event(async |instance| instance.on_turn_end(turn).await).await;
+        text.map(|text| text::addition(&text))
     }
 
     /// A time has come that the component wanted to be woken up at.
     pub async fn timer(&self, id: &str) {
-        if self.0.plugin.hooks.timer.is_some() {
+        if self.0.slot.latest().plugin.hooks.timer.is_some() {
             self.event(async |instance| instance.on_timer(id).await).await;
         }
     }
 
     /// Draws a message of the component's. Empty if it cannot.
     pub async fn render(&self, message: &Outgoing, expanded: bool, width: u32) -> Lines {
-        if self.0.plugin.hooks.renderer.is_none() {
+        if self.0.slot.latest().plugin.hooks.renderer.is_none() {
             return Lines::new();
         }
-        self.event(async |instance| instance.render(message, expanded, width).await).await
+        let mut lines = self.event(async |instance| instance.render(message, expanded, width).await).await;
+        for span in lines.iter_mut().flatten() {
+            span.text = text::addition(&span.text);
+        }
+        lines
     }
 
     /// What the next observer of the session is to be given, see [`Observer::with_state`]. An instance that takes the
     /// place of a failed one gets what was saved last.
     pub async fn save(&self) -> Vec<u8> {
-        if self.0.plugin.hooks.handover.is_none() {
+        if self.0.slot.latest().plugin.hooks.handover.is_none() {
             return Vec::new();
         }
         let state = self.event(async |instance| instance.save().await).await;
@@ -267,7 +337,7 @@ impl Observer {
     pub async fn join(&self, state: &[u8]) {
         let joined = self.0.with(async |instance, _| instance.restore(state).await).await;
         if let Ok(Err(why)) = joined {
-            tracing::warn!(plugin = self.0.plugin.name, why, "not joined");
+            tracing::warn!(plugin = self.0.slot.name(), why, "not joined");
         }
     }
 
@@ -289,13 +359,13 @@ pub struct Provider(Keeper);
 
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Provider").field(&self.0.plugin).finish()
+        f.debug_tuple("Provider").field(&self.0.slot).finish()
     }
 }
 
 impl Provider {
     /// The tools of this plugin. Nothing runs before [`Provider::start`] or the first call.
-    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
         Provider(Keeper::new(plugin, Role::Terminal, session, capabilities))
     }
 
@@ -319,7 +389,11 @@ impl Provider {
     /// # Errors
     /// If the component fails.
     pub async fn tools(&self) -> Result<Vec<ProvidedTool>, CallError> {
-        self.0.with(async |instance, _| instance.tools().await).await
+        let mut tools = self.0.with(async |instance, _| instance.tools().await).await?;
+        for tool in &mut tools {
+            tool.description = text::sentence(&tool.description);
+        }
+        Ok(tools)
     }
 
     /// Runs a tool on its input, a JSON text. The gate has to have judged the call.
@@ -333,7 +407,7 @@ impl Provider {
         }
         let answer = match tool.alongside {
             true => {
-                let run = async { self.0.fresh().await?.0.run(&tool.name, input).await };
+                let run = async { self.0.fresh().await?.instance.run(&tool.name, input).await };
                 let answer = tokio::time::timeout(self.0.limits.call, run).await;
                 answer.unwrap_or(Err(CallError::Timeout(self.0.limits.call)))?
             }
@@ -366,13 +440,13 @@ pub struct Analysis(Keeper);
 
 impl std::fmt::Debug for Analysis {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Analysis").field(&self.0.plugin).finish()
+        f.debug_tuple("Analysis").field(&self.0.slot).finish()
     }
 }
 
 impl Analysis {
     /// Analyses by this plugin. Nothing runs before the first question.
-    pub fn new(plugin: Plugin, session: Session, capabilities: Capabilities) -> Self {
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
         Analysis(Keeper::new(plugin, Role::Analysis, session, capabilities))
     }
 
@@ -430,5 +504,59 @@ impl Analysis {
         }
         let answer = self.0.with(async |instance, _| instance.analyse(question, request).await).await?;
         answer.map_err(CallError::Request)
+    }
+}
+
+/// Has the trackers and predicates that other components ask, see `interface extensions` of the contract.
+///
+/// Whatever goes wrong is an error, and what was asked for is unknown.
+pub struct Extension(Keeper);
+
+impl std::fmt::Debug for Extension {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Extension").field(&self.0.slot).finish()
+    }
+}
+
+impl Extension {
+    /// The trackers and predicates of this plugin. Nothing runs before the first question.
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+        Extension(Keeper::new(plugin, Role::Extension, session, capabilities))
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.0.limits = limits;
+        self
+    }
+
+    /// The plugin's name.
+    pub fn name(&self) -> &str {
+        self.0.slot.name()
+    }
+
+    /// What its trackers and its predicates are, each a JSON text; none of a kind that it has not.
+    ///
+    /// # Errors
+    /// If the component fails.
+    pub async fn provided(&self) -> Result<(Option<String>, Option<String>), CallError> {
+        self.0.with(async |instance, _| instance.provided().await).await
+    }
+
+    /// Applies a modifier of its trackers.
+    ///
+    /// # Errors
+    /// [`CallError::Request`] with the component's own sentence; any other if the component failed.
+    pub async fn modify(&self, request: &str) -> Result<String, CallError> {
+        self.0.with(async |instance, _| instance.modify(request).await).await?.map_err(CallError::Request)
+    }
+
+    /// Asks one of its predicates.
+    ///
+    /// # Errors
+    /// If the component fails.
+    pub async fn evaluate(&self, predicate: &str, request: &str) -> Result<Truth, CallError> {
+        self.0.with(async |instance, _| instance.evaluate(predicate, request).await).await
     }
 }

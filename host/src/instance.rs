@@ -8,11 +8,11 @@ use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::capability::Capabilities;
 use crate::capability::Outgoing;
 use crate::error::CallError;
-use crate::limits::Limits;
+use crate::limits::{HANDOVER, Limits};
 use crate::plugin::{Hooks, Plugin};
 use crate::state::{HostState, TooManyHostCalls};
 use crate::{
-    Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Turn, Update, Verdict,
+    Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Truth, Turn, Update, Verdict,
 };
 
 /// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
@@ -27,6 +27,8 @@ pub enum Role {
     Terminal,
     /// Says what shell texts do.
     Analysis,
+    /// Has trackers and predicates that rules ask.
+    Extension,
 }
 
 impl Role {
@@ -37,6 +39,7 @@ impl Role {
             Role::Observer => "observer",
             Role::Terminal => "terminal",
             Role::Analysis => "analysis",
+            Role::Extension => "extension",
         }
     }
 }
@@ -87,6 +90,8 @@ struct Loaded {
     provided_tools: Option<hooks::provided_tools::Guest>,
     terminal_observer: Option<hooks::terminal_observer::Guest>,
     analysis: Option<hooks::analysis::Guest>,
+    trackers: Option<hooks::trackers::Guest>,
+    predicates: Option<hooks::predicates::Guest>,
 }
 
 impl Loaded {
@@ -113,6 +118,8 @@ impl Loaded {
             provided_tools: hook!(provided_tools),
             terminal_observer: hook!(terminal_observer),
             analysis: hook!(analysis),
+            trackers: hook!(trackers),
+            predicates: hook!(predicates),
         })
     }
 }
@@ -216,6 +223,11 @@ impl Instance {
 
     /// What the next instance is to know.
     pub(crate) async fn save(&mut self) -> Result<Vec<u8>, CallError> {
+        let state: Result<Vec<u8>, CallError> = self.saved().await;
+        state.and_then(|state| if state.len() > HANDOVER { Err(CallError::TooMuchData) } else { Ok(state) })
+    }
+
+    async fn saved(&mut self) -> Result<Vec<u8>, CallError> {
         optional!(self, handover, call_save())
     }
 
@@ -260,6 +272,38 @@ impl Instance {
             Question::Explain => hook.call_explain(store, request).await,
             Question::Rules => hook.call_rules(store, request).await,
         };
+        answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    /// What its trackers and its predicates are, each a JSON text; none of a kind that it has not.
+    pub(crate) async fn provided(&mut self) -> Result<(Option<String>, Option<String>), CallError> {
+        let mut told = (None, None);
+        if let Some(hook) = self.hooks.trackers.as_ref() {
+            arm(&mut self.store);
+            let answer = hook.call_describe(&mut self.store).await;
+            told.0 = Some(answer.map_err(|error| explain(&self.store, &error))?);
+        }
+        if let Some(hook) = self.hooks.predicates.as_ref() {
+            arm(&mut self.store);
+            let answer = hook.call_describe(&mut self.store).await;
+            told.1 = Some(answer.map_err(|error| explain(&self.store, &error))?);
+        }
+        Ok(told)
+    }
+
+    /// Applies a modifier of its trackers. The error is the component's own.
+    pub(crate) async fn modify(&mut self, request: &str) -> Result<Result<String, String>, CallError> {
+        let hook = self.hooks.trackers.as_ref().ok_or(CallError::NoHook("trackers"))?;
+        arm(&mut self.store);
+        let answer = hook.call_modify(&mut self.store, request).await;
+        answer.map_err(|error| explain(&self.store, &error))
+    }
+
+    /// Asks one of its predicates.
+    pub(crate) async fn evaluate(&mut self, predicate: &str, request: &str) -> Result<Truth, CallError> {
+        let hook = self.hooks.predicates.as_ref().ok_or(CallError::NoHook("predicates"))?;
+        arm(&mut self.store);
+        let answer = hook.call_evaluate(&mut self.store, predicate, request).await;
         answer.map_err(|error| explain(&self.store, &error))
     }
 

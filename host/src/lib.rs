@@ -25,37 +25,53 @@
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
 //! | [`grants`] | permission for one call | who may give it |
+//! | `granted` | what a component may reach of what it asks for | asking the user |
+//! | `denials` | what components were refused, for the audit log | refusing |
 //! | [`audit`] | the log of everything that was not just let through | showing it |
 //! | [`redact`] | taking secrets out of texts | deciding anything |
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
+//! | `cache` | machine code of components, kept between runs | what is built in |
+//! | `wasi` | WASI with nothing behind it | capabilities |
+//! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
+//! | `slot` | a plugin that is replaced while it is used | noticing that its file has changed |
+//! | [`reload`] | noticing that | what becomes of the bytes |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
+//! | `peers` | the trackers and predicates of several components | what rules make of them |
 //! | `gate` | a call to a verdict or an answer, with recovery | any agent's dialect |
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
 
 pub mod audit;
 mod bindings;
+mod cache;
 mod call;
 pub mod capability;
 pub mod decide;
+mod denials;
 mod engine;
 mod error;
 pub mod failure;
 mod gate;
+mod granted;
 pub mod grants;
 mod instance;
 pub mod last_good;
 pub mod limits;
 mod measure;
+mod peers;
 mod plugin;
 mod precompiled;
 pub mod redact;
+pub mod reload;
+mod slot;
 mod state;
 mod text;
+mod version;
+mod wasi;
 
 pub use bindings::exports::toolgate::plugin::execution_observer::{End, Update};
 pub use bindings::exports::toolgate::plugin::lifecycle::Started;
@@ -68,15 +84,20 @@ pub use bindings::toolgate::plugin::types::{
     Action, Decision, Diagnostic, Error as CapabilityError, Evidence, Field, Finding, Level, ToolCall, ToolKind, Truth,
     Verdict,
 };
+pub use cache::Cache;
 pub use capability::Capabilities;
 pub use decide::{Decided, Person, Policy, Question};
+pub use denials::AuditedDenials;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
-pub use gate::{Analysis, Gate, Observer, Provider};
+pub use gate::{Analysis, Extension, Gate, Observer, Provider};
+pub use granted::{Capability, Denials, Granted};
 pub use instance::{Lines, Role, Session};
 pub use measure::Measure;
+pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
+pub use slot::{Slot, SwapError};
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;
 pub use toolgate_private::{PrivateError, state_folder};

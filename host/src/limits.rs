@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use crate::instance::Role;
+
 /// How often the clock behind compute deadlines ticks, and so how exact they are.
 pub const TICK: Duration = Duration::from_millis(10);
 
@@ -60,6 +62,50 @@ impl Limits {
     /// of a text with all its variables and so is far longer than the text.
     pub const ANALYSIS: Limits =
         Limits { compute: Duration::from_secs(10), call: Duration::from_secs(30), lifted: 64 << 20, ..Limits::DEFAULT };
+
+    /// Those of an extension: a gate waits for each of its answers, of which it may need many for one call.
+    pub const EXTENSION: Limits = Limits {
+        compute: Duration::from_millis(500),
+        call: Duration::from_secs(1),
+        lifted: 256 << 10,
+        host_calls: 100,
+        ..Limits::DEFAULT
+    };
+
+    /// Those of a role.
+    pub fn of(role: Role) -> Limits {
+        match role {
+            Role::Gate => Limits::DEFAULT,
+            Role::Observer => Limits::OBSERVER,
+            Role::Terminal => Limits::TERMINAL,
+            Role::Analysis => Limits::ANALYSIS,
+            Role::Extension => Limits::EXTENSION,
+        }
+    }
+}
+
+/// Largest component that is loaded, in bytes. JavaScript guests carry an engine of eight megabytes.
+pub const COMPONENT: u64 = 256 << 20;
+
+/// Longest state that an instance hands over to the next, in bytes.
+pub const HANDOVER: usize = 1 << 20;
+
+/// What a plugin says to a person or to the model. All of it is above what the default guest says.
+pub mod said {
+    /// Bytes of a reason or a question, of an item of evidence, of a diagnostic or a message to the person.
+    pub const SENTENCE: usize = 4 << 10;
+    /// Bytes of a rule's name and of a status line.
+    pub const NAME: usize = 512;
+    /// Findings of a verdict. The default guest has one for each rule that fired, whatever the length of the call.
+    pub const FINDINGS: usize = 512;
+    /// Items of evidence of a finding.
+    pub const EVIDENCE: usize = 4_096;
+    /// Bytes that are added to a result or sent into the conversation. The default guest reports up to 64 KiB.
+    pub const ADDITION: usize = 80 << 10;
+    /// Diagnostics of a start.
+    pub const DIAGNOSTICS: usize = 1_024;
+    /// Messages to the log in one hook. What is more is counted.
+    pub const LOG_LINES: u32 = 100;
 }
 
 /// Stack of WebAssembly code, in bytes. The parser in the default guest recurses; tests put the deepest input that
@@ -83,6 +129,8 @@ pub mod deadline {
     pub const TERMINAL: Duration = Duration::from_secs(5);
     /// The audit log and the permissions, a turn among several writers included.
     pub const LOG: Duration = Duration::from_secs(3);
+    /// The trackers and predicates of other components, all calls of one hook together: a gate's hook has five seconds.
+    pub const OTHERS: Duration = Duration::from_secs(2);
     /// Everything that only hands something over.
     pub const LOCAL: Duration = Duration::from_secs(2);
 }
@@ -98,3 +146,12 @@ pub const PATHS: usize = 4_096;
 
 /// Longest log message that is kept, in bytes.
 pub const LOG_MESSAGE: usize = 4_096;
+
+/// What a component may write to its standard output and error, in bytes, as long as an instance of it lives.
+pub const WASI_OUTPUT: usize = 64 << 10;
+
+/// Random bytes that are given at a time.
+pub const WASI_RANDOM: u64 = 64 << 10;
+
+/// Streams and the like that a component has of WASI at a time.
+pub const WASI_RESOURCES: usize = 1_000;

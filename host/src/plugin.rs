@@ -1,17 +1,23 @@
 //! A component, from its bytes to ready to start.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
+use crate::cache::{Cache, Key};
 use crate::engine::Engine;
 use crate::error::LoadError;
+use crate::granted::Capability;
 use crate::measure::Measure;
 use crate::precompiled::{self, Precompiled};
 use crate::state::HostState;
+use crate::version::{CONTRACT, Version};
+use crate::wasi;
 
 /// The interfaces of the contract that a component may import.
-const OFFERED: &str = "toolgate:plugin/";
+pub(crate) const OFFERED: &str = "toolgate:plugin/";
 
 /// A component that is compiled, linked and checked, and can be started any number of times.
 #[derive(Clone)]
@@ -44,6 +50,8 @@ pub(crate) struct Hooks {
     pub(crate) provided_tools: Option<hooks::provided_tools::GuestIndices>,
     pub(crate) terminal_observer: Option<hooks::terminal_observer::GuestIndices>,
     pub(crate) analysis: Option<hooks::analysis::GuestIndices>,
+    pub(crate) trackers: Option<hooks::trackers::GuestIndices>,
+    pub(crate) predicates: Option<hooks::predicates::GuestIndices>,
 }
 
 impl Hooks {
@@ -71,6 +79,8 @@ impl Hooks {
             provided_tools: hook!("provided-tools", provided_tools),
             terminal_observer: hook!("terminal-observer", terminal_observer),
             analysis: hook!("analysis", analysis),
+            trackers: hook!("trackers", trackers),
+            predicates: hook!("predicates", predicates),
         })
     }
 }
@@ -97,13 +107,40 @@ pub struct Import {
     pub name: String,
 }
 
+impl Description {
+    /// What it asks for, by its imports.
+    pub fn asks_for(&self) -> BTreeSet<Capability> {
+        self.imports.iter().filter_map(|import| Capability::of_import(&import.name)).collect()
+    }
+}
+
 impl Plugin {
     /// Compiles a component. That takes seconds for a large one, so it is not for the path of a call.
     pub fn compile(engine: &Engine, name: &str, component: &[u8]) -> Result<Self, LoadError> {
-        let wrong = |error| LoadError::NotAComponent { plugin: name.to_owned(), error };
-        let compiled = Component::from_binary(engine.wasmtime(), component).map_err(wrong)?;
-        let code = compiled.serialize().map_err(wrong)?;
+        let (compiled, code) = compiled(engine, name, component)?;
         Self::link(engine, name, &compiled, Measure::of(component), Measure::of(&code))
+    }
+
+    /// Whether these bytes are a core module that can run, as a sentence if not.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check_module(engine: &Engine, module: &[u8]) -> Result<(), String> {
+        wasmtime::Module::validate(engine.wasmtime(), module).map_err(|error| format!("{error:#}"))
+    }
+
+    /// Takes the machine code of a component from the cache, or compiles it and puts it there.
+    ///
+    /// # Errors
+    /// As for [`Plugin::compile`]. A cache that cannot be used costs time and nothing else.
+    pub fn cached(engine: &Engine, name: &str, component: &[u8], cache: &Cache) -> Result<Self, LoadError> {
+        let key = Key::of(engine.wasmtime(), component);
+        if let Some((compiled, code)) = cache.get(engine.wasmtime(), &key) {
+            return Self::link(engine, name, &compiled, key.component, code);
+        }
+        let (compiled, code) = compiled(engine, name, component)?;
+        cache.put(&key, &code);
+        Self::link(engine, name, &compiled, key.component, Measure::of(&code))
     }
 
     /// Takes a component that was compiled when this program was built.
@@ -124,18 +161,20 @@ impl Plugin {
         let ty = component.component_type();
         let imports: Vec<Import> =
             ty.imports(engine.wasmtime()).map(|(name, _)| Import { name: name.to_owned() }).collect();
-        let unknown: Vec<String> =
-            imports.iter().filter(|import| !import.name.starts_with(OFFERED)).map(|i| i.name.clone()).collect();
+        let names = || imports.iter().map(|import| import.name.as_str());
+        let unknown = names().filter(|name| !name.starts_with(OFFERED) && !wasi::offers(name));
+        let unknown: Vec<String> = unknown.map(str::to_owned).collect();
         if !unknown.is_empty() {
             return Err(LoadError::UnknownImports { plugin: name.to_owned(), imports: unknown });
         }
+        let with_wasi = names().any(wasi::offers);
         let exports = ty
             .exports(engine.wasmtime())
             .filter_map(|(name, item)| matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned()));
         let description =
             Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
-        let contract = |error| LoadError::Contract { plugin: name.to_owned(), error };
-        let pre = linker(engine).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
+        let contract = |error| misfit(&description, error);
+        let pre = linker(engine, with_wasi).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
         let hooks = Hooks::of(&pre, &description).map_err(contract)?;
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
     }
@@ -145,9 +184,15 @@ impl Plugin {
         self.hooks.tool_gate.is_some()
     }
 
-    /// Whether it looks at results.
+    /// Whether it looks at what happens: results, tools that run, or the ends of turns.
     pub fn has_observer(&self) -> bool {
-        self.hooks.tool_observer.is_some()
+        let hooks = &self.hooks;
+        hooks.tool_observer.is_some() || hooks.execution_observer.is_some() || hooks.turn_observer.is_some()
+    }
+
+    /// Whether it has trackers or predicates for rules to ask.
+    pub fn has_extension(&self) -> bool {
+        self.hooks.trackers.is_some() || self.hooks.predicates.is_some()
     }
 
     /// Whether it offers tools.
@@ -161,8 +206,27 @@ impl Plugin {
     }
 }
 
+/// A component and its machine code.
+fn compiled(engine: &Engine, name: &str, component: &[u8]) -> Result<(Component, Vec<u8>), LoadError> {
+    let wrong = |error| LoadError::NotAComponent { plugin: name.to_owned(), error };
+    let compiled = Component::from_binary(engine.wasmtime(), component).map_err(wrong)?;
+    let code = compiled.serialize().map_err(wrong)?;
+    Ok((compiled, code))
+}
+
+/// Why a component does not fit: the version it was built for is later than this one, or its shapes are others.
+fn misfit(description: &Description, error: wasmtime::Error) -> LoadError {
+    let plugin = description.name.clone();
+    let interfaces = description.imports.iter().map(|import| &import.name).chain(&description.exports);
+    let ours = interfaces.map(String::as_str).filter(|name| name.starts_with(OFFERED));
+    match Version::later(ours) {
+        Some(needs) => LoadError::Newer { plugin, needs: needs.to_string(), has: CONTRACT.to_string(), error },
+        None => LoadError::Contract { plugin, error },
+    }
+}
+
 /// Every capability of the contract. Which of them do anything is decided for each instance.
-fn linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>> {
+fn linker(engine: &Engine, with_wasi: bool) -> wasmtime::Result<Linker<HostState>> {
     type Has = wasmtime::component::HasSelf<HostState>;
     let mut linker = Linker::new(engine.wasmtime());
     imports::types::add_to_linker::<_, Has>(&mut linker, |state| state)?;
@@ -176,5 +240,8 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>> {
     imports::clock::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::log::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::extensions::add_to_linker::<_, Has>(&mut linker, |state| state)?;
+    if with_wasi {
+        wasi::add_to_linker(&mut linker)?;
+    }
     Ok(linker)
 }

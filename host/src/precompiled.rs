@@ -2,8 +2,9 @@
 //! embeds the bytes; guests have what their bindings generate.
 //!
 //! Machine code is trusted as the program itself is: wasmtime checks that it was made by the same version with the
-//! same settings, and cannot check what it does. So it is only ever taken from this program's own image. On Linux
-//! on x86-64 it is run where the kernel mapped it, page by page as it is touched; elsewhere it is copied first.
+//! same settings, and cannot check what it does. So it is only ever taken from this program's own image, or from a file
+//! that is the user's alone, see `cache`. That of the image is run on Linux on x86-64 where the kernel mapped it, page by
+//! page as it is touched; elsewhere it is copied first.
 
 // Loading machine code is the one thing that cannot be checked by the compiler.
 #![allow(unsafe_code)]
@@ -46,6 +47,14 @@ impl Precompiled {
             code_digest: Digest { sha256: code_sha256, bytes: code.len() as u64 },
         }
     }
+}
+
+/// Takes machine code that was kept between runs. It is copied.
+pub(crate) fn load_kept(engine: &wasmtime::Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: the cache hands over what it read from a file that only this user can write, in a folder that only this user
+    // can write, and whose digest is the one written with it; and what is written there is wasmtime's own output. Wasmtime
+    // checks the version and the settings. Against a program of the same user there is no defence here, as `cache` says.
+    unsafe { Component::deserialize(engine, code) }
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -8,8 +8,11 @@ use std::time::Duration;
 use wasmtime::ResourceLimiter;
 
 use crate::CapabilityError;
+use crate::Level;
 use crate::capability::Capabilities;
-use crate::limits::{Limits, TICK};
+use crate::limits::said::LOG_LINES;
+use crate::limits::{Limits, TICK, deadline};
+use crate::wasi::Wasi;
 
 /// What belongs to one store.
 pub(crate) struct HostState {
@@ -17,7 +20,13 @@ pub(crate) struct HostState {
     pub(crate) plugin: String,
     pub(crate) limits: Limits,
     pub(crate) usage: Usage,
+    /// Made when it is first used, so never for most components.
+    pub(crate) wasi: Option<Box<Wasi>>,
     calls: u32,
+    /// What is left of the time for other components in this hook.
+    pub(crate) left_for_others: Duration,
+    /// Messages of the hook to the log, those that were dropped included.
+    logged: u32,
     /// The tick at which the hook has computed long enough, moved on by the time in host calls.
     deadline: u64,
     ticks: Arc<AtomicU64>,
@@ -39,7 +48,10 @@ impl ResourceLimiter for Usage {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let total = self.memory.saturating_add(desired.saturating_sub(current));
         if total > self.most_memory {
-            tracing::warn!(current, desired, in_use = self.memory, limit = self.most_memory, "memory refused");
+            // Once for a hook: it may ask again and again.
+            if !self.refused {
+                tracing::warn!(current, desired, in_use = self.memory, limit = self.most_memory, "memory refused");
+            }
             self.refused = true;
             return Ok(false);
         }
@@ -83,12 +95,25 @@ impl HostState {
             most_instances: limits.instances,
             ..Usage::default()
         };
-        HostState { capabilities, plugin: plugin.to_owned(), limits, usage, calls: 0, deadline: 0, ticks }
+        HostState {
+            capabilities,
+            plugin: plugin.to_owned(),
+            limits,
+            usage,
+            wasi: None,
+            calls: 0,
+            logged: 0,
+            left_for_others: Duration::ZERO,
+            deadline: 0,
+            ticks,
+        }
     }
 
     /// Gives the next hook its whole budget.
     pub(crate) fn arm(&mut self) {
         self.calls = 0;
+        self.left_for_others = deadline::OTHERS;
+        self.end_log();
         self.usage.refused = false;
         // One more, as the first tick is already partly over.
         let budget = u64::try_from(self.limits.compute.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX) + 1;
@@ -103,18 +128,39 @@ impl HostState {
     /// Does one host call: counts it, gives it a deadline, and keeps its time out of the hook's.
     pub(crate) async fn host_call<T>(
         &mut self,
-        deadline: Duration,
+        limit: Duration,
         work: impl Future<Output = Result<T, CapabilityError>>,
     ) -> wasmtime::Result<Result<T, CapabilityError>> {
         self.count()?;
         let before = self.ticks.load(Ordering::Relaxed);
-        let result = tokio::time::timeout(deadline, work).await.unwrap_or(Err(CapabilityError::Timeout));
+        let result = tokio::time::timeout(limit, work).await.unwrap_or(Err(CapabilityError::Timeout));
         self.deadline += self.ticks.load(Ordering::Relaxed) - before;
         Ok(result)
+    }
+
+    /// Whether one more message of this hook is logged.
+    pub(crate) fn may_log(&mut self) -> bool {
+        self.logged = self.logged.saturating_add(1);
+        self.logged <= LOG_LINES
+    }
+
+    /// Says how much of the last hook was not logged.
+    fn end_log(&mut self) {
+        let dropped = std::mem::take(&mut self.logged).saturating_sub(LOG_LINES);
+        if dropped > 0 {
+            let message = format!("{dropped} more messages were dropped");
+            self.capabilities.log.write(&self.plugin, Level::Warning, &message);
+        }
     }
 
     pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
         self.calls += 1;
         if self.calls > self.limits.host_calls { Err(TooManyHostCalls.into()) } else { Ok(()) }
+    }
+}
+
+impl Drop for HostState {
+    fn drop(&mut self) {
+        self.end_log();
     }
 }

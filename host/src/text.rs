@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::limits::said;
+
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line.
 pub fn plain(text: &str) -> String {
@@ -16,6 +18,38 @@ pub fn plain(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The text of several lines with everything escaped that hides text, turns it round or moves a cursor. Line breaks, tabs,
+/// blanks and what gives a symbol its colour stay as they are.
+pub(crate) fn lines(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' | '\u{a0}' | '\u{3000}' => shown.push(c),
+            '\u{fe0e}' | '\u{fe0f}' if !before.is_ascii() && !deceives(before) => shown.push(c),
+            c if deceives(c) => shown.push_str(&c.escape_unicode().to_string()),
+            c => shown.push(c),
+        }
+        before = c;
+    }
+    shown
+}
+
+/// What a plugin says in a sentence or a few, for people and models.
+pub(crate) fn sentence(text: &str) -> String {
+    shortened(&lines(&shortened(text, said::SENTENCE)), said::SENTENCE)
+}
+
+/// A name that a plugin gives, or anything else that is on one line.
+pub(crate) fn name(text: &str) -> String {
+    shortened(&plain(&shortened(text, said::NAME)), said::NAME)
+}
+
+/// What a plugin adds to the conversation.
+pub(crate) fn addition(text: &str) -> String {
+    shortened(&lines(&shortened(text, said::ADDITION)), said::ADDITION)
 }
 
 /// A text of at most about so many bytes: its start and its end, and in between how much is left out.
@@ -177,6 +211,32 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(plain(text), expected);
+        }
+    }
+
+    #[test]
+    fn lines_stay_and_what_hides_does_not() {
+        let cases = [
+            ("a\n\tb", "a\n\tb"),
+            ("a\u{1b}[2K\r\u{9b}b", "a\\u{1b}[2K\\u{d}\\u{9b}b"),
+            ("a\u{202e}b\u{200b}\u{e0041}", "a\\u{202e}b\\u{200b}\\u{e0041}"),
+            ("⚠\u{fe0f} 全角\u{3000}größe", "⚠\u{fe0f} 全角\u{3000}größe"),
+            ("a\u{fe0f}⚠\u{fe0f}\u{fe0f}", "a\\u{fe0f}⚠\u{fe0f}\\u{fe0f}"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(lines(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_a_plugin_says_is_bounded_with_its_escapes() {
+        for text in ["x".repeat(1 << 20), "\u{e0041}".repeat(1 << 18), "\u{202e}".repeat(1 << 18)] {
+            // The mark that stands for what is left out comes on top.
+            for (said, most) in
+                [(name(&text), said::NAME), (sentence(&text), said::SENTENCE), (addition(&text), said::ADDITION)]
+            {
+                assert!(said.len() <= most + 40 && said.contains(" left out]"), "{} {most}", said.len());
+            }
         }
     }
 

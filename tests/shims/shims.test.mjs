@@ -544,12 +544,14 @@ test("pi: an older one without renderers gets its gates", { skip: noTypes }, asy
 // ---- pi with the shared terminal ----
 
 /** A test of pi in a tmux session, after the start of its session, with the host of that name. */
-function shared(title, run, { name = "host", tmux = "/tmp/tmux-0/default,1,0", constants = {}, before } = {}) {
+function shared(title, run, { name = "host", tmux = "/tmp/tmux-0/default,1,0", border, constants = {}, before } = {}) {
 	test(`pi: ${title}`, { skip: noTypes || !onUnix, timeout: 20_000 }, async () => {
 		const host = program(name);
 		const agent = new Pi();
 		before?.(agent);
+		if (border) process.env.TOOLGATE_BORDER = border;
 		await agent.load(host, { TERMINAL: true, ...constants });
+		delete process.env.TOOLGATE_BORDER;
 		if (tmux) process.env.TMUX = tmux;
 		try {
 			await agent.emit("session_start", { reason: "startup" });
@@ -567,6 +569,8 @@ const notices = (agent) => agent.shown.filter(([kind]) => kind === "notify").map
 // Each: the session, which of its tools pi takes, what the user is told, and what the host is started with.
 const SESSIONS = [
 	["a session in tmux", {}, ["bash", "read_terminal"], [], ["--terminal"]],
+	["a session with verdicts in the border", { border: "1" }, ["bash", "read_terminal"], [], ["--terminal", "--border"]],
+	["a session with a border and no terminal", { border: "1", constants: { TERMINAL: false } }, [], [], []],
 	["a session outside tmux", { tmux: "" }, [], [], ["--terminal"]],
 	["a session with the usual terminal", { constants: { TERMINAL: false } }, [], [], []],
 	["no tools", { name: "empty" }, [], [NOTICE], ["--terminal"]],

@@ -29,10 +29,37 @@ pub fn component() -> Vec<u8> {
 
 /// The component that misbehaves on command.
 pub fn test_guest(engine: &Engine) -> Plugin {
-    let file = target().join("wasm32-unknown-unknown/guest/toolgate_test_guest.wasm");
+    Plugin::compile(engine, "test-guest", &build_of_test_guest(1)).expect("a plugin")
+}
+
+/// The component that follows a cluster, under a name of its own.
+pub fn test_tracker(engine: &Engine, name: &str) -> Plugin {
+    Plugin::compile(engine, name, &fixture("test_tracker")).expect("a plugin")
+}
+
+/// A component of the tests, as the recipe left it.
+pub fn fixture(name: &str) -> Vec<u8> {
+    let file = target().join(format!("wasm32-unknown-unknown/guest/toolgate_{name}.wasm"));
     let module = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()));
-    let component = toolgate_bake::componentize(&module).expect("a component");
-    Plugin::compile(engine, "test-guest", &component).expect("a plugin")
+    toolgate_bake::componentize(&module).expect("a component")
+}
+
+/// The bytes of a build of it, which says that it is number 1 or another.
+pub fn build_of_test_guest(number: u64) -> Vec<u8> {
+    const MARK: &[u8] = b"build-of-tests-";
+    let mut component = fixture("test_guest");
+    let places: Vec<usize> =
+        component.windows(MARK.len()).enumerate().filter(|(_, part)| *part == MARK).map(|(at, _)| at).collect();
+    assert_eq!(places.len(), 1, "the mark is in it once");
+    component[places[0] + MARK.len()] = b'0' + u8::try_from(number).expect("one digit");
+    component
+}
+
+/// Bytes of memory that this process has in use, where the system says so.
+pub fn resident() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or_default() * 4_096
 }
 
 /// The component that ships, ready to start; or the other one, compiled now.

@@ -155,9 +155,9 @@ async fn analyses_are_those_of_the_logic() {
     for command in commands {
         let request = json!({"command": command, "cwd": "/project/src", "workspace_root": "/project", "id": 1});
         let request = request.to_string();
-        assert_eq!(asked.walk(&request).await.ok(), analysis::walk(&request, None).ok(), "{command}");
-        assert_eq!(asked.files(&request).await.ok(), analysis::files(&request, None).ok(), "{command}");
-        assert_eq!(asked.hints(&request).await.ok(), analysis::hints(&request, None).ok(), "{command}");
+        assert_eq!(asked.walk(&request).await.ok(), analysis::walk(&request, None, None).ok(), "{command}");
+        assert_eq!(asked.files(&request).await.ok(), analysis::files(&request, None, None).ok(), "{command}");
+        assert_eq!(asked.hints(&request).await.ok(), analysis::hints(&request, None, None).ok(), "{command}");
         let explained = analysis::explain(&request, &Guard::new(), &mut NoWorld);
         assert_eq!(asked.explain(&request).await.ok(), explained.ok(), "{command}");
     }

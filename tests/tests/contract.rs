@@ -151,12 +151,56 @@ fn the_shapes_are_those_that_every_language_has() {
     }
 }
 
-/// A frozen folder holds a file `frozen` with the digest of its contract; an open one holds none.
+/// A frozen folder holds a file `frozen` with the digest of its contract; an open one holds none. Wording may be mended.
 #[test]
 fn a_frozen_contract_is_as_it_was() {
     for folder in contracts() {
         let Ok(frozen) = std::fs::read_to_string(folder.join("frozen")) else { continue };
-        assert_eq!(frozen.trim(), digest(&folder), "{} is frozen: put changes into the next folder", folder.display());
+        let now = digest(&world(&folder, "plugin").0);
+        assert_eq!(
+            frozen.trim(),
+            now,
+            "{} is frozen, and something but its comments was changed: put the change into the next version, in a folder \
+             beside it",
+            folder.display()
+        );
+    }
+}
+
+/// The first version is not open any more.
+#[test]
+fn version_0_1_is_frozen() {
+    assert!(root().join("wit/v0.1/frozen").is_file());
+}
+
+/// The check itself: comments and where things stand in a file do not count, everything else does.
+#[test]
+fn the_digest_is_of_the_shapes() {
+    let base = "
+        package made:up@0.1.0;
+        interface cap { record r { a: u32, b: u32 } look: func(r: r) -> string; see: func(); }
+        world plugin { import cap; }";
+    let cases = [
+        ("a comment", base.replace("interface cap", "/// Said.\n // And more. \n interface cap"), true),
+        ("room", base.replace(';', " ;\n\n"), true),
+        ("the version", base.replace("0.1.0", "0.1.1"), false),
+        ("a name", base.replace("look", "view"), false),
+        ("a parameter's name", base.replace("(r: r)", "(s: r)"), false),
+        ("a field", base.replace("b: u32", "b: u32, c: u32"), false),
+        ("the order of fields", base.replace("a: u32, b: u32", "b: u32, a: u32"), false),
+        ("a result", base.replace("-> string", "-> u32"), false),
+        ("a function", base.replace("see: func();", ""), false),
+        ("a world", base.replace("import cap;", ""), false),
+    ];
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let file = folder.path().join("made-up.wit");
+    let digest_of = |text: &str| {
+        std::fs::write(&file, text).expect("written");
+        digest(&world(&file, "plugin").0)
+    };
+    let was = digest_of(base);
+    for (name, text, same) in cases {
+        assert_eq!(digest_of(&text) == was, same, "{name}");
     }
 }
 
@@ -182,13 +226,14 @@ fn version(folder: &Path) -> (u64, u64, u64) {
     (version.major, version.minor, version.patch)
 }
 
-fn digest(folder: &Path) -> String {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).expect("a folder").map(|file| file.expect("a file").path()).collect();
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "wit"));
-    files.sort();
-    let all: Vec<u8> = files.iter().flat_map(|file| std::fs::read(file).expect("readable")).collect();
-    toolgate_host::Measure::of(&all).sha256
+/// The sha256 of a contract as `wit-component` prints it, without comments.
+fn digest(resolve: &Resolve) -> String {
+    let mut printer = wit_component::WitPrinter::default();
+    printer.emit_docs(false);
+    for (package, _) in resolve.packages.iter() {
+        printer.print(resolve, package, &[]).expect("it can be printed");
+    }
+    toolgate_host::Measure::of(printer.output.to_string().as_bytes()).sha256
 }
 
 /// The check itself, on changes made up for it.

@@ -223,13 +223,14 @@ async fn requests_have_limits_of_their_own() {
 #[test]
 fn what_is_no_plugin_is_refused_with_its_reason() {
     let engine = Engine::new().expect("an engine");
-    let wasi = r#"(component (import "wasi:cli/environment@0.2.0" (instance)) (import "toolgate:plugin/log@0.1.0" (instance)))"#;
+    let wasi =
+        r#"(component (import "wasi:http/types@0.2.0" (instance)) (import "toolgate:plugin/log@0.1.0" (instance)))"#;
     let unknown = r#"(component (import "toolgate:plugin/network@0.1.0" (instance (export "open" (func)))))"#;
     let empty = "(component)";
     let shape =
         r#"(component (import "toolgate:plugin/log@0.1.0" (instance (export "write" (func (param "text" string))))))"#;
     let cases = [
-        (wasi, "wasi:cli/environment@0.2.0"),
+        (wasi, "wasi:http/types@0.2.0"),
         (unknown, "another version of the contract"),
         (empty, "another version of the contract"),
         (shape, "another version of the contract"),

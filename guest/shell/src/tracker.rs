@@ -75,26 +75,33 @@ impl fmt::Debug for Modifier {
 pub struct Tracker {
     /// What it is asked for by.
     pub name: String,
-    /// Before the first command.
-    pub initial: String,
-    /// Stands for a value that only the run would tell.
-    pub unknown: String,
+    /// Before the first command. None if that is not known.
+    pub initial: Option<String>,
     /// By the program's name without its folder; those of one program apply in turn.
     pub modifiers: BTreeMap<String, Vec<Modifier>>,
     /// What becomes of changes inside a subshell.
     pub subshell: Subshell,
+    /// Whether the value is unknown after a program that is not known itself, as it may be any.
+    pub cautious: bool,
 }
 
 impl Tracker {
-    /// A tracker without modifiers.
-    pub fn new(name: impl Into<String>, initial: impl Into<String>, unknown: impl Into<String>) -> Self {
+    /// A tracker without modifiers, of which nothing is known at first.
+    pub fn new(name: impl Into<String>) -> Self {
         Tracker {
             name: name.into(),
-            initial: initial.into(),
-            unknown: unknown.into(),
+            initial: None,
             modifiers: BTreeMap::new(),
             subshell: Subshell::default(),
+            cautious: false,
         }
+    }
+
+    /// With a value before the first command.
+    #[must_use]
+    pub fn initially(mut self, value: impl Into<String>) -> Self {
+        self.initial = Some(value.into());
+        self
     }
 
     /// With a modifier for a program.
@@ -160,6 +167,16 @@ impl Trackers {
         Ok(())
     }
 
+    /// The names of the trackers besides the built-in ones, in the order of a command's values.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|tracker| tracker.name.as_str())
+    }
+
+    /// The programs that were added to the directory's tracker.
+    pub fn extended(&self) -> impl Iterator<Item = &str> {
+        self.directory.keys().map(String::as_str)
+    }
+
     pub(crate) fn list(&self) -> &[Tracker] {
         &self.list
     }
@@ -180,9 +197,9 @@ mod tests {
     #[test]
     fn a_name_is_taken_once_and_the_first_modifier_stays() {
         let mut trackers = Trackers::new();
-        assert_eq!(trackers.add(Tracker::new("branch", "", "?")), Ok(()));
-        assert_eq!(trackers.add(Tracker::new("branch", "", "?")), Err(NameTaken("branch".into())));
-        assert_eq!(trackers.add(Tracker::new("cwd", "", "?")), Err(NameTaken("cwd".into())));
+        assert_eq!(trackers.add(Tracker::new("branch")), Ok(()));
+        assert_eq!(trackers.add(Tracker::new("branch")), Err(NameTaken("branch".into())));
+        assert_eq!(trackers.add(Tracker::new("cwd")), Err(NameTaken("cwd".into())));
         let modifier = |value: &'static str| Modifier::sequential(move |_, _, _| Some(value.into()));
         assert!(trackers.extend("branch", "git", modifier("a")).is_ok());
         assert!(trackers.extend("branch", "git", modifier("b")).is_err());

@@ -12,10 +12,10 @@ pub(crate) const TRACKER: &str = "branch";
 /// The text has not changed it: what git says holds. No branch has a blank in its name.
 pub(crate) const AS_IT_IS: &str = "as it is";
 
-/// The tracker, alone.
-pub(crate) fn trackers() -> Rc<Trackers> {
+/// The tracker.
+pub(crate) fn tracker() -> Tracker {
     let subshell = toolgate_shell::Subshell::Propagate;
-    let tracker = Tracker { subshell, ..Tracker::new(TRACKER, AS_IT_IS, "unknown") }
+    Tracker { subshell, ..Tracker::new(TRACKER).initially(AS_IT_IS) }
         .modifier("git", Modifier::sequential(|words, before, _| after_git(words, before)))
         .modifier(
             "gh",
@@ -23,10 +23,14 @@ pub(crate) fn trackers() -> Rc<Trackers> {
                 Some("checkout") => None,
                 _ => before.map(str::to_owned),
             }),
-        );
+        )
+}
+
+/// The tracker, alone.
+pub(crate) fn trackers() -> Rc<Trackers> {
     let mut trackers = Trackers::new();
     // The name is not taken: the list is empty.
-    let added = trackers.add(tracker);
+    let added = trackers.add(tracker());
     debug_assert!(added.is_ok());
     Rc::new(trackers)
 }

@@ -140,18 +140,23 @@ impl<'a> Invocation<'a> {
 
     /// How many operands these words of a subcommand take up. `*` stands for any characters in one, `**` alone for any
     /// number of them, `a|b` for either.
-    pub(crate) fn subcommand(&self, wanted: &[String]) -> Option<usize> {
-        fn fit(wanted: &[String], operands: &[Operand<'_>]) -> Option<usize> {
+    ///
+    /// With `loosely`, an operand that is not known may be an option, or none at all: then what comes after it is the
+    /// subcommand.
+    pub(crate) fn subcommand(&self, wanted: &[String], loosely: bool) -> Option<usize> {
+        fn fit(wanted: &[String], operands: &[Operand<'_>], loosely: bool) -> Option<usize> {
             let Some((first, rest)) = wanted.split_first() else { return Some(0) };
             if first == "**" {
-                return (0..=operands.len()).find_map(|skip| Some(skip + fit(rest, operands.get(skip..)?)?));
+                return (0..=operands.len()).find_map(|skip| Some(skip + fit(rest, operands.get(skip..)?, loosely)?));
             }
             let (operand, others) = operands.split_first()?;
-            let text = operand.text?;
+            let Some(text) = operand.text else {
+                return if loosely { Some(1 + fit(wanted, others, loosely)?) } else { None };
+            };
             let same = first.split('|').any(|one| fits(one, text));
-            if same { Some(1 + fit(rest, others)?) } else { None }
+            if same { Some(1 + fit(rest, others, loosely)?) } else { None }
         }
-        fit(wanted, &self.operands)
+        fit(wanted, &self.operands, loosely)
     }
 }
 
@@ -203,6 +208,8 @@ mod tests {
             ("gcloud compute instances list", "** delete", None),
             ("aws s3 rm x", "s3 rm|rb", Some(2)),
             ("aws s3 $X x", "s3 rm", None),
+            ("aws $X s3 rm x", "s3 rm", Some(3)),
+            ("aws \"$X\" s3 $Y rm x", "s3 rm", Some(4)),
             ("a b c", "* c", Some(2)),
             ("a b c", "c", None),
             ("aws ec2 delete-volume x", "* terminate-*|delete-*", Some(2)),
@@ -213,7 +220,7 @@ mod tests {
             let script = parse(text, &Facts::new("/p"));
             let found = Invocation::read(&script.commands[0].words, &grammars).expect(text);
             let wanted: Vec<String> = wanted.split(' ').map(str::to_owned).collect();
-            assert_eq!(found.subcommand(&wanted), expected, "{text}");
+            assert_eq!(found.subcommand(&wanted, true), expected, "{text}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `commands` | the rules of packs and files on commands |
 //! | `coded` | the rules that no key of a rule file can say |
+//! | `fields` | the rules on the fields of file tools |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `tools` | the fields of file tools |
@@ -11,6 +12,7 @@
 
 mod coded;
 mod commands;
+mod fields;
 mod paths;
 mod reads;
 mod tools;
@@ -25,6 +27,7 @@ use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, abso
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
 use super::matching::{Miss, Subject, World};
+use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
 use super::rule::named;
@@ -39,7 +42,7 @@ const NAMED_WORDS: usize = 3;
 
 /// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
 /// not to be, and no condition on what is there decides that a command never runs.
-struct Passing(Rc<dyn Look>);
+pub(crate) struct Passing(pub(crate) Rc<dyn Look>);
 
 impl Look for Passing {
     fn look(&self, path: &str) -> Presence {
@@ -99,7 +102,11 @@ impl Guard {
         // Facts that do not know the place itself speak of another machine.
         let here = absolute("", &call.cwd);
         let look = world.look().filter(|look| look.look(&here) == Presence::Folder);
-        let trackers: Vec<String> = self.trackers.iter().map(|_| super::branch::TRACKER.to_owned()).collect();
+        let trackers: Vec<String> =
+            self.trackers.iter().flat_map(|trackers| trackers.names()).map(str::to_owned).collect();
+        if let (Some(provided), Some(command)) = (&self.provided, &call.command) {
+            provided.renew(&command.value);
+        }
         let mut facts = Facts::new(&call.cwd);
         if let Some(home) = &call.home {
             facts = facts.home(home);
@@ -124,6 +131,7 @@ impl Guard {
             branches: HashMap::new(),
             trackers,
             memory: None,
+            witnessed: None,
         };
         let mut script = None;
         match (&call.command, call.kind) {
@@ -154,6 +162,7 @@ impl Guard {
         if script.is_none() {
             inquiry.tool(world, look.as_deref());
         }
+        inquiry.file_tool(script.as_ref(), world);
         inquiry.paths(world, look.as_deref());
         let considered = inquiry.considered.take().unwrap_or_default();
         Explanation { verdict: inquiry.verdict(), script, considered }
@@ -174,6 +183,8 @@ struct Inquiry<'a> {
     trackers: Vec<String>,
     /// What the call leaves behind for later ones of the session.
     memory: Option<Memory>,
+    /// What observers see in the text; `None` if no rule asks for it.
+    witnessed: Option<Witnessed<'a>>,
 }
 
 impl<'a> Inquiry<'a> {
@@ -208,6 +219,7 @@ impl<'a> Inquiry<'a> {
             .map(|index| Subject::new(script, index, &self.guard.grammars, self.map, home, look, self.real_map))
             .map(|subject| subject.writing(&self.call.contents))
             .collect();
+        self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             for part in self.guard.active() {
                 self.rules(part, subject, field, world);

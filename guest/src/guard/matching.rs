@@ -6,12 +6,13 @@ use std::collections::HashMap;
 
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
 
+use super::events::Entry;
 use super::invocation::{Grammars, Invocation};
 use super::path_rules::PathRules;
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
-use crate::call::Field;
+use crate::call::{Events, Field};
 
 /// What others know of the surroundings.
 pub trait World {
@@ -337,7 +338,7 @@ impl<'a> Subject<'a> {
             let found = self.invocation().ok_or(Miss::Program)?;
             let mut from = 0;
             if !what.subcommands.is_empty() {
-                let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted));
+                let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
                 from = fit.ok_or(Miss::Subcommand)?;
                 found.operands[..from].iter().for_each(|operand| word(operand.word, &mut spans));
             }
@@ -602,12 +603,19 @@ type Truth = Option<bool>;
 /// The surroundings of one command, for `when`.
 pub(crate) struct Surroundings<'a, 'w> {
     pub(crate) command: &'a Command,
+    /// The text that the command is in; none if the call runs no text.
+    pub(crate) source: Option<&'a str>,
     pub(crate) workspace: &'a str,
+    pub(crate) home: Option<&'a str>,
     pub(crate) world: &'w mut dyn World,
     /// The branches that were asked for.
     pub(crate) branches: &'w mut HashMap<String, Option<Option<String>>>,
     /// The names of trackers, in the order of the command's values.
     pub(crate) trackers: &'a [String],
+    /// What has happened in the session before this call, if that is known.
+    pub(crate) events: Option<&'a Events>,
+    /// What the same text has done before this command.
+    pub(crate) here: &'a [Entry],
 }
 
 impl Surroundings<'_, '_> {
@@ -666,12 +674,12 @@ impl Surroundings<'_, '_> {
                 let at = self.trackers.iter().position(|known| known == name)?;
                 any(patterns, command.tracked.get(at)?.as_ref()?)
             }
+            Condition::Missing(missing) => missing.holds(self.events, self.here),
             Condition::Predicate(name, arguments) => {
-                let words: Vec<Option<&str>> = command.words.iter().map(toolgate_shell::Word::known).collect();
                 let arguments: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
                 let request = serde_json::json!({
-                    "schema": 1, "arguments": arguments, "words": words, "cwd": command.cwd,
-                    "workspace_root": self.workspace,
+                    "schema": 1, "arguments": arguments, "workspace_root": self.workspace, "home": self.home,
+                    "command": self.source.map(|source| crate::analysis::command(command, source, self.trackers)),
                 });
                 self.world.predicate(name, &request.to_string())
             }

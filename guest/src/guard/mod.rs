@@ -10,6 +10,8 @@
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
 //! | `place` | where a path lies: workspace, account, system | links |
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
+//! | `events`, `observers` | what has happened in the session, and what says so | keeping it |
+//! | `fields` | which fields of file tools a rule is about | trying it |
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
@@ -20,11 +22,14 @@
 
 mod branch;
 mod check;
+mod events;
+mod fields;
 mod flow;
 mod glob;
 mod invocation;
 mod judge;
 mod matching;
+mod observers;
 mod overrides;
 mod packs;
 mod path_rules;
@@ -36,9 +41,14 @@ mod rules;
 mod view;
 pub(crate) mod yaml;
 
+pub(crate) use branch::{TRACKER as BRANCH, tracker as branch_tracker};
 pub use check::{Failed, Tested};
+pub use events::Entry;
+pub use events::MISSING_KEYS;
+pub(crate) use judge::Passing;
 pub use judge::{Considered, Explanation};
 pub use matching::{NoWorld, World};
+pub use observers::{OBSERVER_KEYS, Outcome, WATCH_KEYS};
 pub use overrides::reason as override_reason;
 pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, WHEN_KEYS};
 pub use rule::{Layer, Problem};

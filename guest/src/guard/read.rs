@@ -25,8 +25,11 @@
 use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
+use super::events;
+use super::fields::FieldOf;
 use super::invocation::Grammar;
 use super::judge::Coded;
+use super::observers::{self, Observer};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Pattern;
 use super::place::{PLACES, Place};
@@ -45,6 +48,7 @@ pub const FILE_KEYS: &[&str] = &[
     "readOnlyPaths",
     "noDeletePaths",
     "noReadPaths",
+    "observers",
     "exemptions",
     "overrides",
     "programs",
@@ -58,6 +62,8 @@ pub const RULE_KEYS: &[&str] = &[
     "instead",
     "ask",
     "no-override",
+    "tool",
+    "field",
     "pattern",
     "raw",
     "requires",
@@ -88,7 +94,8 @@ pub const RULE_KEYS: &[&str] = &[
 pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact"];
 
 /// The keys of conditions on the surroundings.
-pub const WHEN_KEYS: &[&str] = &["cwd", "branch", "workspace", "env", "trackers", "predicates", "not", "on-unknown"];
+pub const WHEN_KEYS: &[&str] =
+    &["cwd", "branch", "workspace", "env", "trackers", "predicates", "missing", "not", "on-unknown"];
 
 /// The keys of an exemption beside those that say what a command is.
 pub const EXEMPTION_KEYS: &[&str] = &["rule", "paths", "pattern", "when"];
@@ -119,6 +126,7 @@ pub(crate) struct RuleFile {
     pub(crate) rules: Vec<Rule>,
     pub(crate) paths: Vec<PathRule>,
     pub(crate) exemptions: Vec<Exemption>,
+    pub(crate) observers: Vec<Observer>,
     /// Names of rules that a comment may lift.
     pub(crate) overrides: Vec<String>,
     /// Packs to switch on, and off.
@@ -159,7 +167,7 @@ pub(crate) fn read(file: &str, layer: Layer, content: &[u8]) -> RuleFile {
     rules
 }
 
-fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
+pub(super) fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
     let near = known.iter().find(|one| strsim(one, key) <= 2).map(|one| format!("; perhaps {one}?"));
     format!("{what} has no key {key}{}", near.unwrap_or_else(|| format!("; it has {}", known.join(", "))))
 }
@@ -246,6 +254,11 @@ impl Reader<'_> {
                     Ok(())
                 })
             }
+            "observers" => self.each(value, key, |reader, index, item, _| {
+                let observer = observers::read(reader.layer, index, item)?;
+                reader.rules.observers.push(observer);
+                Ok(())
+            }),
             "rules" | "bashToolPatterns" => self.each(value, key, |reader, index, item, at| {
                 let rule = reader.rule(key, index, item, at)?;
                 reader.rules.rules.push(rule);
@@ -315,6 +328,7 @@ impl Reader<'_> {
         let (mut name, mut reason, mut instead, mut ask, mut no_override) = (None, None, None, false, false);
         let (mut pattern, mut raw, mut requires, mut unless, mut when) = (None, false, None, None, None);
         let (mut what, mut tests, mut code) = (What::default(), Vec::new(), false);
+        let (mut tools, mut field) = (Vec::new(), None);
         for (key, value) in entries {
             let key = key.as_str();
             match key {
@@ -323,11 +337,13 @@ impl Reader<'_> {
                 "instead" => instead = Some(value.value.text(key)?),
                 "ask" => ask = value.value.flag(key)?,
                 "no-override" | "noOverride" => no_override = value.value.flag(key)?,
+                "tool" => tools = value.value.texts(key)?,
+                "field" => field = Some(value.value.text(key)?),
                 "pattern" => pattern = Some(value.value.text(key)?),
                 "raw" => raw = value.value.flag(key)?,
                 "requires" => requires = Some(Pattern::new(&value.value.text(key)?)?),
                 "unless" => unless = Some(Pattern::new(&value.value.text(key)?)?),
-                "when" => when = Some(condition_list(value.value, key, 0)?),
+                "when" => when = Some(condition_list(value.value, key, self.layer, 0)?),
                 "tests" => tests = read_tests(value.value)?,
                 "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
@@ -347,7 +363,12 @@ impl Reader<'_> {
             };
             return Err(message.to_owned());
         }
+        let field = FieldOf::read(tools, field.as_deref())?;
+        if let Some(field) = &field {
+            field.suits(pattern.is_some() && what.is_empty() && !code && !raw)?;
+        }
         let reason = reason.unwrap_or_else(|| match &pattern {
+            Some(pattern) if field.is_some() => format!("what is written matches {pattern}"),
             Some(pattern) => format!("the command matches {pattern}"),
             None => "a rule forbids it".to_owned(),
         });
@@ -362,6 +383,7 @@ impl Reader<'_> {
             what,
             pattern: pattern.as_deref().map(Pattern::new).transpose()?,
             raw,
+            field,
             requires,
             unless,
             when,
@@ -372,7 +394,7 @@ impl Reader<'_> {
     }
 }
 
-fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
+pub(super) fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
     value.texts(key)?.iter().map(|source| Pattern::new(source)).collect()
 }
 
@@ -394,7 +416,7 @@ fn read_tests(value: Node) -> Result<Vec<Test>, String> {
 }
 
 /// Reads one key of what a command must be; whether it is one.
-fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Result<bool, String> {
+pub(super) fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Result<bool, String> {
     let value = value.value;
     match key {
         "program" => what.programs = value.texts(key)?,
@@ -520,7 +542,7 @@ fn effect(value: Node) -> Result<EffectMatch, String> {
 /// How deep `not` may be inside `not`.
 const DEEPEST: usize = 8;
 
-fn condition_list(value: Node, key: &str, depth: usize) -> Result<When, String> {
+fn condition_list(value: Node, key: &str, layer: Layer, depth: usize) -> Result<When, String> {
     let mut when = When { conditions: Vec::new(), on_unknown: true };
     if depth > DEEPEST {
         return Err(format!("{key} nests deeper than {DEEPEST} levels"));
@@ -551,7 +573,8 @@ fn condition_list(value: Node, key: &str, depth: usize) -> Result<When, String> 
                 }
                 continue;
             }
-            "not" => Condition::Not(condition_list(value, &key, depth + 1)?),
+            "missing" => Condition::Missing(events::read_missing(layer, value, &mut when.on_unknown)?),
+            "not" => Condition::Not(condition_list(value, &key, layer, depth + 1)?),
             "on-unknown" | "onUnknown" => {
                 when.on_unknown = on_unknown(value)?;
                 continue;
@@ -566,7 +589,7 @@ fn condition_list(value: Node, key: &str, depth: usize) -> Result<When, String> 
     Ok(when)
 }
 
-fn on_unknown(value: Node) -> Result<bool, String> {
+pub(super) fn on_unknown(value: Node) -> Result<bool, String> {
     match value.text("on-unknown")?.as_str() {
         "block" => Ok(true),
         "allow" => Ok(false),
@@ -601,7 +624,7 @@ fn exemption(item: Node) -> Result<Exemption, String> {
                 found.paths = Some(PathRules::new(rules.collect::<Result<_, _>>()?));
             }
             "when" => {
-                found.when = Some(When { on_unknown: false, ..condition_list(value.value, key, 0)? });
+                found.when = Some(When { on_unknown: false, ..condition_list(value.value, key, Layer::User, 0)? });
             }
             // For whoever reads the file.
             "reason" => drop(value.value.text(key)?),

@@ -2,6 +2,8 @@
 
 use toolgate_shell::Kind;
 
+use super::events::Missing;
+use super::fields::FieldOf;
 use super::path_rules::PathRules;
 use super::pattern::Pattern;
 use super::place::Place;
@@ -60,6 +62,8 @@ pub(crate) struct Rule {
     pub(crate) pattern: Option<Pattern>,
     /// The pattern is tried on the text as it was written.
     pub(crate) raw: bool,
+    /// The field of a file tool that the pattern is tried on, in place of a command.
+    pub(crate) field: Option<FieldOf>,
     /// Must match the same text as well.
     pub(crate) requires: Option<Pattern>,
     /// Must not match it.
@@ -237,6 +241,8 @@ pub(crate) enum Condition {
     Variable(String, Vec<Pattern>),
     /// One of these matches the value of another component's tracker.
     Tracker(String, Vec<Pattern>),
+    /// No such event has happened.
+    Missing(Missing),
     /// Another component's predicate holds; its arguments as JSON.
     Predicate(String, String),
     Not(When),

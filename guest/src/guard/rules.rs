@@ -8,13 +8,17 @@ use std::rc::Rc;
 use toolgate_shell::{Trackers, Value};
 
 use super::branch;
+use super::events;
+use super::fields::FieldOf;
 use super::invocation::Grammars;
+use super::observers::Observer;
 use super::packs::{self, PROGRAMS};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
 use super::rule::{Condition, Exemption, Layer, Problem, Rule, When};
 use crate::call::Action;
+use crate::peers::Provided;
 
 /// The rules of one pack or file.
 #[derive(Debug)]
@@ -33,6 +37,8 @@ pub(crate) struct Part {
     anywhere: Vec<usize>,
     /// Rules that are only a pattern.
     patterns: Vec<usize>,
+    /// Rules on the fields of file tools.
+    fields: Vec<usize>,
     prefilter: OnceCell<Prefilter>,
 }
 
@@ -41,13 +47,16 @@ impl Part {
         let mut rules = std::mem::take(&mut file.rules);
         let (mut by_program, mut anywhere, mut patterns) =
             (HashMap::<String, Vec<usize>>::new(), Vec::new(), Vec::new());
+        let mut fields = Vec::new();
         rules.shrink_to_fit();
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.what.shrink();
             if is_pack {
                 name.clone_into(&mut rule.pack);
             }
-            if rule.is_only_code() {
+            if rule.field.is_some() {
+                fields.push(index);
+            } else if rule.is_only_code() {
                 // Nothing to be tried.
             } else if !rule.is_semantic() {
                 patterns.push(index);
@@ -74,6 +83,7 @@ impl Part {
             by_program,
             anywhere,
             patterns,
+            fields,
             prefilter: OnceCell::new(),
         }
     }
@@ -95,6 +105,10 @@ impl Part {
             self.prefilter.get_or_init(|| Prefilter::new(patterns())).candidates(text)
         };
         candidates.into_iter().filter_map(|at| self.rules.get(*self.patterns.get(at)?))
+    }
+
+    pub(crate) fn field_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.fields.iter().filter_map(|index| self.rules.get(*index))
     }
 
     pub(crate) fn pattern_rules(&self) -> impl Iterator<Item = &Rule> {
@@ -146,10 +160,16 @@ pub struct Guard {
     pub(crate) parts: Vec<Part>,
     pub(crate) grammars: Grammars,
     pub(crate) exemptions: Vec<Exemption>,
+    /// What writes events of the session.
+    pub(crate) observers: Vec<Observer>,
+    /// Whether a rule asks which events there are.
+    pub(crate) asks_for_events: bool,
     /// Names of rules that a comment may lift.
     pub(crate) overrides: Vec<String>,
     /// State that rules ask for besides directory and variables; none if no rule does.
     pub(crate) trackers: Option<Rc<Trackers>>,
+    /// What other components provide.
+    pub(crate) provided: Option<Provided>,
 }
 
 impl Default for Guard {
@@ -168,8 +188,11 @@ impl Guard {
             parts: Vec::new(),
             grammars: Grammars::default(),
             exemptions: Vec::new(),
+            observers: Vec::new(),
+            asks_for_events: false,
             overrides: Vec::new(),
             trackers: None,
+            provided: None,
         };
         let mut programs = read("programs", Layer::BuiltIn, PROGRAMS.as_bytes());
         assert!(programs.problems.is_empty(), "the table of programs is wrong: {:?}", programs.problems);
@@ -205,6 +228,48 @@ impl Guard {
     /// Adds the rules of a file and says what of it was left out.
     pub fn load(&mut self, file: &str, layer: Layer, content: &[u8]) -> Vec<Problem> {
         self.add(file, layer, false, read(file, layer, content))
+    }
+
+    /// Lets rules ask for what other components provide. After the files: says what of them asks for what nobody provides.
+    pub fn attach(&mut self, provided: Provided) -> Vec<Problem> {
+        if provided.is_empty() && provided.predicates.is_empty() {
+            return self.unanswered(&[], &[]);
+        }
+        if !provided.is_empty() {
+            self.trackers = Some(Rc::clone(&provided.trackers));
+        }
+        let names: Vec<&str> = provided.trackers.names().collect();
+        let problems = self.unanswered(&names, &provided.predicates);
+        self.provided = Some(provided);
+        problems
+    }
+
+    /// What other components provide.
+    pub fn provided(&self) -> Option<&Provided> {
+        self.provided.as_ref()
+    }
+
+    /// The rules of files that ask for what there is not.
+    fn unanswered(&self, trackers: &[&str], predicates: &[String]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for part in self.parts.iter().filter(|part| !part.is_pack) {
+            for rule in &part.rules {
+                let mut asked = Vec::new();
+                rule.when.iter().for_each(|when| asks_others(when, &mut asked));
+                for (kind, name) in asked {
+                    let there = match kind {
+                        "tracker" => name == branch::TRACKER || trackers.contains(&name),
+                        _ => predicates.iter().any(|known| known == name),
+                    };
+                    if !there {
+                        let message =
+                            format!("no plugin provides the {kind} {name}, so it is unknown for every command");
+                        problems.push(Problem { file: part.name.clone(), line: rule.line, message, whole_file: false });
+                    }
+                }
+            }
+        }
+        problems
     }
 
     /// Keeps places of the gate's own files that the pack `self` does not name, as a user may have them elsewhere.
@@ -272,12 +337,16 @@ impl Guard {
         let (on, off) = std::mem::take(&mut file.packs);
         let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();
         problems.extend(self.choose(&chosen).into_iter().map(problem));
+        let exempts = |one: &Exemption| one.when.as_ref().is_some_and(events::asked_for);
+        self.asks_for_events |= file.exemptions.iter().any(exempts);
         self.exemptions.append(&mut file.exemptions);
+        self.observers.append(&mut file.observers);
         self.overrides.append(&mut file.overrides);
         let part = Part::new(name, layer, is_pack, &mut file);
         if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
             self.trackers.get_or_insert_with(branch::trackers);
         }
+        self.asks_for_events |= part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(events::asked_for));
         self.parts.push(part);
         problems
     }
@@ -285,7 +354,10 @@ impl Guard {
     /// Whether what file tools write decides anything.
     pub fn reads_contents(&self) -> bool {
         let rules = self.active().flat_map(|part| &part.rules);
-        !self.overrides.is_empty() || rules.into_iter().any(|rule| rule.what.content.is_some())
+        !self.overrides.is_empty()
+            || rules
+                .into_iter()
+                .any(|rule| rule.what.content.is_some() || rule.field.as_ref().is_some_and(FieldOf::is_content))
     }
 
     pub(crate) fn active(&self) -> impl Iterator<Item = &Part> {
@@ -341,9 +413,22 @@ impl Guard {
     }
 }
 
+/// The trackers and predicates of other components that conditions ask for.
+fn asks_others<'a>(when: &'a When, asked: &mut Vec<(&'static str, &'a str)>) {
+    for condition in &when.conditions {
+        match condition {
+            Condition::Tracker(name, _) => asked.push(("tracker", name)),
+            Condition::Predicate(name, _) => asked.push(("predicate", name)),
+            Condition::Not(when) => asks_others(when, asked),
+            _ => {}
+        }
+    }
+}
+
 fn asks_for_branch(when: &When) -> bool {
     when.conditions.iter().any(|condition| match condition {
         Condition::Branch(_) => true,
+        Condition::Tracker(name, _) => name == branch::TRACKER,
         Condition::Not(when) => asks_for_branch(when),
         _ => false,
     })

@@ -16,6 +16,8 @@ pub(crate) struct View {
     pub(crate) command: Option<usize>,
     /// It is of that command alone.
     pub(crate) single: bool,
+    /// With the program's folder, if that is left out here.
+    pub(crate) written: Option<String>,
     parts: Vec<Part>,
 }
 
@@ -31,7 +33,7 @@ impl View {
     /// The source as it is.
     pub(crate) fn raw(source: &str) -> Self {
         let part = Part { at: 0..source.len(), span: Span { start: 0, end: source.len() }, verbatim: true };
-        View { text: source.to_owned(), command: None, single: false, parts: vec![part] }
+        View { text: source.to_owned(), parts: vec![part], ..View::default() }
     }
 
     /// One command.
@@ -132,6 +134,10 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
         if !command.assignments.is_empty() && !command.words.is_empty() {
             views.push(View { command: Some(index), single: true, ..View::of(command, source) });
         }
+        if let Some(command) = without_folder(command) {
+            let written = Some(View::of(command.0, source).text);
+            views.push(View { command: Some(index), single: true, written, ..View::of(&command.1, source) });
+        }
     }
     if script.unparsed.is_some() {
         return views;
@@ -148,6 +154,14 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
         }
     }
     views
+}
+
+/// A command that is named with its folder, and the same without: `/usr/bin/git push` is `git push` to a pattern.
+fn without_folder(command: &Command) -> Option<(&Command, Command)> {
+    let (_, name) = command.words.first()?.known()?.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
+    let mut bare = command.clone();
+    bare.words.first_mut()?.value = Value::Known(name.to_owned());
+    Some((command, bare))
 }
 
 /// A command that may run.
@@ -193,6 +207,7 @@ mod tests {
             ("F=/x; rm $F", &["F=/x", "rm /x", "F=/x; rm /x"]),
             ("a && b || c", &["a", "b", "c", "a && b || c"]),
             ("rm {a,b}", &["rm a b"]),
+            ("/bin/r\\m a", &["/bin/rm a", "rm a"]),
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));

@@ -182,19 +182,21 @@ pub(crate) fn find(panes: &[Pane], session: &SessionFacts, world: &mut dyn World
     }
     let usable = |id: &String| panes.iter().any(|pane| pane.id == *id && !pane.of_agent);
     let mut variable = |name: &str| world.variable(name).map_err(Failure::text);
-    if let Some(own) = panes.iter().find(|pane| pane.of_agent)
-        && let Some(saved) = variable(&hook::pane_of(&own.id))?.filter(usable)
-    {
-        // A pane that was shared has a hook.
-        return Ok(variable(&hook::codes_of(&saved))?.map(|_| saved));
-    }
-    let Some(last) = variable(hook::PANE)?.filter(usable) else { return Ok(None) };
-    for other in panes.iter().filter(|pane| !pane.of_agent) {
-        if variable(&hook::pane_of(&other.id))?.as_ref() == Some(&last) {
-            return Ok(None);
+    let own = panes.iter().find(|pane| pane.of_agent).map(|own| hook::pane_of(&own.id));
+    let own = own.map(|name| variable(&name)).transpose()?.flatten().filter(usable);
+    let found = match own {
+        Some(own) => Some(own),
+        None => {
+            let last = variable(hook::PANE)?.filter(usable);
+            let mut others =
+                panes.iter().filter(|pane| !pane.of_agent).map(|other| variable(&hook::pane_of(&other.id)));
+            // Another agent in the session may use it.
+            if others.any(|other| other.is_ok_and(|other| other.is_some() && other == last)) { None } else { last }
         }
-    }
-    Ok(Some(last))
+    };
+    // One that was shared has had a hook; any other is the user's alone.
+    let Some(found) = found else { return Ok(None) };
+    Ok(variable(&hook::codes_of(&found))?.map(|_| found))
 }
 
 /// Whether the shell of a pane waits for a command.
@@ -234,8 +236,8 @@ fn pause(id: &str, world: &mut dyn World) -> Result<(), String> {
 fn prepared(pane: &Pane, session: &SessionFacts, new: bool, world: &mut dyn World) -> Result<Shared, String> {
     let id = pane.id.as_str();
     let shell = Shell::named(&pane.command).ok_or_else(|| format!("{} is neither bash nor zsh", pane.command))?;
-    let (id_, cwd, folder) = (id.to_owned(), session.cwd.clone(), pane.cwd.clone());
-    let mut shared = Shared { id: id_, cwd, folder, shell, ..Shared::default() };
+    let mut shared =
+        Shared { id: id.to_owned(), cwd: session.cwd.clone(), folder: pane.cwd.clone(), shell, ..Shared::default() };
     let known = world.variable(&hook::codes_of(id)).map_err(Failure::text)?;
     let known = known.and_then(|text| Codes::read(&text).last());
     shared.sequence = known.unwrap_or_default();

@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// The call as an agent would make it.
-fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
+pub(crate) fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
     let root = place::project_root(Path::new(cwd)).display().to_string();
     let here = |call: ToolCall| ToolCall { home: place::home(), workspace_root: root.clone(), ..call };
     if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {

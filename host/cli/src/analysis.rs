@@ -12,7 +12,8 @@ use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
 use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
-use crate::{Failure, exit, path_hints, place, show};
+use crate::plugin::loaded;
+use crate::{Failure, exit, gates, path_hints, place, show};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -255,7 +256,10 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
         workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),
         ..Session::in_folder(&defaults.cwd)
     };
-    let granted = Capabilities::denied().files(LocalFiles::new().inline()).log(LocalLog);
+    let files = LocalFiles::new().inline();
+    let loaded = loaded::installed().map_err(|error| software(&error))?;
+    let peers = gates::peers(&loaded, &session, &files);
+    let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| software(&error))?;

@@ -28,11 +28,16 @@ pub(crate) struct Approved {
 }
 
 impl Approved {
-    /// Whether all that speaks against a text which is about to be typed was let through: each of its findings is one of
-    /// the call, with the same words, and none of these counts twice; and it runs nothing but what the call does.
+    /// Whether all that speaks against a text which is about to be typed was let through: it is the call as it is, for a
+    /// shell; or each of its findings is one of the call, with the same words, and none of these counts twice, and it runs
+    /// nothing but what the call does.
     pub(crate) async fn covers(&self, plugin: &Plugin, typed: &ToolCall, verdict: &Verdict) -> bool {
-        let Some(call) = self.call.as_ref().filter(|_| self.has(verdict)) else { return false };
-        commands::within(plugin, typed, call).await
+        let Some(call) = &self.call else { return false };
+        // In quotes for a shell the words that matched are others.
+        if commands::hands_over(plugin, typed, call).await {
+            return true;
+        }
+        self.has(verdict) && commands::within(plugin, typed, call).await
     }
 
     fn has(&self, verdict: &Verdict) -> bool {

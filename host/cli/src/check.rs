@@ -11,12 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
-use toolgate_host::{Action, Decision, Gate, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Action, Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
 use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::place::Standing;
+use crate::plugin::loaded::{self, Loaded};
 use crate::terminal::Terminal;
 use crate::{Failure, exit, place, script, show, survey};
 
@@ -91,12 +92,18 @@ fn bash() -> String {
     "bash".to_owned()
 }
 
+fn installed() -> Result<Vec<Loaded>, Failure> {
+    loaded::installed().map_err(|error| Failure::new(exit::SOFTWARE, error))
+}
+
 /// Gates by project, as each project has its own rules.
 pub(crate) struct Gates<'a> {
     plugin: Plugin,
     rules: Option<&'a Path>,
     packs: &'a Packs,
-    open: HashMap<(String, String), Gate>,
+    /// The installed plugins.
+    loaded: Vec<Loaded>,
+    open: HashMap<(String, String), crate::gates::Gates>,
 }
 
 impl Gates<'_> {
@@ -113,25 +120,27 @@ impl Gates<'_> {
                     .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
-            let standing = Standing { plugin: &self.plugin, cwd, home, root, packs: self.packs, kept: &[] };
+            let (plugin, packs, loaded) = (&self.plugin, self.packs, &self.loaded);
+            let standing = Standing { plugin, cwd, home, root, packs, kept: &[], loaded };
             let opened = if self.rules.is_some() {
                 standing.start(files, None).await?
             } else {
                 standing.open(files, None).await?
             };
-            let (gate, started) = (opened.gate, opened.started);
-            show::diagnostics(&started.diagnostics);
-            let unusable = started.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
+            let opened = standing.gates(opened, None).await;
+            let (gates, diagnostics) = opened.map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+            show::diagnostics(&diagnostics);
+            let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
             if let (true, Some(rules)) = (unusable, self.rules) {
                 return Err(Failure::new(
                     exit::DATA,
                     format!("nothing is judged, as {} cannot be used", rules.display()),
                 ));
             }
-            self.open.insert(key.clone(), gate);
+            self.open.insert(key.clone(), gates);
         }
         match self.open.get(&key) {
-            Some(gate) => Ok(gate.judge(call).await),
+            Some(gates) => Ok(gates.all(call).await.0),
             None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
         }
     }
@@ -148,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
-    let mut gates = Gates { plugin, rules, packs, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let runtime = runtime.map_err(|error| software(&error))?;
     if let Some(path) = &arguments.script {
@@ -168,7 +177,7 @@ pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
     let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let packs = Packs::default();
-    let mut gates = Gates { plugin, rules: None, packs: &packs, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.map_err(|error| software(&error))?.block_on(gates.judge(call))
 }

@@ -3,6 +3,7 @@
 //! What a rule matched is a part of a command: that of `git push --force` is in `git push --force elsewhere`, too. So what
 //! was let through for a call is in force only for a text that runs its commands and no others, in the same
 //! directories. A text may go to a directory first, or stand in quotes for `eval`, as a shell makes of it the same commands.
+//! What is the call's own text, word for word, as the argument of `eval` or `bash -c`, is not looked into.
 
 use serde_json::{Value, json};
 use toolgate_host::capability::{LocalFiles, LocalLog};
@@ -33,6 +34,26 @@ pub(crate) async fn within(plugin: &Plugin, typed: &ToolCall, allowed: &ToolCall
     })
 }
 
+/// Whether a text hands the command of a call, as it is, to one shell in the call's directory, and does nothing else.
+pub(crate) async fn hands_over(plugin: &Plugin, typed: &ToolCall, allowed: &ToolCall) -> bool {
+    let wanted = allowed.command.as_ref().map(|command| bare(&command.value)).filter(|command| !command.is_empty());
+    let (Some(wanted), Ok(commands)) = (wanted, all(plugin, typed).await) else { return false };
+    let mut shells = 0;
+    for command in commands.iter().filter(|command| !command.is_handed) {
+        match &command.hands {
+            Some((text, cwd)) if bare(text) == wanted && *cwd == allowed.cwd => shells += 1,
+            _ if command.goes => {}
+            _ => return false,
+        }
+    }
+    shells == 1
+}
+
+/// A command without what it makes no difference to drop.
+fn bare(command: &str) -> String {
+    command.replace("\r\n", "\n").trim_start().trim_end_matches('\n').to_owned()
+}
+
 /// A command of a text.
 #[derive(Debug)]
 struct Command {
@@ -41,6 +62,12 @@ struct Command {
     written: Option<String>,
     /// Whether it is one that a text may have beside those of the call.
     only_around: bool,
+    /// Whether it only goes to a directory.
+    goes: bool,
+    /// The text that it makes a shell run, and where, if it does nothing else.
+    hands: Option<(String, String)>,
+    /// Whether it is one of such a text.
+    is_handed: bool,
 }
 
 impl PartialEq for Command {
@@ -66,12 +93,22 @@ fn read(command: &Value, text: &str) -> Command {
     let known = of("unknown").as_array().is_some_and(Vec::is_empty);
     let end = |key: &str| usize::try_from(of("span").get(key)?.as_u64()?).ok();
     let written = end("start").zip(end("end")).and_then(|(start, end)| text.get(start..end));
+    let harmless = known && of("effects").as_array().is_some_and(Vec::is_empty);
+    let alone = harmless && of("assignments").is_null() && of("elsewhere").is_null();
+    let args: Vec<String> = serde_json::from_value(of("args")).unwrap_or_default();
+    let (name, via) = (of("name"), of("via"));
+    let handed = match (name.as_str(), args.as_slice()) {
+        (Some("eval"), [text]) => Some(text.clone()),
+        (Some("bash"), [option, text]) if option == "-c" => Some(text.clone()),
+        _ => None,
+    };
     Command {
+        goes: alone && name == "cd",
+        hands: handed.zip(of("cwd").as_str().map(str::to_owned)).filter(|_| alone && via == json!([])),
+        is_handed: matches!(via.get(0).and_then(Value::as_str), Some("eval" | "bash")),
         about: KEYS.iter().map(|key| of(key)).collect(),
         written: (!known).then(|| written.unwrap_or_default().to_owned()),
-        only_around: known
-            && of("effects").as_array().is_some_and(Vec::is_empty)
-            && of("name").as_str().is_some_and(|name| AROUND.contains(&name)),
+        only_around: harmless && name.as_str().is_some_and(|name| AROUND.contains(&name)),
     }
 }
 
@@ -109,6 +146,42 @@ mod tests {
         for (call, typed, cwd, expected) in cases {
             let allowed = ToolCall::shell(call, "/p");
             let found = within(&plugin, &ToolCall::shell(typed, cwd), &allowed).await;
+            assert_eq!(found, expected, "{call} {typed} {cwd}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_may_be_handed_to_a_shell_as_it_is() {
+        let plugin = place::default_plugin().expect("a plugin");
+        // The call in /, what is typed, where, and whether that is it.
+        let cases = [
+            ("rm -rf \"$X\"", "bash -c 'rm -rf \"$X\"'", "/", true),
+            ("rm -rf 'it'", r"bash -c 'rm -rf '\''it'\'''", "/", true),
+            ("rm a\nrm $X\n", r"(eval $'rm a\nrm $X')", "/", true),
+            ("rm $X", "cd '/' && bash -c 'rm $X'", "/tmp", true),
+            ("rm $X", "bash -c 'rm $X'", "/tmp", false),
+            ("rm $X", "cd /tmp && bash -c 'rm $X'", "/", false),
+            ("rm $X", "cd $Y && bash -c 'rm $X'", "/", false),
+            ("rm $X", "bash -c 'rm $X'; bash -c 'rm $X'", "/", false),
+            ("rm $X", "eval 'ls'; bash -c 'rm $X'", "/", false),
+            ("rm $X", "cd \"$(rm y)\"; bash -c 'rm $X'", "/", false),
+            ("rm $X", "bash -c 'rm $X' > x", "/", false),
+            ("rm $X", "Y=1 bash -c 'rm $X'", "/", false),
+            ("rm $X", "Y=1; bash -c 'rm $X'", "/", false),
+            ("rm $X", "bash -c 'rm $X' x", "/", false),
+            ("rm $X", "bash -lc 'rm $X'", "/", false),
+            ("rm $X", "bash -c 'rm $X; ls'", "/", false),
+            ("rm $X", "ls; bash -c 'rm $X'", "/", false),
+            ("rm $X", "sudo bash -c 'rm $X'", "/", false),
+            ("rm $X", "ssh host bash -c 'rm $X'", "/", false),
+            ("rm $X", "bash() { ls; }; bash -c 'rm $X'", "/", false),
+            ("rm $X", "alias bash=ls; bash -c 'rm $X'", "/", false),
+            ("rm $X", "if true; then", "/", false),
+            ("", "bash -c ''", "/", false),
+        ];
+        for (call, typed, cwd, expected) in cases {
+            let allowed = ToolCall::shell(call, "/");
+            let found = hands_over(&plugin, &ToolCall::shell(typed, cwd), &allowed).await;
             assert_eq!(found, expected, "{call} {typed} {cwd}");
         }
     }

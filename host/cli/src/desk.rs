@@ -15,7 +15,7 @@ use crate::plugins::Plugins;
 use crate::serve::Frames;
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, fired, path_hints, place, session, show};
+use crate::{ancestry, events, fired, path_hints, place, session, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -96,7 +96,14 @@ impl Desk<'_> {
         if let (true, Some(root)) = (scene.guessed, session::load(self.agent.name(), &scene).root) {
             scene.root = root;
         }
+        if let Happening::Result { result, .. } = happening {
+            // First, as what follows may take its time.
+            events::witness(self.agent, &scene, result, matches!(self.judge, Judge::ForOne)).await;
+        }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
+        if let (Happening::Turn(_), true) = (happening, texts.is_empty()) {
+            session::keep(self.agent.name(), &scene, |kept| kept.events.next_turn());
+        }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
         self.agent.encode(moment, &answer, None)
     }
@@ -135,10 +142,16 @@ impl Desk<'_> {
             call.workspace_root.clone_from(&root);
             scene.root = root;
         }
+        // Without a name nothing is known of the session.
+        let events = kept.events.json().filter(|_| !scene.session.is_empty() && !kept.unread);
+        if let Some(events) = events {
+            note(&mut call, "events", events);
+        }
         if let Some(memory) = &kept.memory {
             note(&mut call, "memory", memory.clone());
         }
-        if !self.plugins.is_empty() {
+        let hinted = self.plugins.any();
+        if hinted {
             hint(&mut call).await;
         }
         let question = self.question(scene, Some(call));
@@ -163,7 +176,7 @@ impl Desk<'_> {
             (_, true) => Decided { verdict: Verdict::pass(), warnings: Vec::new() },
             _ => {
                 remember(&verdict);
-                if self.plugins.is_empty() {
+                if !hinted {
                     hint(&mut call).await;
                 }
                 let policy = self.policy(asks);
@@ -227,7 +240,7 @@ impl Desk<'_> {
         let mut policy = Policy::new()
             .circumstances(place::circumstances(self.agent.name(), plugin.as_ref()))
             .agent_asks(asks == Asks::Agent)
-            .rewrites(self.plugins.rewrite);
+            .rewrites(self.plugins.rewrite());
         match &self.user {
             User::Nobody => {}
             User::Shim(frames) => {

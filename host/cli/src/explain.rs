@@ -14,6 +14,7 @@ use toolgate_host::{excerpt, plain};
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
 use crate::place::Standing;
+use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, LINE, RED, YELLOW, list};
 use crate::source::Lines;
 use crate::{Failure, analysis, exit, place, rules, show};
@@ -61,14 +62,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let files = place::rule_files(&[Path::new(&root), Path::new(&cwd)]);
     let files = files.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
-    let standing =
-        Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &arguments.packs, kept: &[] };
+    let loaded = loaded::installed().map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+    let standing = Standing {
+        plugin: &plugin,
+        cwd: &cwd,
+        home: home.as_deref(),
+        root: &root,
+        packs: &arguments.packs,
+        kept: &[],
+        loaded: &loaded,
+    };
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     let answer = runtime.map_err(|error| software(&error))?.block_on(async {
         let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
-        let answer = standing.analysis(opened.files).explain(&request.to_string()).await;
+        let answer = standing.analysis(&opened).explain(&request.to_string()).await;
         answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))
     })?;
     rules::print(|mut out| {

@@ -1,20 +1,22 @@
 //! `toolgate inspect`: what a component is and asks for, before any of it runs.
 
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use toolgate_host::{Description, Engine, Plugin, plain};
+use serde_json::json;
+use toolgate_host::{Capability, Description, plain};
 
-use crate::{Failure, exit, place, show};
-
-/// Largest component that is read. JavaScript guests carry an engine of eight megabytes.
-const COMPONENT: u64 = 256 << 20;
+use crate::plugin::grants;
+use crate::plugin::source::Source;
+use crate::plugin::store::Installed;
+use crate::show::DIM;
+use crate::{Failure, exit, place, rules};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A component's file [default: the guard that is built in]
+    /// A component's file, or a plugin's folder [default: the guard that is built in]
     component: Option<PathBuf>,
 
     /// Print JSON
@@ -23,42 +25,42 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
-    let plugin = match &arguments.component {
-        None => place::default_plugin().map_err(|error| software(&error))?,
-        Some(path) => {
-            let shown = path.display();
-            let found = std::fs::metadata(path);
-            let found = found.map_err(|error| Failure::new(exit::NO_INPUT, format!("{shown}: {error}")))?;
-            if !found.is_file() || found.len() > COMPONENT {
-                return Err(Failure::new(
-                    exit::DATA,
-                    format!("{shown} is not a file of at most {} MiB", COMPONENT >> 20),
-                ));
-            }
-            let bytes =
-                std::fs::read(path).map_err(|error| Failure::new(exit::NO_INPUT, format!("{shown}: {error}")))?;
-            if std::io::stderr().is_terminal() {
-                show::complain(&format!("compiling {shown}"));
-            }
-            let engine = Engine::new().map_err(|error| software(&error))?;
-            let name = path.file_stem().map_or_else(|| shown.to_string(), |name| name.to_string_lossy().into_owned());
-            Plugin::compile(&engine, &name, &bytes).map_err(|error| Failure::new(exit::DATA, error.to_string()))?
+    match &arguments.component {
+        None => {
+            let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+            show(plugin.description(), None, arguments.json)
         }
-    };
-    let description = plugin.description();
-    let mut out = anstream::stdout();
-    let written = if arguments.json {
-        let text = serde_json::to_string(description).map_err(|error| software(&error))?;
-        writeln!(out, "{text}")
-    } else {
-        table(&mut out, description)
-    };
-    written.map_err(|error| Failure::new(exit::IO, format!("standard output: {error}")))?;
-    Ok(ExitCode::SUCCESS)
+        Some(path) => file(path, arguments.json),
+    }
 }
 
-fn table(out: &mut impl Write, description: &Description) -> std::io::Result<()> {
+/// A component that need not be installed.
+pub(crate) fn file(path: &Path, json: bool) -> Result<ExitCode, Failure> {
+    let source = Source::find(path)?;
+    show(source.compile(&source.name)?.description(), None, json)
+}
+
+/// What a component is, and what it may do if it is installed.
+pub(crate) fn show(description: &Description, installed: Option<&Installed>, json: bool) -> Result<ExitCode, Failure> {
+    if json {
+        let software = |error: serde_json::Error| Failure::new(exit::SOFTWARE, error.to_string());
+        let mut text = serde_json::to_value(description).map_err(software)?;
+        if let Some(one) = installed {
+            (text["granted"], text["source"], text["held"]) =
+                (json!(one.granted), json!(one.version.source), json!(one.held));
+        }
+        return rules::print(|out| writeln!(out, "{text}"));
+    }
+    rules::print(|out| {
+        table(out, description)?;
+        installed.map_or(Ok(()), |one| {
+            writeln!(out, "  installed from {}", plain(&one.version.source.display().to_string()))?;
+            grants(out, one)
+        })
+    })
+}
+
+fn table(out: &mut dyn Write, description: &Description) -> std::io::Result<()> {
     writeln!(out, "{}", plain(&description.name))?;
     let rows = [("component", &description.component), ("machine code", &description.precompiled)];
     for (name, measure) in rows {
@@ -70,7 +72,8 @@ fn table(out: &mut impl Write, description: &Description) -> std::io::Result<()>
     }
     writeln!(out, "  asks for")?;
     for import in &description.imports {
-        writeln!(out, "    {}", plain(&import.name))?;
+        let about = Capability::of_import(&import.name).map(|one| format!("  {DIM}{}{DIM:#}", one.describe()));
+        writeln!(out, "    {}{}", plain(&import.name), about.unwrap_or_default())?;
     }
     Ok(())
 }

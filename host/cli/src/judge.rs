@@ -7,12 +7,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::decide::strictest;
-use toolgate_host::{Decision, Diagnostic, Gate, Plugin, ToolCall, Verdict};
+use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
-use crate::agent::{OTHER_CWD, Scene};
+use crate::agent::Scene;
+use crate::gates::Gates;
 use crate::packs::Packs;
-use crate::place::{self, Opened, Standing};
+use crate::place::{self, Standing};
 use crate::plugins::Plugins;
 use crate::serve::{Frames, resident};
 
@@ -100,50 +100,33 @@ pub(crate) async fn here(
     };
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
-    let standing = Standing { plugin, cwd, home: home.as_deref(), root: &scene.root, packs, kept: plugins.files() };
+    let loaded = plugins.load()?;
+    let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
+    let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded };
     let before = Instant::now();
-    let Opened { gate, started, .. } = standing.open(files, frames).await.map_err(|failure| failure.message)?;
-    let mut gates: Vec<Gate> = Vec::new();
-    for plugin in plugins.load()?.into_iter().filter(Plugin::has_gate) {
-        let gate = Gate::new(plugin, standing.session(), Plugins::granted()).rewriting(plugins.rewrite);
-        gate.start().await.map_err(|error| error.to_string())?;
-        gates.push(gate);
-    }
+    let opened = standing.open(files, frames).await.map_err(|failure| failure.message)?;
+    let (gates, diagnostics) = standing.gates(opened, frames).await?;
     let (verdict, memory) = match call {
-        Some(call) => rewritten(&gate, &gates, call, question).await,
+        Some(call) => rewritten(&gates, call, question).await,
         None => (Verdict::pass(), None),
     };
     let took = before.elapsed();
     if life == Life::Call {
-        std::mem::forget((gate, gates));
+        std::mem::forget(gates);
     }
-    Ok(Judged { verdict, diagnostics: started.diagnostics, memory, took })
+    Ok(Judged { verdict, diagnostics, memory, took })
 }
 
-/// What all gates say of a call, the guard first.
-async fn all(guard: &Gate, gates: &[Gate], call: &ToolCall) -> (Verdict, Option<String>) {
-    let (first, memory) = guard.judge_and_remember(call).await;
-    let mut verdicts = vec![first];
-    let context: serde_json::Value = serde_json::from_str(&call.context).unwrap_or_default();
-    if let Some(cwd) = context.get(OTHER_CWD).and_then(serde_json::Value::as_str) {
-        verdicts.push(guard.judge(&ToolCall { cwd: cwd.to_owned(), ..call.clone() }).await);
-    }
-    for gate in gates {
-        verdicts.push(gate.judge(call).await);
-    }
-    (strictest(verdicts), memory)
-}
-
-/// The same, where what a component makes of a call is judged by all of them again.
-async fn rewritten(guard: &Gate, gates: &[Gate], call: &ToolCall, question: &Question) -> (Verdict, Option<String>) {
-    let (verdict, memory) = all(guard, gates, call).await;
+/// What all of them say of a call, where what a component makes of it is judged by all of them again.
+async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question) -> (Verdict, Option<String>) {
+    let (verdict, memory) = gates.all(call).await;
     let Decision::Rewrite(input) = &verdict.decision else { return (verdict, memory) };
     let refused = |why: String| (Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")), None);
     let new = match again(call, input, question) {
         Ok(new) => new,
         Err(why) => return refused(format!("cannot be read any more: {why}")),
     };
-    let (second, memory) = all(guard, gates, &new).await;
+    let (second, memory) = gates.all(&new).await;
     match second.decision {
         Decision::Pass => (verdict, memory),
         Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),

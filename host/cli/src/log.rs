@@ -56,7 +56,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "GLOB")]
     rule: Option<String>,
 
-    /// Only what became of it: blocked, asked, confirmed, denied, allowed-once, overridden
+    /// Only what became of it: blocked, asked, confirmed, denied, allowed-once, overridden, rewritten,
+    /// not-granted
     #[arg(long, value_name = "ACTION", value_parser = outcome)]
     action: Vec<Outcome>,
 
@@ -209,7 +210,7 @@ fn one(out: &mut impl Write, entry: &Entry, zone: &TimeZone) -> std::io::Result<
 
 fn style(action: Outcome) -> Style {
     match action {
-        Outcome::Blocked | Outcome::Denied => RED,
+        Outcome::Blocked | Outcome::Denied | Outcome::NotGranted => RED,
         Outcome::Asked | Outcome::Rewritten => YELLOW,
         Outcome::Confirmed | Outcome::AllowedOnce | Outcome::Overridden => GREEN,
     }

@@ -13,6 +13,7 @@
 //! | `desk` | from an agent's event to its answer |
 //! | `explain` | how a command is read and judged |
 //! | `fired` | when an agent's hook was last called |
+//! | `gates` | everyone who judges a call |
 //! | `history` | the history files of shells |
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
@@ -27,7 +28,8 @@
 //! | `path_hints` | the paths that a call is about |
 //! | `person` | a person at a terminal of their own |
 //! | `place` | where things are: rule files, the log, permissions |
-//! | `plugins` | components beside the guard |
+//! | `plugin` | components that others wrote: installed, granted, tested |
+//! | `plugins` | what is in force beside the guard |
 //! | `rules` | rule files and the rules in force |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
@@ -50,8 +52,10 @@ mod check;
 mod columns;
 mod commands;
 mod desk;
+mod events;
 mod explain;
 mod fired;
+mod gates;
 mod history;
 mod hook;
 mod inspect;
@@ -66,6 +70,7 @@ mod packs;
 mod path_hints;
 mod person;
 mod place;
+mod plugin;
 mod plugins;
 mod rules;
 mod script;
@@ -144,6 +149,8 @@ enum Command {
     Allow(allow::Arguments),
     /// Show what was blocked, asked, confirmed, denied and overridden
     Log(log::Arguments),
+    /// Add plugins, list them and say what they may do; test one, or start one of your own
+    Plugin(plugin::Arguments),
     /// Show what a component exports, asks for, and its digests
     Inspect(inspect::Arguments),
     /// Show every command that a shell text runs, with its directory, effects and what is not known
@@ -192,6 +199,7 @@ fn main() -> ExitCode {
         Command::Lens(arguments) => lens::run(&arguments),
         Command::Allow(arguments) => allow::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
+        Command::Plugin(arguments) => plugin::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
         Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),

@@ -4,14 +4,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use toolgate_host::audit::{AuditFile, Circumstances};
-use toolgate_host::capability::{LocalClock, LocalFiles, LocalHead, LocalLog};
+use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalHead, LocalLog};
 use toolgate_host::grants::Grants;
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
-    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Plugin, Session, Started, state_folder,
+    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Started, state_folder,
 };
 
+use crate::gates::{self, Gates};
 use crate::packs::Packs;
+use crate::plugin::live;
+use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
 
@@ -94,7 +97,8 @@ fn own(kept: &[PathBuf]) -> Vec<String> {
     let state = state_folder(home().map(PathBuf::from).as_deref());
     let sockets = crate::serve::resident::folder();
     let named = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten();
-    let named: Vec<PathBuf> = named.chain(kept.iter().cloned()).chain(crate::install::moved()).collect();
+    let named: Vec<PathBuf> =
+        named.chain(kept.iter().cloned()).chain(live::files()).chain(crate::install::moved()).collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
     all.sort();
@@ -118,8 +122,9 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
 }
 
 /// What a component may reach here.
-pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>) -> Capabilities {
+pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
     let granted = Capabilities::denied().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog);
+    let granted = granted.extensions(peers.clone());
     match frames {
         Some(frames) => granted.ui(frames.clone()),
         // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
@@ -137,6 +142,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) packs: &'a Packs,
     /// Other files that nobody may change: components that judge as well.
     pub(crate) kept: &'a [PathBuf],
+    /// The plugins beside the guard.
+    pub(crate) loaded: &'a [Loaded],
 }
 
 /// A gate that was started.
@@ -145,6 +152,8 @@ pub(crate) struct Opened {
     pub(crate) started: Started,
     /// The rules that are in force: of a file that cannot be used, those that it had before.
     pub(crate) files: LocalFiles,
+    /// The trackers and predicates that its rules ask.
+    peers: Peers,
 }
 
 impl Standing<'_> {
@@ -157,17 +166,34 @@ impl Standing<'_> {
         }
     }
 
-    /// Answers about these rules and no others.
-    pub(crate) fn analysis(&self, files: LocalFiles) -> Analysis {
-        Analysis::new(self.plugin.clone(), self.session(), granted(files, None))
+    /// Answers about the rules of a gate and no others.
+    pub(crate) fn analysis(&self, of: &Opened) -> Analysis {
+        Analysis::new(self.plugin.clone(), self.session(), granted(of.files.clone(), None, &of.peers))
+    }
+
+    /// Everyone who judges calls here.
+    ///
+    /// # Errors
+    /// If a plugin does not start: what it would have said of a call is not known then.
+    pub(crate) async fn gates(&self, of: Opened, frames: Option<&Frames>) -> Result<(Gates, Vec<Diagnostic>), String> {
+        let analysis = self.analysis(&of);
+        let Opened { gate, started, files, peers } = of;
+        let other = |one: &Loaded| {
+            let may = one.may(granted(files.clone(), frames, &peers).git(LocalGit));
+            Gate::new(one.plugin.clone(), self.session(), may).rewriting(one.granted.rewrite)
+        };
+        let mut diagnostics = started.diagnostics;
+        let gates = Gates::new(gate, analysis, self.loaded, other, &mut diagnostics).await?;
+        Ok((gates, diagnostics))
     }
 
     /// A gate with these rules and no others.
     pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
-        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames));
+        let peers = gates::peers(self.loaded, &self.session(), &files);
+        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames, &peers));
         let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
-        Ok(Opened { gate, started, files })
+        Ok(Opened { gate, started, files, peers })
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
@@ -222,7 +248,7 @@ impl Standing<'_> {
                 None => "; its rules are not in force".to_owned(),
             };
         }
-        let (gate, files, status) = match second {
+        let (gate, files, peers, status) = match second {
             Some(second) => {
                 for mut diagnostic in second.started.diagnostics {
                     let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
@@ -231,11 +257,11 @@ impl Standing<'_> {
                         diagnostics.push(diagnostic);
                     }
                 }
-                (second.gate, second.files, second.started.status)
+                (second.gate, second.files, second.peers, second.started.status)
             }
-            None => (first.gate, first.files, first.started.status),
+            None => (first.gate, first.files, first.peers, first.started.status),
         };
-        Ok(Opened { gate, started: Started { status, diagnostics }, files })
+        Ok(Opened { gate, started: Started { status, diagnostics }, files, peers })
     }
 }
 

@@ -1,33 +1,51 @@
-//! `--plugin`: components that judge and look at results beside the guard.
+//! What is in force beside the guard: the plugins that are installed, and those that a command line names.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use toolgate_host::capability::{LocalClock, LocalLog};
-use toolgate_host::{Capabilities, Engine, Plugin};
+use toolgate_host::{Capability, Granted};
 
-/// The components that a command line names. They are granted a clock and the log, and nothing else.
+use crate::plugin::live;
+use crate::plugin::loaded::{self, Loaded};
+use crate::plugin::source;
+use crate::plugin::store::{Installed, Store};
+
+/// The components that a command line names. They are granted a clock and the log, and what the command line says.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plugins {
-    /// Let this component judge calls and look at their results, too; may be given several times
+    /// Let this component judge calls and look at their results, too, beside the installed plugins; may be given several
+    /// times
     #[arg(long = "plugin", value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// Let these components rewrite calls; what they make of one is judged again
     #[arg(long, requires = "files")]
-    pub(crate) rewrite: bool,
+    rewrite: bool,
+
+    /// Grant these components more than a clock and the log: files, git, ...
+    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = capability)]
+    grants: Vec<Capability>,
+}
+
+fn capability(name: &str) -> Result<Capability, String> {
+    Capability::named(name).ok_or_else(|| "there is no such capability".to_owned())
 }
 
 impl Plugins {
-    /// Whether there are any.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
-    /// Where they are.
+    /// Where those that the command line names are.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
+    }
+
+    /// Whether there are any at all. Where that is not known it is found out when they are loaded.
+    pub(crate) fn any(&self) -> bool {
+        !self.files.is_empty() || !installed().is_empty()
+    }
+
+    /// Whether one of them may rewrite calls.
+    pub(crate) fn rewrite(&self) -> bool {
+        self.rewrite || installed().iter().any(|one| one.granted.rewrite)
     }
 
     /// As they are given again, wherever that is.
@@ -41,28 +59,52 @@ impl Plugins {
         };
         let mut arguments: Vec<String> = self.files.iter().map(file).collect::<Result<_, _>>()?;
         arguments.extend(self.rewrite.then(|| "--rewrite".to_owned()));
+        let grants: Vec<&str> = self.grants.iter().map(|one| one.name()).collect();
+        arguments.extend((!grants.is_empty()).then(|| format!("--grant={}", grants.join(","))));
         Ok(arguments)
     }
 
-    /// Compiles them.
+    /// All of them, ready for use: the installed ones in the order of their names, then those that the command line names
+    /// in the order given. The order decides nothing but whose reason comes first.
     ///
     /// # Errors
     /// The first that cannot be used: what it would have said of a call is not known then.
-    pub(crate) fn load(&self) -> Result<Vec<Plugin>, String> {
-        if self.is_empty() {
-            return Ok(Vec::new());
+    pub(crate) fn load(&self) -> Result<Vec<Loaded>, String> {
+        let mut all = loaded::installed()?;
+        for file in &self.files {
+            all.push(self.named(file)?);
         }
-        let engine = Engine::new().map_err(|error| error.to_string())?;
-        let load = |file: &PathBuf| {
-            let bytes = std::fs::read(file).map_err(|error| format!("the plugin {}: {error}", file.display()))?;
-            let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            Plugin::compile(&engine, &name, &bytes).map_err(|error| error.to_string())
-        };
-        self.files.iter().map(load).collect()
+        Ok(all)
     }
 
-    /// What they may reach.
-    pub(crate) fn granted() -> Capabilities {
-        Capabilities::denied().clock(LocalClock::default()).log(LocalLog)
+    /// What those that the command line names may do.
+    pub(crate) fn granted(&self) -> Granted {
+        let capabilities = [Capability::Clock, Capability::Log].into_iter().chain(self.grants.iter().copied());
+        Granted { rewrite: self.rewrite, ..Granted::to(capabilities) }
     }
+
+    fn named(&self, file: &Path) -> Result<Loaded, String> {
+        let failed = |error: String| format!("the plugin {}: {error}", file.display());
+        let plugin = match live::current(file) {
+            Some(plugin) => plugin,
+            None => {
+                let bytes = source::component(file).map_err(|failure| failed(failure.message))?;
+                let name = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                loaded::compile(&name, &bytes)?
+            }
+        };
+        let name = &plugin.description().name;
+        let granted = self.granted();
+        Ok(Loaded {
+            key: format!("--plugin {name}:{}", plugin.description().component.sha256),
+            plugin,
+            granted,
+            logged: true,
+        })
+    }
+}
+
+/// What is installed; nothing if that is not known.
+fn installed() -> Vec<Installed> {
+    Store::of_user().and_then(|store| store.list()).unwrap_or_default()
 }

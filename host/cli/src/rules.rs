@@ -14,6 +14,7 @@ use toolgate_host::plain;
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
 use crate::place::Standing;
+use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list};
 use crate::{Failure, analysis, exit, place, show};
 
@@ -178,13 +179,21 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let home = place::home();
     let plugin = place::default_plugin().map_err(|error| software(&error))?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
-    let standing =
-        Standing { plugin: &plugin, cwd: &cwd, home: home.as_deref(), root: &root, packs: &at.packs, kept: &[] };
+    let loaded = loaded::installed().map_err(|error| software(&error))?;
+    let standing = Standing {
+        plugin: &plugin,
+        cwd: &cwd,
+        home: home.as_deref(),
+        root: &root,
+        packs: &at.packs,
+        kept: &[],
+        loaded: &loaded,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.map_err(|error| software(&error))?.block_on(async {
         let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
-        let analysis = standing.analysis(opened.files);
+        let analysis = standing.analysis(&opened);
         let mut answers = Vec::new();
         for question in questions {
             let answer = analysis.rules(&question.to_string()).await;

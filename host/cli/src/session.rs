@@ -14,6 +14,7 @@
 //! A directory that a call names itself (`workdir`, `dir_path`) is in its input, and Codex's in `cwd`. So a payload says
 //! all that is needed of the shell, and files are what is left: these are remembered for every agent alike.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -24,6 +25,7 @@ use toolgate_host::private::PrivateFile;
 use toolgate_host::state_folder;
 
 use crate::agent::Scene;
+use crate::events::Events;
 use crate::place;
 
 /// How long a session is kept that nobody goes on with.
@@ -31,6 +33,9 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Largest memory that is kept, in bytes. The contract has that limit.
 const MEMORY: usize = 256 << 10;
+
+/// The lens of the default component, among those who look at results. A plugin's key has a colon.
+pub(crate) const LENS: &str = "lens";
 
 /// The key that says that a memory is not all: the guard asks before it runs a file then.
 const FORGOTTEN: &str = "forgotten";
@@ -48,8 +53,44 @@ pub(crate) struct Kept {
     pub(crate) root: Option<String>,
     /// What its calls left behind, as the component says it.
     pub(crate) memory: Option<Value>,
-    /// What those who look at results know of it.
-    pub(crate) observer: Option<Value>,
+    /// What those who look at results know of it, by who they are.
+    #[serde(default)]
+    observers: BTreeMap<String, State>,
+    /// What has happened in it.
+    #[serde(default)]
+    pub(crate) events: Events,
+    /// Whether there is something, and it could not be read.
+    #[serde(skip)]
+    pub(crate) unread: bool,
+}
+
+/// What a component has saved, in a form of its own. Nearly always that is a text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum State {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl State {
+    fn new(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => State::Text(text.to_owned()),
+            Err(_) => State::Bytes(bytes.to_vec()),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            State::Text(text) => text.clone().into_bytes(),
+            State::Bytes(bytes) => bytes.clone(),
+        }
+    }
+
+    /// How much of the session's file it takes.
+    fn length(&self) -> usize {
+        serde_json::to_string(self).map_or(usize::MAX, |text| text.len())
+    }
 }
 
 /// The folder of all sessions.
@@ -70,15 +111,18 @@ fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
 /// What is kept of a session; nothing if there is nothing, or nothing that can be used.
 pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
     let read = file(agent, scene).map(|file| file.read());
-    let bytes = match read {
-        Some(Ok(bytes)) => bytes,
-        Some(Err(error)) => {
-            tracing::warn!(%error, "what is kept of the session is not known");
-            None
-        }
-        None => None,
+    let kept = match read {
+        Some(Ok(Some(bytes))) => serde_json::from_slice::<Kept>(&bytes).map_err(|error| error.to_string()),
+        Some(Err(error)) => Err(error.to_string()),
+        Some(Ok(None)) | None => return Kept::default(),
     };
-    let kept = bytes.and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    let kept = match kept {
+        Ok(kept) => Some(kept),
+        Err(error) => {
+            tracing::warn!(error, "what is kept of the session is not known");
+            return Kept { unread: true, ..Kept::default() };
+        }
+    };
     kept.filter(|kept| kept.agent == agent && kept.session == scene.session).unwrap_or_default()
 }
 
@@ -95,13 +139,26 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -
 }
 
 impl Kept {
-    /// Takes over what those who look at results know now, who were told `before`. If that is not what is known any more,
-    /// nothing is taken over, and what is known comes back.
-    pub(crate) fn observe(&mut self, before: Option<&Value>, state: Value) -> Result<(), Option<Value>> {
-        if self.observer.as_ref() != before {
-            return Err(self.observer.clone());
+    /// What one of those who look at results knows.
+    pub(crate) fn observer(&self, who: &str) -> Option<Vec<u8>> {
+        self.observers.get(who).map(State::bytes)
+    }
+
+    /// Takes over what one of those who look at results knows now, who was told `before`. If that is not what is known any
+    /// more, nothing is taken over, and what is known comes back. What is too much is forgotten.
+    pub(crate) fn observe(&mut self, who: &str, before: Option<&[u8]>, state: &[u8]) -> Result<(), Option<Vec<u8>>> {
+        let known = self.observer(who);
+        if known.as_deref() != before {
+            return Err(known);
         }
-        self.observer = Some(state).filter(|state| state.to_string().len() <= MEMORY);
+        self.observers.remove(who);
+        let state = State::new(state);
+        let others: usize = self.observers.iter().filter(|(name, _)| *name != LENS).map(|(_, one)| one.length()).sum();
+        // The lens has room of its own, which no plugin can take away.
+        let room = if who == LENS { MEMORY } else { (MEMORY / 4).min(MEMORY.saturating_sub(others)) };
+        if state.length() <= room {
+            self.observers.insert(who.to_owned(), state);
+        }
         Ok(())
     }
 
@@ -196,5 +253,32 @@ mod tests {
             kept.remember(&text, None);
             assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         }
+    }
+
+    #[test]
+    fn what_observers_know_is_kept_for_each_and_bounded() {
+        let mut kept = Kept::default();
+        let long = vec![b'x'; MEMORY / 4 - 2];
+        let cases: [(&str, &[u8], bool); 9] = [
+            (LENS, &vec![b'x'; MEMORY - 2], true),
+            ("a:1", b"\xff\0", true),
+            ("b:1", &long, true),
+            ("c:1", &long, true),
+            ("d:1", &long, true),
+            ("e:1", &long, false),
+            ("f:1", &vec![b'x'; MEMORY / 4], false),
+            // What is escaped takes more.
+            ("g:1", &[0; 20_000], false),
+            (LENS, &vec![b'x'; MEMORY], false),
+        ];
+        for (who, state, fits) in cases {
+            let before = kept.observer(who);
+            assert_eq!(kept.observe(who, before.as_deref(), state), Ok(()));
+            assert_eq!(kept.observer(who).is_some_and(|known| known == state), fits, "{who} {}", state.len());
+        }
+        assert_eq!(kept.observe("a:1", None, b"new"), Err(Some(b"\xff\0".to_vec())));
+        let text = serde_json::to_vec(&kept).expect("JSON");
+        let again: Kept = serde_json::from_slice(&text).expect("the same");
+        assert_eq!(again, kept);
     }
 }

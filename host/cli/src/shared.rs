@@ -588,7 +588,7 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            place::granted(toolgate_host::capability::LocalFiles::new(), None),
+            place::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");

@@ -1,5 +1,5 @@
 //! What looks at what happens in a session: the lens of the default component, which has changed files checked, and the
-//! components that the command line names.
+//! plugins.
 //!
 //! All of it is advice. Whatever goes wrong here is logged, and the agent goes on as if nothing had looked.
 //!
@@ -19,14 +19,17 @@ use tokio::time::Instant;
 use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
-    Capabilities, Diagnostic, End, Level, Lines, Observer, Plugin, Session, Span, ToolKind, ToolResult, Turn, Update,
+    Analysis, Capabilities, Diagnostic, End, Granted, Level, Lines, LoadError, Observer, Plugin, Session, Span,
+    ToolKind, ToolResult, Turn, Update,
 };
 
 use crate::agent::{Dialect, Scene};
-use crate::lens;
+use crate::events::SessionEvents;
 use crate::place;
+use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::{gates, lens};
 use crate::{session, show};
 
 /// How long a look may take while an agent waits for a hook, which has half a minute for such events.
@@ -83,7 +86,7 @@ impl Happening<'_> {
 /// Who looks.
 #[derive(Clone)]
 pub(crate) enum Watch {
-    /// Nobody but the components that the command line names.
+    /// Nobody but the plugins.
     Plugins,
     /// This process, which ends with its answer.
     Once,
@@ -100,22 +103,162 @@ impl Watch {
         plugins: &Plugins,
         happening: &Happening<'_>,
     ) -> Seen {
-        let end = Instant::now() + LOOK;
-        let mut seen = match self {
-            Watch::Plugins => Seen::default(),
-            _ if !happening.may_change_files() => Seen::default(),
-            // Nothing can be checked in a folder that is not there.
-            _ if !Path::new(&scene.root).is_dir() => Seen::default(),
-            Watch::Once => once(agent, scene, happening).await,
-            Watch::Sessions(sessions) => sessions.saw(agent, scene, happening).await,
+        let first = matches!(happening, Happening::Start(_));
+        let end = Instant::now() + if first { FIRST_LOOK } else { LOOK };
+        let lens = async {
+            match self {
+                Watch::Plugins => Seen::default(),
+                _ if !happening.may_change_files() => Seen::default(),
+                // Nothing can be checked in a folder that is not there.
+                _ if !Path::new(&scene.root).is_dir() => Seen::default(),
+                Watch::Once => match Eye::lens() {
+                    Ok(lens) => once(agent, scene, &lens, happening, end).await,
+                    Err(error) => {
+                        tracing::warn!(%error, "nothing looks at this");
+                        Seen::default()
+                    }
+                },
+                Watch::Sessions(sessions) => sessions.lens.saw(agent, scene, happening).await,
+            }
         };
-        if let Happening::Result { result, .. } = happening {
-            // What was found so far must not get lost with one that hangs.
-            let found = tokio::time::timeout_at(end, others(result, scene, plugins)).await;
-            seen.texts.extend(found.unwrap_or_default());
+        let (mut seen, others) = tokio::join!(lens, self.others(agent, scene, plugins, happening, end));
+        seen.texts.extend(others.texts);
+        seen.diagnostics.extend(others.diagnostics);
+        seen
+    }
+
+    /// What the plugins have to say, one after the other. One that fails or hangs says nothing, and takes no time from the
+    /// others.
+    async fn others(
+        &self,
+        agent: &'static dyn Dialect,
+        scene: &Scene,
+        plugins: &Plugins,
+        happening: &Happening<'_>,
+        end: Instant,
+    ) -> Seen {
+        let loaded = plugins.load().unwrap_or_else(|error| {
+            tracing::warn!(error, "no plugin looks at this");
+            Vec::new()
+        });
+        let result = match happening {
+            Happening::Result { result, .. } => {
+                tokio::time::timeout_at(end, analysed(&loaded, scene, result)).await.unwrap_or_default()
+            }
+            _ => None,
+        };
+        let happening = match (happening, &result) {
+            (Happening::Result { last, .. }, Some(result)) => &Happening::Result { result, last: *last },
+            (happening, _) => happening,
+        };
+        let eyes: Vec<Eye> = loaded.into_iter().filter(|one| one.plugin.has_observer()).map(Eye::plugin).collect();
+        let residents = match self {
+            Watch::Sessions(sessions) => sessions.plugins(&eyes),
+            _ => Vec::new(),
+        };
+        let mut seen = Seen::default();
+        for (at, eye) in eyes.iter().enumerate() {
+            let waiting = u32::try_from(eyes.len() - at).unwrap_or(u32::MAX);
+            let share = Instant::now() + end.saturating_duration_since(Instant::now()) / waiting;
+            let look = async {
+                match residents.get(at) {
+                    Some(resident) => resident.saw(agent, scene, happening).await,
+                    None => once(agent, scene, eye, happening, share).await,
+                }
+            };
+            let Ok(one) = tokio::time::timeout_at(share, look).await else {
+                tracing::warn!(plugin = eye.key, "has not looked in time");
+                continue;
+            };
+            seen.texts.extend(one.texts);
+            seen.diagnostics.extend(one.diagnostics);
         }
         seen
     }
+}
+
+/// A result with what its shell text does. None if no plugin looks at it, or if it has no such text.
+async fn analysed(loaded: &[Loaded], scene: &Scene, result: &ToolResult) -> Option<ToolResult> {
+    if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
+        return None;
+    }
+    let session =
+        Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&result.call.cwd) };
+    let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
+    let reach = place::granted(files.clone(), None, &gates::peers(loaded, &session, &files));
+    let analysis = Analysis::new(place::default_plugin().ok()?, session, reach);
+    let call = gates::analysed(&analysis, &result.call).await;
+    let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
+    Some(ToolResult { call: call.inspect_err(told).ok()?, ..result.clone() })
+}
+
+/// A component that looks.
+#[derive(Clone)]
+struct Eye {
+    plugin: Plugin,
+    /// Who it is, where its state is kept.
+    key: String,
+    /// What it was granted; none for the lens, which has what it needs.
+    granted: Option<Loaded>,
+}
+
+impl Eye {
+    fn lens() -> Result<Self, LoadError> {
+        Ok(Eye::of_lens(place::default_plugin()?))
+    }
+
+    fn of_lens(plugin: Plugin) -> Self {
+        Eye { plugin, key: session::LENS.to_owned(), granted: None }
+    }
+
+    fn plugin(loaded: Loaded) -> Self {
+        Eye { plugin: loaded.plugin.clone(), key: loaded.key.clone(), granted: Some(loaded) }
+    }
+
+    /// What its state is kept under: a newer version takes it over.
+    fn name(&self) -> &str {
+        kept_under(&self.key)
+    }
+
+    fn may(&self) -> Option<&Granted> {
+        self.granted.as_ref().map(|loaded| &loaded.granted)
+    }
+
+    fn is_lens(&self) -> bool {
+        self.granted.is_none()
+    }
+
+    /// Whether there is anything to be kept from one instance to the next.
+    fn remembers(&self) -> bool {
+        self.plugin.description().exports.iter().any(|export| export.contains("/handover@"))
+    }
+
+    /// What it may reach, with what a process that stays adds to it.
+    fn reach(
+        &self,
+        agent: &'static dyn Dialect,
+        scene: &Scene,
+        more: impl FnOnce(Capabilities) -> Capabilities,
+    ) -> Capabilities {
+        let files = match self.is_lens() {
+            true => lens::files(agent.name(), scene),
+            false => place::rule_files(&[Path::new(&scene.root), Path::new(&scene.cwd)]).unwrap_or_default(),
+        };
+        let all = Capabilities::denied().git(LocalGit).log(LocalLog).files(files).clock(LocalClock::default());
+        let all = match lens::daemon(agent.name(), scene) {
+            Some(daemon) => all.daemon(daemon),
+            None => all,
+        };
+        match &self.granted {
+            Some(loaded) => loaded.may(more(all).journal(SessionEvents::new(agent, scene))),
+            None => more(all),
+        }
+    }
+}
+
+/// The part of a plugin's key that its versions share. It ends with a colon, so that no plugin has the name of the lens.
+fn kept_under(key: &str) -> &str {
+    key.rfind(':').and_then(|colon| key.get(..=colon)).unwrap_or(key)
 }
 
 /// What came of a look.
@@ -148,16 +291,6 @@ impl Message for Outbox {
     async fn send(&self, outgoing: Outgoing) -> Answer<()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(outgoing);
         Ok(())
-    }
-}
-
-/// What the lens may reach.
-fn granted(agent: &dyn Dialect, scene: &Scene) -> Capabilities {
-    let granted = Capabilities::denied().git(LocalGit).log(LocalLog);
-    let granted = granted.files(lens::files(agent.name(), scene)).clock(LocalClock::default());
-    match lens::daemon(agent.name(), scene) {
-        Some(daemon) => granted.daemon(daemon),
-        None => granted,
     }
 }
 
@@ -221,22 +354,17 @@ async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> 
     .filter(|text| !text.is_empty())
 }
 
-/// In a process of its own.
-async fn once(agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Seen {
-    let plugin = match place::default_plugin() {
-        Ok(plugin) => plugin,
-        Err(error) => {
-            tracing::warn!(%error, "nothing looks at this");
-            return Seen::default();
-        }
-    };
+/// In a process of its own, until this time.
+async fn once(agent: &'static dyn Dialect, scene: &Scene, eye: &Eye, happening: &Happening<'_>, end: Instant) -> Seen {
     let first = matches!(happening, Happening::Start(_));
-    let known = session::load(agent.name(), scene).observer;
-    let observer = Observer::new(plugin, session(agent, scene, happening.reason()), granted(agent, scene))
-        .with_limits(Limits { call: if first { FIRST_LOOK } else { LOOK }, ..Limits::OBSERVER })
-        .with_state(bytes(known.as_ref()));
+    let known = session::load(agent.name(), scene).observer(eye.name());
+    let reach = eye.reach(agent, scene, |all| all);
+    let observer = Observer::new(eye.plugin.clone(), session(agent, scene, happening.reason()), reach)
+        .with_limits(Limits { call: end.saturating_duration_since(Instant::now()), ..Limits::OBSERVER })
+        .with_state(known.clone().unwrap_or_default());
     let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
-    let kept = matches!(happening, Happening::Over(_)) || keep(agent, scene, &observer, known).await;
+    let over = matches!(happening, Happening::Over(_)) || !eye.remembers();
+    let kept = over || keep(agent, scene, eye.name(), &observer, known).await;
     if !kept && matches!(happening, Happening::Turn(_)) {
         // At the end of the next turn it would be new again, and so at the end of each.
         seen.texts.clear();
@@ -246,23 +374,22 @@ async fn once(agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<
     seen
 }
 
-fn bytes(state: Option<&Value>) -> Vec<u8> {
-    state.map(|state| state.to_string().into_bytes()).unwrap_or_default()
-}
-
 /// Keeps what the observer knows of the session, with what others have found out meanwhile. Whether it is kept.
-async fn keep(agent: &dyn Dialect, scene: &Scene, observer: &Observer, mut known: Option<Value>) -> bool {
+async fn keep(agent: &dyn Dialect, scene: &Scene, who: &str, observer: &Observer, mut known: Option<Vec<u8>>) -> bool {
     for _ in 0..TRIES {
-        let Ok(state) = serde_json::from_slice::<Value>(&observer.save().await) else { return false };
+        let state = observer.save().await;
+        if state.is_empty() {
+            return false;
+        }
         if Some(&state) == known.as_ref() {
             return true;
         }
         let mut meanwhile = Ok(());
-        let kept = session::keep(agent.name(), scene, |kept| meanwhile = kept.observe(known.as_ref(), state));
+        let kept = session::keep(agent.name(), scene, |kept| meanwhile = kept.observe(who, known.as_deref(), &state));
         match meanwhile {
             Ok(()) => return kept,
             Err(other) => {
-                observer.join(&bytes(other.as_ref())).await;
+                observer.join(other.as_deref().unwrap_or_default()).await;
                 known = other;
             }
         }
@@ -270,25 +397,39 @@ async fn keep(agent: &dyn Dialect, scene: &Scene, observer: &Observer, mut known
     false
 }
 
-/// What the components beside the guard add to a result. One that fails adds nothing.
-async fn others(result: &ToolResult, scene: &Scene, plugins: &Plugins) -> Vec<String> {
-    let loaded = plugins.load().unwrap_or_else(|error| {
-        tracing::warn!(error, "the result is not looked at");
-        Vec::new()
-    });
-    let mut added = Vec::new();
-    for plugin in loaded.into_iter().filter(Plugin::has_observer) {
-        let session = Session { workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-        let limits = Limits { call: LOOK, ..Limits::OBSERVER };
-        let observer = Observer::new(plugin, session, Plugins::granted()).with_limits(limits);
-        added.extend(observer.observe(result).await.map(|addition| addition.text).filter(|text| !text.is_empty()));
-    }
-    added
+/// Those of an agent's process who look.
+pub(crate) struct Sessions {
+    lens: Resident,
+    frames: Frames,
+    plugins: Mutex<Vec<Arc<Resident>>>,
 }
 
-/// The sessions of an agent's process.
-pub(crate) struct Sessions {
-    plugin: Plugin,
+impl Sessions {
+    /// The lens of this component, and no plugins yet. Messages go out by these frames.
+    pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
+        Sessions { lens: Resident::new(Eye::of_lens(plugin), frames.clone()), frames, plugins: Mutex::default() }
+    }
+
+    /// Those of these plugins, in the same order. One that is not among them any more, or may do something else now, is
+    /// forgotten.
+    fn plugins(&self, eyes: &[Eye]) -> Vec<Arc<Resident>> {
+        let mut known = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
+        let resident = |eye: &Eye| {
+            let same = |one: &&Arc<Resident>| one.eye.key == eye.key && one.eye.may() == eye.may();
+            let found = known.iter().find(same).cloned();
+            let older = || known.iter().find(|one| one.eye.name() == eye.name());
+            let new = || Resident::new(eye.clone(), self.frames.clone()).after(older().map(Arc::as_ref));
+            found.unwrap_or_else(|| Arc::new(new()))
+        };
+        let now: Vec<Arc<Resident>> = eyes.iter().map(resident).collect();
+        known.clone_from(&now);
+        now
+    }
+}
+
+/// A component in the sessions of an agent's process.
+struct Resident {
+    eye: Eye,
     frames: Frames,
     kept: Mutex<Kept>,
 }
@@ -306,10 +447,20 @@ struct Live {
     outbox: Outbox,
 }
 
-impl Sessions {
-    /// None yet. Messages go out by these frames.
-    pub(crate) fn new(plugin: Plugin, frames: Frames) -> Self {
-        Sessions { plugin, frames, kept: Mutex::default() }
+impl Resident {
+    fn new(eye: Eye, frames: Frames) -> Self {
+        Resident { eye, frames, kept: Mutex::default() }
+    }
+
+    /// The same with what another version of the plugin knows of the sessions.
+    fn after(self, older: Option<&Resident>) -> Self {
+        if let Some(older) = older {
+            let theirs = older.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.asleep.clone_from(&theirs.asleep);
+            kept.asleep.extend(theirs.live.iter().map(|(session, live)| (session.clone(), live.observer.state())));
+        }
+        self
     }
 
     async fn saw(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Seen {
@@ -318,8 +469,9 @@ impl Sessions {
             Happening::Result { .. } => {
                 let outbox = Outbox::default();
                 let session = session(agent, scene, None);
-                let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
-                let observer = Observer::new(self.plugin.clone(), session, granted).with_state(live.observer.state());
+                let more = |all: Capabilities| all.message(outbox.clone()).ui(self.frames.clone());
+                let reach = self.eye.reach(agent, scene, more);
+                let observer = Observer::new(self.eye.plugin.clone(), session, reach).with_state(live.observer.state());
                 let text = tell(&observer, happening).await;
                 self.post(&outbox).await;
                 let learned = observer.save().await;
@@ -372,20 +524,27 @@ impl Sessions {
         live
     }
 
-    fn awake(&self, agent: &dyn Dialect, scene: &Scene, happening: &Happening<'_>, state: Vec<u8>) -> Arc<Live> {
+    fn awake(
+        &self,
+        agent: &'static dyn Dialect,
+        scene: &Scene,
+        happening: &Happening<'_>,
+        state: Vec<u8>,
+    ) -> Arc<Live> {
         let (due, called) = tokio::sync::mpsc::unbounded_channel();
         let outbox = Outbox::default();
-        let granted = granted(agent, scene).message(outbox.clone()).ui(self.frames.clone());
-        let granted = granted.clock(LocalClock::waking(due));
-        let observer = Observer::new(self.plugin.clone(), session(agent, scene, happening.reason()), granted);
+        let more =
+            |all: Capabilities| all.message(outbox.clone()).ui(self.frames.clone()).clock(LocalClock::waking(due));
+        let reach = self.eye.reach(agent, scene, more);
+        let observer = Observer::new(self.eye.plugin.clone(), session(agent, scene, happening.reason()), reach);
         let live = Arc::new(Live { observer: observer.with_state(state), outbox });
-        tokio::spawn(wake(self.plugin.clone(), self.frames.clone(), Arc::downgrade(&live), called));
+        tokio::spawn(wake(self.eye.plugin.clone(), self.frames.clone(), Arc::downgrade(&live), called));
         live
     }
 
     /// Hands the messages of a hook to the agent.
     async fn post(&self, outbox: &Outbox) {
-        post(&self.plugin, &self.frames, outbox).await;
+        post(&self.eye.plugin, &self.frames, outbox).await;
     }
 }
 
@@ -439,4 +598,18 @@ fn drawn(lines: &Lines) -> Value {
         line.iter().map(|span| json!({ "text": span.text, "style": span.style })).collect()
     };
     lines.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_a_plugin_share_their_state_and_nobody_has_that_of_the_lens() {
+        let cases = [("a:1", "a:"), ("a:2", "a:"), ("--plugin a:1", "--plugin a:"), ("lens:1", "lens:")];
+        for (key, expected) in cases {
+            assert_eq!(kept_under(key), expected);
+        }
+        assert_eq!(kept_under(session::LENS), "lens");
+    }
 }

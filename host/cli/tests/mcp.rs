@@ -72,8 +72,13 @@ fn path() -> Option<(&'static str, String)> {
 
 impl Server {
     fn start(scene: &Scene, variables: &[(&str, String)]) -> Self {
+        Self::with(scene, variables, &[])
+    }
+
+    fn with(scene: &Scene, variables: &[(&str, String)], arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .arg("mcp")
+            .args(arguments)
             .current_dir(scene.at("home/project"))
             .env_clear()
             .env("HOME", scene.at("home"))
@@ -90,11 +95,16 @@ impl Server {
     /// One that has been greeted by a client with these capabilities, and its answer.
     fn greeted(scene: &Scene, variables: &[(&str, String)], capabilities: &Value) -> (Self, Value) {
         let mut server = Self::start(scene, variables);
+        let answer = server.greet(capabilities);
+        (server, answer)
+    }
+
+    fn greet(&mut self, capabilities: &Value) -> Value {
         let client = json!({"name": "test", "version": "1"});
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client});
-        let answer = server.ask(json!(0), "initialize", hello);
-        server.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
-        (server, answer)
+        let answer = self.ask(json!(0), "initialize", hello);
+        self.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
+        answer
     }
 
     fn write(&mut self, line: &str) {
@@ -295,4 +305,37 @@ fn a_session_remembers_what_its_calls_left_behind() {
     let names: Vec<String> =
         folder.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
     assert_eq!(names.iter().filter(|name| name.ends_with(".json")).count(), 1, "one session: {names:?}");
+}
+
+#[test]
+fn tools_of_plugins_are_offered_judged_and_run() {
+    let scene = Scene::new();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(std::path::PathBuf::from);
+    let target = target.unwrap_or_else(|| std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"));
+    let module = target.join("wasm32-unknown-unknown/guest/toolgate_test_tracker.wasm");
+    let module = std::fs::read(&module).unwrap_or_else(|error| panic!("{error}; run `just guest`"));
+    scene.write("home/other.wasm", module);
+    let file = scene.at("home/other.wasm").display().to_string();
+    let mut server = Server::with(&scene, &[], &["--plugin", &file]);
+    let hello = server.greet(&json!({}));
+    assert!(hello["result"]["instructions"].as_str().expect("a text").contains("judged"), "{hello}");
+    let listed = server.ask(json!(1), "tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<&Value> = listed.as_array().expect("a list").iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["other_say", "other_no_name"]);
+    // What it is told, whether that is an error, and what comes back.
+    let cases = [
+        (json!({"text": "a"}), false, "told a"),
+        (json!({"text": "a", "command": "rm -rf ~"}), true, "home folder"),
+        (json!({"text": "a", "path": "~/.ssh/id_rsa"}), true, "zeroAccessPaths"),
+        (json!({"text": "refuse"}), true, "it does not want to"),
+        (json!({"text": "trap"}), true, "the component failed"),
+        (json!({"text": "b"}), false, "told b"),
+    ];
+    for (at, (input, is_error, expected)) in cases.into_iter().enumerate() {
+        let answer = server.call(i32::try_from(at).expect("few") + 2, "other_say", input.clone());
+        assert_eq!(answer["result"]["isError"].as_bool().unwrap_or_default(), is_error, "{input}: {answer}");
+        assert!(text(&answer).contains(expected), "{input}: {answer}");
+    }
+    assert_eq!(server.call(99, "say", json!({}))["error"]["code"], -32602);
+    assert_eq!(server.end(), Some(0));
 }

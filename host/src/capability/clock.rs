@@ -8,9 +8,10 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::AbortHandle;
 
-use super::{Answer, Denied, Recording};
+use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::clock::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
 
@@ -28,21 +29,21 @@ pub trait Clock: Send + Sync {
 }
 
 #[async_trait]
-impl Clock for Denied {
+impl<R: Refuse> Clock for R {
     async fn now(&self) -> Answer<u64> {
-        Denied::answer("clock")
+        self.answer(Capability::Clock)
     }
 
     async fn monotonic(&self) -> Answer<u64> {
-        Denied::answer("clock")
+        self.answer(Capability::Clock)
     }
 
     async fn schedule(&self, _id: String, _delay: u64) -> Answer<()> {
-        Denied::answer("clock")
+        self.answer(Capability::Clock)
     }
 
     async fn cancel(&self, _id: String) -> Answer<()> {
-        Denied::answer("clock")
+        self.answer(Capability::Clock)
     }
 }
 

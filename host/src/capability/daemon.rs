@@ -10,8 +10,9 @@ use async_trait::async_trait;
 pub use local::LocalDaemon;
 pub use place::{code_lens_socket, project_hash, windows_pipe};
 
-use super::{Answer, Denied, Recording};
+use super::{Answer, Recording, Refuse};
 use crate::bindings::toolgate::plugin::daemon::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
 
@@ -27,17 +28,17 @@ pub trait Daemon: Send + Sync {
 }
 
 #[async_trait]
-impl Daemon for Denied {
+impl<R: Refuse> Daemon for R {
     async fn ensure(&self) -> Answer<()> {
-        Denied::answer("daemon")
+        self.answer(Capability::Daemon)
     }
 
     async fn request(&self, _method: String, _params: String) -> Answer<String> {
-        Denied::answer("daemon")
+        self.answer(Capability::Daemon)
     }
 
     async fn stop(&self) -> Answer<()> {
-        Denied::answer("daemon")
+        self.answer(Capability::Daemon)
     }
 }
 

@@ -3,6 +3,7 @@
 //! The real one looks and never writes. Configuration it reads only where the host chose; a component names it, it does
 //! not point at it. Scripts it reads wherever a text runs them, as bounded text.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +12,11 @@ use std::time::UNIX_EPOCH;
 use async_trait::async_trait;
 
 use super::apart::apart;
-use super::{Answer, ConfigFile, Denied, FileStat, RealPath, Recording};
+use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::FileKind;
 use crate::bindings::toolgate::plugin::files::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE};
 use crate::state::HostState;
@@ -33,21 +35,21 @@ pub trait Files: Send + Sync {
 }
 
 #[async_trait]
-impl Files for Denied {
+impl<R: Refuse> Files for R {
     async fn stat(&self, _paths: Vec<String>) -> Answer<Vec<Option<FileStat>>> {
-        Denied::answer("files")
+        self.answer(Capability::Files)
     }
 
     async fn resolve(&self, _paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
-        Denied::answer("files")
+        self.answer(Capability::Files)
     }
 
     async fn read_config(&self, _name: String) -> Answer<Vec<ConfigFile>> {
-        Denied::answer("files")
+        self.answer(Capability::Files)
     }
 
     async fn read_script(&self, _path: String) -> Answer<String> {
-        Denied::answer("files")
+        self.answer(Capability::Files)
     }
 }
 
@@ -200,7 +202,7 @@ impl Files for LocalFiles {
     }
 }
 
-fn few(paths: &[String]) -> Answer<()> {
+pub(super) fn few(paths: &[String]) -> Answer<()> {
     if paths.len() > PATHS { Err(CapabilityError::TooLarge(PATHS as u64)) } else { Ok(()) }
 }
 
@@ -219,6 +221,10 @@ fn stat(path: &Path) -> Option<FileStat> {
         // That it may not be looked at does not say that nothing is there.
         Err(_) => return Some(FileStat { kind: FileKind::Hidden, size: 0, modified: 0 }),
     };
+    Some(file_stat(&found))
+}
+
+pub(super) fn file_stat(found: &std::fs::Metadata) -> FileStat {
     let modified = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let kind = match found.file_type() {
         kind if kind.is_symlink() => FileKind::Symlink,
@@ -227,14 +233,14 @@ fn stat(path: &Path) -> Option<FileStat> {
         _ => FileKind::Other,
     };
     let modified = modified.and_then(|time| u64::try_from(time.as_millis()).ok()).unwrap_or(0);
-    Some(FileStat { kind, size: found.len(), modified })
+    FileStat { kind, size: found.len(), modified }
 }
 
 /// The links of the nearest existing ancestor resolved, and the rest appended.
 ///
 /// A path may name a link whose target does not exist: writing there makes the target, so such a link is followed
 /// by hand, as far as the system itself would.
-fn resolve(path: &Path) -> Option<RealPath> {
+pub(super) fn resolve(path: &Path) -> Option<RealPath> {
     const MOST_LINKS: usize = 40;
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -273,22 +279,35 @@ fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
         Err(error) => Err(CapabilityError::Other(error.to_string())),
         // Opening a pipe would wait for whoever writes to it.
         Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
-        Ok(_) => bounded(path, CONFIG_FILE),
+        Ok(_) => File::open(path).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
     };
     Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
 }
 
 fn script(path: &Path) -> Answer<String> {
-    let found = std::fs::metadata(path).map_err(|error| match error.kind() {
+    // Opening a pipe would wait for whoever writes to it.
+    if !std::fs::metadata(path).map_err(missing)?.is_file() {
+        return Err(not_regular());
+    }
+    script_in(&File::open(path).map_err(missing)?)
+}
+
+pub(super) fn missing(error: std::io::Error) -> CapabilityError {
+    match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
             CapabilityError::NotFound(error.to_string())
         }
         _ => CapabilityError::Other(error.to_string()),
-    })?;
-    if !found.is_file() {
-        return Err(CapabilityError::Invalid("it is not a regular file".to_owned()));
     }
-    let content = bounded(path, SCRIPT_FILE)?;
+}
+
+pub(super) fn not_regular() -> CapabilityError {
+    CapabilityError::Invalid("it is not a regular file".to_owned())
+}
+
+/// The text of an open script.
+pub(super) fn script_in(file: &File) -> Answer<String> {
+    let content = bounded(file, SCRIPT_FILE)?;
     // Shells run a script whatever bytes are in it; what is no script at all begins differently.
     let start = content.get(..content.len().min(512)).unwrap_or_default();
     if !content.starts_with(b"#!") && start.contains(&0) {
@@ -297,10 +316,13 @@ fn script(path: &Path) -> Answer<String> {
     Ok(String::from_utf8_lossy(&content).replace('\0', ""))
 }
 
-fn bounded(path: &Path, limit: u64) -> Answer<Vec<u8>> {
+fn other(error: std::io::Error) -> CapabilityError {
+    CapabilityError::Other(error.to_string())
+}
+
+fn bounded(file: &File, limit: u64) -> Answer<Vec<u8>> {
     let mut content = Vec::with_capacity(4_096);
-    let other = |error: std::io::Error| CapabilityError::Other(error.to_string());
-    std::fs::File::open(path).map_err(other)?.take(limit + 1).read_to_end(&mut content).map_err(other)?;
+    file.take(limit + 1).read_to_end(&mut content).map_err(other)?;
     if content.len() as u64 > limit { Err(CapabilityError::TooLarge(limit)) } else { Ok(content) }
 }
 

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use async_trait::async_trait;
 
-use super::{Answer, ChangedFile, Denied, Recording};
+use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::git::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
 
@@ -26,13 +27,13 @@ pub trait Git: Send + Sync {
 }
 
 #[async_trait]
-impl Git for Denied {
+impl<R: Refuse> Git for R {
     async fn changed_files(&self, _folder: String) -> Answer<Vec<ChangedFile>> {
-        Denied::answer("git")
+        self.answer(Capability::Git)
     }
 
     async fn branch(&self, _folder: String) -> Answer<Option<String>> {
-        Denied::answer("git")
+        self.answer(Capability::Git)
     }
 }
 

@@ -4,10 +4,11 @@
 
 use crate::Level;
 use crate::bindings::toolgate::plugin::log::Host;
+use crate::granted::Capability;
 use crate::limits::LOG_MESSAGE;
 use crate::state::HostState;
 
-use super::{Denied, Recording};
+use super::{Recording, Refuse};
 
 /// Writes to the host's log.
 pub trait Log: Send + Sync {
@@ -15,8 +16,10 @@ pub trait Log: Send + Sync {
     fn write(&self, plugin: &str, level: Level, message: &str);
 }
 
-impl Log for Denied {
-    fn write(&self, _plugin: &str, _level: Level, _message: &str) {}
+impl<R: Refuse> Log for R {
+    fn write(&self, _plugin: &str, _level: Level, _message: &str) {
+        self.refused(Capability::Log, "");
+    }
 }
 
 impl<T: Log> Log for Recording<T> {
@@ -44,6 +47,9 @@ impl Log for LocalLog {
 impl Host for HostState {
     async fn write(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
         self.count()?;
+        if !self.may_log() {
+            return Ok(());
+        }
         let mut end = message.len().min(LOG_MESSAGE);
         while !message.is_char_boundary(end) {
             end -= 1;

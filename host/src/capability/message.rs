@@ -2,10 +2,12 @@
 
 use async_trait::async_trait;
 
-use super::{Answer, Denied, Outgoing, Recording};
+use super::{Answer, Outgoing, Recording, Refuse};
 use crate::bindings::toolgate::plugin::message::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
+use crate::text;
 
 /// Writes into the conversation.
 #[async_trait]
@@ -15,9 +17,9 @@ pub trait Message: Send + Sync {
 }
 
 #[async_trait]
-impl Message for Denied {
+impl<R: Refuse> Message for R {
     async fn send(&self, _outgoing: Outgoing) -> Answer<()> {
-        Denied::answer("message")
+        self.answer(Capability::Message)
     }
 }
 
@@ -32,6 +34,7 @@ impl<T: Message> Message for Recording<T> {
 impl Host for HostState {
     async fn send(&mut self, outgoing: Outgoing) -> wasmtime::Result<Answer<()>> {
         let message = self.capabilities.message.clone();
+        let outgoing = Outgoing { kind: text::name(&outgoing.kind), text: text::addition(&outgoing.text), ..outgoing };
         self.host_call(deadline::LOCAL, async move { message.send(outgoing).await }).await
     }
 }

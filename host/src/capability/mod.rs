@@ -16,6 +16,7 @@ mod git;
 mod journal;
 mod log;
 mod message;
+mod narrowed;
 mod terminal;
 mod ui;
 
@@ -34,10 +35,12 @@ pub use git::{Git, LocalGit, LocalHead};
 pub use journal::{Journal, LocalJournal};
 pub use log::{LocalLog, Log};
 pub use message::Message;
+pub(crate) use narrowed::Narrowed;
 pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
 pub use ui::{StderrUi, Ui};
 
 use crate::CapabilityError;
+use crate::granted::Capability;
 
 /// What a capability answers.
 pub type Answer<T> = Result<T, CapabilityError>;
@@ -46,10 +49,24 @@ pub type Answer<T> = Result<T, CapabilityError>;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Denied;
 
-impl Denied {
-    fn answer<T>(capability: &str) -> Answer<T> {
-        tracing::warn!(capability, "denied: not granted");
-        Err(CapabilityError::Denied(format!("{capability} is not granted to this component")))
+impl Refuse for Denied {
+    fn refused(&self, _capability: Capability, _what: &str) {}
+}
+
+/// What refuses every capability, and is told each time.
+pub trait Refuse: Send + Sync {
+    /// A component asked for this. `what` is what of it is refused, empty for all of it.
+    fn refused(&self, capability: Capability, what: &str);
+
+    /// The answer that the component gets.
+    fn answer<T>(&self, capability: Capability) -> Answer<T>
+    where
+        Self: Sized,
+    {
+        let capability_name = capability.name();
+        self.refused(capability, "");
+        tracing::warn!(capability = capability_name, "denied: not granted");
+        Err(CapabilityError::Denied(format!("{capability_name} is not granted to this component")))
     }
 }
 

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Answer, Denied, Pane, Recording, Screen, Wake};
+use super::{Answer, Pane, Recording, Refuse, Screen, Wake};
 use crate::bindings::toolgate::plugin::terminal::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
 
@@ -53,53 +54,53 @@ pub trait Terminal: Send + Sync {
 }
 
 #[async_trait]
-impl Terminal for Denied {
+impl<R: Refuse> Terminal for R {
     async fn session(&self) -> Answer<String> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn panes(&self) -> Answer<Vec<Pane>> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn split(&self, _cwd: String) -> Answer<String> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn send_text(&self, _pane: String, _text: String, _enter: bool) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn paste(&self, _pane: String, _text: String) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn send_keys(&self, _pane: String, _keys: Vec<String>) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn capture(&self, _pane: String, _lines: u32) -> Answer<Screen> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn wait_for(&self, _pane: String, _channel: String, _timeout: u32) -> Answer<Wake> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn watch(&self, _pane: String, _channel: String) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn get_environment(&self, _name: String) -> Answer<Option<String>> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn set_environment(&self, _name: String, _value: String) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 
     async fn close(&self, _pane: String) -> Answer<()> {
-        Denied::answer("terminal")
+        self.answer(Capability::Terminal)
     }
 }
 

@@ -4,12 +4,14 @@ use std::io::Write;
 
 use async_trait::async_trait;
 
-use super::{Answer, Denied, Recording};
+use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
 use crate::Level;
 use crate::bindings::toolgate::plugin::ui::Host;
+use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
+use crate::text;
 
 /// Shows things to the person.
 #[async_trait]
@@ -21,13 +23,13 @@ pub trait Ui: Send + Sync {
 }
 
 #[async_trait]
-impl Ui for Denied {
+impl<R: Refuse> Ui for R {
     async fn set_status(&self, _key: String, _text: Option<String>) -> Answer<()> {
-        Denied::answer("ui")
+        self.answer(Capability::Ui)
     }
 
     async fn notify(&self, _message: String, _level: Level) -> Answer<()> {
-        Denied::answer("ui")
+        self.answer(Capability::Ui)
     }
 }
 
@@ -63,11 +65,13 @@ impl Ui for StderrUi {
 impl Host for HostState {
     async fn set_status(&mut self, key: String, text: Option<String>) -> wasmtime::Result<Answer<()>> {
         let ui = self.capabilities.ui.clone();
+        let (key, text) = (text::name(&key), text.map(|text| text::name(&text)));
         self.host_call(deadline::LOCAL, async move { ui.set_status(key, text).await }).await
     }
 
     async fn notify(&mut self, message: String, level: Level) -> wasmtime::Result<Answer<()>> {
         let ui = self.capabilities.ui.clone();
+        let message = text::sentence(&message);
         self.host_call(deadline::LOCAL, async move { ui.notify(message, level).await }).await
     }
 }

@@ -43,6 +43,12 @@ fn what_is_asked_about_is_typed_once_the_user_agrees() {
         let answer = client.bash(ASKED).unwrap();
         assert_eq!(client.questions.len(), 1, "{:?}", client.questions);
         assert!(answer.exit().is_some_and(|exit| exit != 0), "git runs, and fails: {}", answer.result);
+        // The same where the shell gets it in quotes.
+        for (at, quoted) in [format!("{ASKED} \"$HOME\""), format!("{ASKED}\t'it'")].iter().enumerate() {
+            let answer = client.bash(quoted).unwrap();
+            assert_eq!(client.questions.len(), at + 2, "{:?}", client.questions);
+            assert!(answer.exit().is_some_and(|exit| exit != 0), "git runs, and fails: {}", answer.result);
+        }
         // Another client of the same user shows no questions.
         let mut silent = Client::start(scene.command(&scene.agent).unwrap(), false).unwrap();
         let answer = silent.bash(&format!("{ASKED} other")).unwrap();

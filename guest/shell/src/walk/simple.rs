@@ -106,8 +106,14 @@ impl Walk<'_> {
             command.input = Some(Rc::clone(text));
         }
         command.cwd = self.works_in(&command, before);
-        self.per_command(&mut command, before);
         let mut effects = effect::effects(&command, &state.files);
+        let own = command.cwd.clone();
+        self.per_command(&mut command, before);
+        if command.cwd != own {
+            // Whoever added to the directory's tracker may be wrong, or lie: what it says comes beside what is known.
+            let there = effect::effects(&command, &state.files).into_iter();
+            effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
+        }
         if self.elsewhere {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
@@ -331,7 +337,14 @@ impl Walk<'_> {
     /// Trackers' changes that last.
     fn sequential(&mut self, words: &[Word], state: &mut State) {
         let Some(trackers) = self.trackers else { return };
-        let Some(program) = words.first().and_then(Word::known).map(crate::path::basename) else { return };
+        let Some(program) = words.first().and_then(Word::known).map(crate::path::basename) else {
+            if !words.is_empty() {
+                let cautious = trackers.list().iter().map(|tracker| tracker.cautious);
+                let tracked = state.tracked.iter().zip(cautious);
+                state.tracked = Rc::new(tracked.map(|(value, lost)| value.clone().filter(|_| !lost)).collect());
+            }
+            return;
+        };
         let arguments = words.get(1..).unwrap_or_default();
         let before = state.clone();
         let view = View { state: &before, walk: self };
@@ -347,7 +360,7 @@ impl Walk<'_> {
         let folder = directory.map(|modifier| (modifier.apply)(arguments, before.folders.certain(), &view));
         state.tracked = Rc::new(tracked);
         match folder {
-            Some(Some(folder)) => state.folders = super::Folders::one(absolute(&folder, "/")),
+            Some(Some(folder)) => state.folders = before.folders.or(absolute(&folder, "/")),
             Some(None) => state.folders = super::Folders::unknown(),
             None => {}
         }

@@ -61,6 +61,13 @@ impl Folders {
         self.open || self.stray
     }
 
+    /// These and another one, which some program is said to go to.
+    pub(crate) fn or(&self, folder: String) -> Self {
+        let mut both = Folders { known: false, ..self.clone() };
+        both.add(&Self::one(folder), false);
+        both
+    }
+
     /// Adds those of another state; `unlikely` if it is one that is not gone on with.
     fn add(&mut self, others: &Folders, unlikely: bool) {
         for folder in &others.possible {
@@ -450,7 +457,7 @@ impl State {
             status: Status::Success,
         };
         if let Some(trackers) = &facts.trackers {
-            let initial = trackers.list().iter().map(|tracker| Some(tracker.initial.clone()));
+            let initial = trackers.list().iter().map(|tracker| tracker.initial.clone());
             state.tracked = Rc::new(initial.collect());
         }
         if let Some(cwd) = &facts.cwd {

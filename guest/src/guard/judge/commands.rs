@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use toolgate_shell::{Script, Span, Value};
 
 use super::{Inquiry, NAMED_WORDS, evidence};
-use crate::call::{Evidence, Field};
+use crate::call::{Evidence, Field, Kind};
 use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
@@ -66,25 +66,37 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Whether the surroundings are those of the rule.
-    fn here(&mut self, rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> Result<(), Miss<'static>> {
+    pub(super) fn here(
+        &mut self,
+        rule: &Rule,
+        subject: &Subject<'_>,
+        world: &mut dyn World,
+    ) -> Result<(), Miss<'static>> {
         match &rule.when {
             Some(when) => self.surroundings(subject, world, |surroundings| surroundings.hold(when)),
             None => Ok(()),
         }
     }
 
-    fn surroundings<T>(
+    pub(super) fn surroundings<T>(
         &mut self,
         subject: &Subject<'_>,
         world: &mut dyn World,
         ask: impl FnOnce(&mut Surroundings<'_, '_>) -> T,
     ) -> T {
+        let here = self.witnessed.as_ref().map(|witnessed| witnessed.before(subject.index)).unwrap_or_default();
+        // A patch is no text that runs.
+        let text = self.call.command.as_ref().filter(|_| self.call.kind != Kind::Write);
         ask(&mut Surroundings {
             command: subject.command,
+            source: text.map(|field| field.value.as_str()),
             workspace: &self.call.workspace,
+            home: self.call.home.as_deref(),
             world,
             branches: &mut self.branches,
             trackers: &self.trackers,
+            events: self.call.events.as_ref(),
+            here: &here,
         })
     }
 
@@ -146,13 +158,15 @@ impl<'a> Inquiry<'a> {
                     Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
                 };
                 let command = view.command.unwrap_or(0);
-                let held = confirmed(rule, &view.text).and_then(|()| match subjects.get(command) {
-                    Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
-                        true => self.not_exempt(rule, subject, source, world),
-                        // An exemption is for one command, and not for those beside it.
-                        false => Ok(()),
-                    }),
-                    None => Ok(()),
+                let held = confirmed(rule, &view.text).and_then(|()| not_excepted(rule, view)).and_then(|()| {
+                    match subjects.get(command) {
+                        Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
+                            true => self.not_exempt(rule, subject, source, world),
+                            // An exemption is for one command, and not for those beside it.
+                            false => Ok(()),
+                        }),
+                        None => Ok(()),
+                    }
                 });
                 if let Err(miss) = held {
                     self.consider(&rule.name, view.command, Some(&miss));
@@ -176,6 +190,12 @@ impl<'a> Inquiry<'a> {
             }
         }
     }
+}
+
+/// Whether what excepts a rule from a command does not match it with its program's folder.
+fn not_excepted(rule: &Rule, view: &View) -> Result<(), Miss<'static>> {
+    let (Some(text), Some(unless)) = (&view.written, &rule.unless) else { return Ok(()) };
+    if matches!(unless.find(text), Tried::Found(_)) { Err(Miss::Unless) } else { Ok(()) }
 }
 
 /// A rule's reason, what it is about here, and what would be fine.

@@ -61,6 +61,7 @@ impl Dialect for Claude {
                 // A command that fails has its exit code in a sentence.
                 let code = failed.and_then(Value::as_str).and_then(|text| text.strip_prefix("Exit code "));
                 let code = code.and_then(|text| text.split_whitespace().next()?.parse().ok());
+                let code = code.or_else(|| ended_well(payload.value.get("tool_response")?).then_some(0));
                 let output = failed.or_else(|| payload.value.get("tool_response")).unwrap_or(&Value::Null);
                 About::Result(Box::new(result(made()?, output, failed.is_some(), code)))
             }
@@ -98,6 +99,15 @@ impl Dialect for Claude {
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
     }
+}
+
+/// Whether a result says that a command has ended with 0: not one that goes on in the background, and not one whose other
+/// exit code is taken for a success.
+fn ended_well(response: &Value) -> bool {
+    let said = |key: &str| response.get(key).is_some_and(|value| !value.is_null());
+    response.get("interrupted") == Some(&Value::Bool(false))
+        && !said("backgroundTaskId")
+        && !said("returnCodeInterpretation")
 }
 
 fn moment(name: &str) -> Moment {

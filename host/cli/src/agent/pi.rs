@@ -61,7 +61,10 @@ impl Dialect for Pi {
                 let parts = about.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
                 let failed = about.get("isError") == Some(&Value::Bool(true));
-                About::Result(Box::new(result(tool("input")?, &texts.join("\n").into(), failed, None)))
+                let made = tool("input")?;
+                // Its shell fails with any other exit code.
+                let code = (!failed && made.kind == ToolKind::Shell).then_some(0);
+                About::Result(Box::new(result(made, &texts.join("\n").into(), failed, code)))
             }
             "tool_execution_update" => About::Update(Box::new(Update {
                 call: ids.0.to_owned(),

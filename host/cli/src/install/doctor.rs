@@ -23,7 +23,7 @@
 //! | An answer with a field too many, without a reason, in another agent's words, not JSON, late or none | Codex; all | `denies` |
 //! | A word where nothing was to be said: `allow` skips the user's own prompts | all | `passes` |
 //!
-//! Behind the agents stands the shared terminal, see `terminal`.
+//! Behind the agents stand the shared terminal, see `terminal`, and the installed plugins, see `plugins`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -34,6 +34,7 @@ use toolgate_host::plain;
 
 use super::file::File;
 use super::hooks::{self, Entry};
+use super::plugins;
 use super::probe::{self, Chain};
 use super::program::{self, Standing};
 use super::shims;
@@ -60,7 +61,8 @@ Two trial calls go through the command that stands in the agent's configuration:
 `true`. They are judged and not run.
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
-\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}}.
+\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \
+\"plugins\": {\"checks\"}}.
 
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
@@ -148,15 +150,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         reports.retain(|report| report.found || report.installed);
     }
     let terminal = terminal::checks(arguments.agent.map(Agent::known));
-    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal);
+    let plugins = plugins::checks();
+    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins);
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
         let version = env!("CARGO_PKG_VERSION");
         let agents: Vec<Value> = reports.iter().map(json).collect();
-        let terminal = json!({ "checks": json_of(&terminal) });
+        let (terminal, plugins) = (json!({ "checks": json_of(&terminal) }), json!({ "checks": json_of(&plugins) }));
         let answer = json!({
             "schema": 1, "program": program, "version": version, "ok": !to_do, "agents": agents, "terminal": terminal,
+            "plugins": plugins,
         });
         rules::print(|out| writeln!(out, "{answer}"))?;
     } else {
@@ -165,7 +169,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 writeln!(out, "no agent is found here")?;
             }
             reports.iter().try_for_each(|report| show(out, report.known.title, &report.checks))?;
-            show(out, "Shared terminal", &terminal)
+            show(out, "Shared terminal", &terminal)?;
+            show(out, "Plugins", &plugins)
         })?;
     }
     Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })

@@ -5,6 +5,7 @@
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `file` | changing a file so that nothing is lost |
 //! | `hooks` | agents with entries in a JSON file |
+//! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
 //! | `program` | where the program is, and which commands are it |
 //! | `shims` | agents that load a file of ours |
@@ -15,6 +16,7 @@
 mod doctor;
 mod file;
 mod hooks;
+mod plugins;
 mod probe;
 mod program;
 mod shims;

@@ -18,6 +18,7 @@ use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;
 use super::mailbox::Mailbox;
+use super::offers::Offers;
 use crate::agent::mcp::{Mcp, payload};
 use crate::agent::{Dialect, Scene};
 use crate::desk::{Desk, User};
@@ -38,6 +39,9 @@ const DETAILS: &str = "toolgate";
 const OFFERED: &str = "The shell commands of these tools run in a terminal that the user sees and can type into. Each is \
                        judged by Toolgate first; a call that is blocked says why.";
 
+/// What is said of the tools of plugins alone.
+const JUDGED: &str = "Each call of these tools is judged by Toolgate first; one that is blocked says why.";
+
 /// What is said where there are none.
 const NONE: &str = "There are no tools here: the agent does not run inside tmux, so that there is no terminal to share. \
                     The user has to start it in a tmux session.";
@@ -54,6 +58,7 @@ pub(crate) struct SessionOf {
     scene: Scene,
     /// None outside tmux.
     shared: Option<Arc<Shared>>,
+    offers: Offers,
     mailbox: Mailbox,
 }
 
@@ -77,8 +82,10 @@ impl Server {
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
         let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
+        let loaded = plugins.load().map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+        let offers = Offers::of(&loaded, &scene).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
-        Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, mailbox })))
+        Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, offers, mailbox })))
     }
 
     /// What the server has to end with.
@@ -101,18 +108,20 @@ impl SessionOf {
     }
 
     /// The tools that are offered.
-    async fn tools(&self) -> Result<&[ProvidedTool], ErrorData> {
-        match &self.shared {
-            None => Ok(&[]),
+    async fn tools(&self) -> Result<Vec<&ProvidedTool>, ErrorData> {
+        let own = match &self.shared {
+            None => &[][..],
             Some(shared) => {
                 let tools = shared.tools().await;
-                tools.map_err(|error| ErrorData::internal_error(format!("the terminal's component: {error}"), None))
+                tools.map_err(|error| ErrorData::internal_error(format!("the terminal's component: {error}"), None))?
             }
-        }
+        };
+        let others = self.offers.tools().filter(|offer| own.iter().all(|tool| tool.name != offer.name));
+        Ok(own.iter().chain(others).collect())
     }
 
     /// Judges a call and runs its tool.
-    async fn call(&self, shared: &Shared, call: Call) -> CallToolResult {
+    async fn call(&self, call: Call) -> CallToolResult {
         let client = Client::new(call.context.peer.clone());
         let Scene { session, cwd, .. } = &self.scene;
         let payload = payload((session, cwd), &call.id, &call.tool, &call.input, client.asks()).to_string();
@@ -123,7 +132,7 @@ impl SessionOf {
             judge: &Judge::ForMany { plugin: Box::new(self.plugin.clone()), frames: None },
             watch: &Watch::Plugins,
             user: User::Client(client),
-            terminal: Some(shared),
+            terminal: self.shared.as_deref(),
         };
         let judging = desk.answer(None, payload.as_bytes());
         let said = tokio::select! {
@@ -141,17 +150,17 @@ impl SessionOf {
         }
         let input = said.get("input").unwrap_or(&call.input);
         let run = Run { tool: &call.tool, id: &call.id, input, scene: self.scene.clone() };
-        let output = self.told(shared, run, &call.context).await;
+        let output = self.told(run, &call.context).await;
         let output = ToolOutput { text: self.mailbox.before(above(text("message"), output.text)), ..output };
         result(output)
     }
 
     /// Runs a tool. A client that wants to know is told now and then that it still runs.
-    async fn told(&self, shared: &Shared, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
+    async fn told(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
         let started = Instant::now();
         let mut ticks = tokio::time::interval_at(started + PROGRESS, PROGRESS);
         let token = context.meta.get_progress_token();
-        let mut work = std::pin::pin!(shared.run(run, context.ct.cancelled()));
+        let mut work = std::pin::pin!(self.run(run, context));
         loop {
             tokio::select! {
                 output = &mut work => return output,
@@ -163,6 +172,23 @@ impl SessionOf {
                     let _ = context.peer.notify_progress(news).await;
                 }
             }
+        }
+    }
+}
+
+impl SessionOf {
+    /// Runs a tool of the terminal or of a plugin.
+    async fn run(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
+        let failed = |why: &str| ToolOutput { text: why.to_owned(), is_error: true, details: String::new() };
+        let input = run.input.to_string();
+        let offered = self.offers.tools().any(|offer| offer.name == run.tool);
+        match (&self.shared, offered) {
+            (_, true) => tokio::select! {
+                output = self.offers.run(run.tool, &input) => output.unwrap_or_else(|| failed("there is no such tool")),
+                () = context.ct.cancelled() => failed("the call was cancelled"),
+            },
+            (Some(shared), false) => shared.run(run, context.ct.cancelled()).await,
+            (None, false) => failed(NONE),
         }
     }
 }
@@ -197,7 +223,12 @@ fn tool(provided: &ProvidedTool) -> Tool {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("toolgate", env!("CARGO_PKG_VERSION"));
-        let instructions = if self.0.shared.is_some() { OFFERED } else { NONE };
+        let offers = self.0.offers.tools().next().is_some();
+        let instructions = match self.0.shared.is_some() {
+            true => OFFERED,
+            false if offers => JUDGED,
+            false => NONE,
+        };
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
             .with_server_info(about)
@@ -214,7 +245,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.0.tools().await?.iter().map(tool).collect()))
+        Ok(ListToolsResult::with_all_items(self.0.tools().await?.into_iter().map(tool).collect()))
     }
 
     async fn call_tool(
@@ -222,11 +253,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let known = self.0.tools().await?.iter().any(|tool| tool.name == request.name);
-        let Some(shared) = self.0.shared.clone().filter(|_| known) else {
-            let why = if self.0.shared.is_some() { "there is no such tool" } else { NONE };
+        let tools = self.0.tools().await?;
+        if !tools.iter().any(|tool| tool.name == request.name) {
+            let why = if tools.is_empty() { NONE } else { "there is no such tool" };
             return Err(ErrorData::invalid_params(why, None));
-        };
+        }
         let call = Call {
             id: context.id.to_string(),
             tool: request.name.into_owned(),
@@ -235,7 +266,7 @@ impl ServerHandler for Server {
         };
         let session = self.session();
         // A task of its own: what panics in it must not leave the client without an answer.
-        let done = tokio::spawn(async move { session.call(&shared, call).await }).await;
+        let done = tokio::spawn(async move { session.call(call).await }).await;
         Ok(done.unwrap_or_else(|_| blocked("the tool itself failed")).into())
     }
 }

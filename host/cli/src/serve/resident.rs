@@ -50,7 +50,7 @@ mod elsewhere {
 
     pub(crate) fn start() {}
 
-    pub(crate) fn run() -> Result<ExitCode, Failure> {
+    pub(crate) fn run(_stays: bool) -> Result<ExitCode, Failure> {
         let message = "there is no resident host on this system, as it cannot be told which program a process runs";
         Err(Failure::new(exit::SOFTWARE, message))
     }
@@ -283,16 +283,32 @@ mod linux {
         }
     }
 
-    /// Answers hooks until nobody wants it any more.
-    pub(crate) fn run() -> Result<ExitCode, Failure> {
+    /// Waits until the host that is there has seen that it has a successor.
+    fn succeeded(lock: &File, path: &Path) -> bool {
+        let _ = std::fs::remove_file(path);
+        let end = Instant::now() + 2 * LOOK;
+        while rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if Instant::now() >= end {
+                return false;
+            }
+            std::thread::sleep(LOOK / 50);
+        }
+        true
+    }
+
+    /// Answers hooks until nobody wants it any more; or until it is ended, and in the place of one that is there.
+    pub(crate) fn run(stays: bool) -> Result<ExitCode, Failure> {
         let failed = |what: &str, error: &dyn std::fmt::Display| Failure::new(exit::IO, format!("{what}: {error}"));
         // Out of the agent's session, which may be ended as a whole. Who leads one already stays where they are.
-        let _ = rustix::process::setsid();
+        if !stays {
+            let _ = rustix::process::setsid();
+        }
         let path = socket().ok_or_else(|| Failure::new(exit::NO_INPUT, "no place for a socket; set HOME"))?;
         let (folder, shown) = (path.parent().unwrap_or(Path::new("/")), path.display().to_string());
         toolgate_host::private::private_folder(folder).map_err(|error| failed("no socket", &error))?;
         let lock = File::create(path.with_extension("lock")).map_err(|error| failed(&shown, &error))?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        let is_ours = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if !(is_ours || stays && succeeded(&lock, &path)) {
             return Err(Failure::new(exit::IO, format!("a resident host is there already: {shown}")));
         }
         let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
@@ -305,12 +321,12 @@ mod linux {
         std::fs::set_permissions(&path, mode).map_err(|error| failed(&shown, &error))?;
         // Whoever started it by hand, or waits for it, sees that it is there. Nobody has to.
         let _ = writeln!(std::io::stdout(), "listening on {shown}");
-        serve(&listener, &path, &Arc::new(plugin));
+        serve(&listener, &path, &Arc::new(plugin), stays);
         let _ = std::fs::remove_file(&path);
         Ok(ExitCode::SUCCESS)
     }
 
-    fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>) {
+    fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>, stays: bool) {
         let ours = Program::of(path);
         let program = std::env::current_exe().ok();
         let open = Arc::new(AtomicU64::new(0));
@@ -338,7 +354,7 @@ mod linux {
             }
             // A socket that is gone or another one now, or a program that was replaced, is a successor's.
             let replaced = program.as_deref().and_then(Program::of) != Program::of_process(None);
-            if Program::of(path) != ours || replaced || last.elapsed() >= IDLE {
+            if Program::of(path) != ours || replaced || !stays && last.elapsed() >= IDLE {
                 return;
             }
         }

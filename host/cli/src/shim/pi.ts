@@ -23,7 +23,9 @@ const END_MS = 3_000; // for the end of a host that has shared the terminal
 const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 export default function toolgate(pi: ExtensionAPI): void {
-	const host = new Host("pi", display(pi), TERMINAL ? ["--terminal"] : []);
+	// On request, as the border of a pane takes a line of the user's screen.
+	const border = process.env.TOOLGATE_BORDER ? ["--border"] : [];
+	const host = new Host("pi", display(pi), TERMINAL ? ["--terminal", ...border] : []);
 	const updated = new Map<string, number>(); // when the last update of a call was sent
 	let sentOn = false; // whether the run that goes on does so for a report of ours
 

@@ -1,0 +1,23 @@
+// A plugin for toolgate: asks before a package is published.
+
+export const lifecycle = {
+  prepare() {},
+  start() {
+    return { status: 'asks before a package is published', diagnostics: [] };
+  },
+  shutdown() {},
+};
+
+export const toolGate = {
+  judge(call) {
+    const commands = JSON.parse(call.context).analysis?.commands ?? [];
+    if (!commands.some(publishes)) return { decision: { tag: 'pass' }, findings: [] };
+    const reason = 'What is published cannot be taken back.';
+    const finding = { rule: 'publish', plugin: '', action: 'ask', reason, evidence: [] };
+    return { decision: { tag: 'ask', val: reason }, findings: [finding] };
+  },
+};
+
+function publishes(command) {
+  return command.runs !== 'never' && command.name?.split('/').pop() === 'npm' && command.args[0] === 'publish';
+}

@@ -1,0 +1,72 @@
+//! Which fields of which file tools a rule is about: `tool: edit, field: content`.
+
+use crate::call::{Call, Kind};
+
+/// What of a file tool's input a pattern is tried on.
+#[derive(Debug)]
+pub(crate) struct FieldOf {
+    /// Names of tools or of what they do; none for all that write.
+    tools: Vec<String>,
+    content: bool,
+}
+
+impl FieldOf {
+    /// `None` for a rule on commands.
+    pub(super) fn read(tools: Vec<String>, field: Option<&str>) -> Result<Option<Self>, String> {
+        let shell = tools.iter().filter(|tool| is_shell(tool)).count();
+        let content = match field {
+            None | Some("command") if shell == tools.len() => return Ok(None),
+            None => return Err("the rule is about file tools, so it needs a field: path or content".to_owned()),
+            Some("command") => return Err("file tools have no command: the field is path or content".to_owned()),
+            Some("path" | "content") if shell > 0 => {
+                return Err(
+                    "a shell command has no such field; say with effects what it does to which paths".to_owned()
+                );
+            }
+            Some(field @ ("path" | "content")) => field == "content",
+            Some(other) => return Err(format!("field must be command, path or content, not {other}")),
+        };
+        Ok(Some(FieldOf { tools, content }))
+    }
+
+    /// Whether the other keys of the rule go with it.
+    pub(super) fn suits(&self, only_pattern: bool) -> Result<(), String> {
+        match only_pattern {
+            true => Ok(()),
+            false => {
+                Err("a rule on the field of a file tool has a pattern, and nothing that is about commands".to_owned())
+            }
+        }
+    }
+
+    pub(crate) fn is_content(&self) -> bool {
+        self.content
+    }
+
+    /// Whether it is about this call.
+    pub(crate) fn is_about(&self, call: &Call) -> bool {
+        match self.tools.is_empty() {
+            true => call.kind == Kind::Write,
+            false => self.tools.iter().any(|tool| is(tool, call)),
+        }
+    }
+}
+
+fn is_shell(tool: &str) -> bool {
+    matches!(tool, "bash" | "shell")
+}
+
+/// Whether a tool is meant by this: what it does, or its name.
+pub(super) fn is(tool: &str, call: &Call) -> bool {
+    match tool {
+        "bash" | "shell" => call.kind == Kind::Shell,
+        // A patch makes files as well.
+        "write" => call.kind == Kind::Write && (!call.edits || call.command.is_some()),
+        "edit" => call.kind == Kind::Write && call.edits,
+        "read" => call.kind == Kind::Read,
+        "search" => call.kind == Kind::Search,
+        "list" => call.kind == Kind::List,
+        "fetch" => call.kind == Kind::Fetch,
+        name => call.tool == name,
+    }
+}

@@ -1,0 +1,219 @@
+//! The events of a session: kept with it, told to those who judge, and written by the observers of rule files.
+//!
+//! A turn ends when the agent has finished and is not sent on. One that the user breaks off, of which an agent says nothing,
+//! goes on into the next; so it does in an agent that says nothing of turns (MCP clients). Sub-agents have the session of
+//! the agent that started them, where they have a name for one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolgate_host::capability::{Answer, Files, Journal};
+use toolgate_host::limits::Limits;
+use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
+
+use crate::agent::{Dialect, Scene};
+use crate::{place, session};
+
+/// The kind of a journal's entry that is an event.
+const KIND: &str = "event";
+
+/// How the names of events begin that a project's observers write.
+const PROJECT: &str = "project:";
+
+/// Most events that are kept of a session.
+const MOST: usize = 1_000;
+
+/// Most bytes that their names take together.
+const BYTES: usize = 64 << 10;
+
+/// Longest name, in bytes. The contract has that limit.
+const LONGEST_NAME: usize = 100;
+
+/// How long observers of rule files may take. A result that comes later has written nothing.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// What has happened in a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Events {
+    /// How often the user has set the agent to work, from 0.
+    turn: u64,
+    /// The oldest first.
+    list: Vec<Happened>,
+    /// Whether something may have happened that is not in the list: what an observer could not see, or could not write.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lost: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Happened {
+    event: String,
+    turn: u64,
+    /// Whether it may not have happened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    uncertain: bool,
+}
+
+impl Events {
+    /// As gates find them in a call's context. None if it is not known which there are.
+    pub(crate) fn json(&self) -> Option<Value> {
+        (!self.lost).then(|| json!({ "turn": self.turn, "list": self.list }))
+    }
+
+    /// The user sets the agent to work the next time.
+    pub(crate) fn next_turn(&mut self) {
+        self.turn = self.turn.saturating_add(1);
+    }
+
+    /// Adds one. What has come again since is forgotten first, as nobody can ask for it; then the oldest, of a project's
+    /// first, and that is noted.
+    fn add(&mut self, event: String, uncertain: bool) {
+        self.list.push(Happened { event, turn: self.turn, uncertain });
+        while self.list.len() > MOST || self.list.iter().map(|one| one.event.len()).sum::<usize>() > BYTES {
+            let again = |at: usize| {
+                let later = self.list.iter().skip(at + 1);
+                self.list.get(at).is_some_and(|one| {
+                    later.into_iter().any(|other| other.event == one.event && other.uncertain == one.uncertain)
+                })
+            };
+            let repeated = (0..self.list.len()).find(|at| again(*at));
+            // A project's rules must not make the user's forget.
+            let project = self.list.iter().position(|one| one.event.starts_with(PROJECT));
+            self.lost |= repeated.is_none();
+            self.list.remove(repeated.or(project).unwrap_or(0));
+        }
+    }
+}
+
+/// Takes the events that a component writes into a session.
+pub(crate) struct SessionEvents {
+    agent: &'static dyn Dialect,
+    scene: Scene,
+    /// Whether one could not be kept.
+    failed: Arc<AtomicBool>,
+}
+
+impl SessionEvents {
+    pub(crate) fn new(agent: &'static dyn Dialect, scene: &Scene) -> Self {
+        SessionEvents { agent, scene: scene.clone(), failed: Arc::default() }
+    }
+}
+
+#[async_trait]
+impl Journal for SessionEvents {
+    async fn append(&self, kind: String, entry: String) -> Answer<()> {
+        if kind != KIND {
+            return Err(CapabilityError::Denied(format!("only entries of the kind {KIND} are kept here")));
+        }
+        let entry: Value = serde_json::from_str(&entry).map_err(|error| CapabilityError::Invalid(error.to_string()))?;
+        let name = entry.get("event").and_then(Value::as_str).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
+        let name = name.ok_or_else(|| CapabilityError::Invalid("the entry names no event".to_owned()))?;
+        let uncertain = entry.get("uncertain") == Some(&Value::Bool(true));
+        let add = |kept: &mut session::Kept| kept.events.add(name.to_owned(), uncertain);
+        match session::keep(self.agent.name(), &self.scene, add) {
+            true => Ok(()),
+            false => {
+                self.failed.store(true, Ordering::Relaxed);
+                Err(CapabilityError::Unavailable("the session is not kept".to_owned()))
+            }
+        }
+    }
+}
+
+/// Has the observers of rule files look at a call that has run. Where none are, that is all that it takes to know so. `last`
+/// if this process ends with its answer.
+pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, last: bool) {
+    let looked = tokio::time::timeout(LOOK, look(agent, scene, result, last)).await;
+    let why = match looked {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error,
+        Err(_) => "it took too long".to_owned(),
+    };
+    tracing::warn!(why, "observers of rule files have not seen a call");
+    session::keep(agent.name(), scene, |kept| kept.events.lost = true);
+}
+
+async fn look(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, last: bool) -> Result<(), String> {
+    // Without a name nothing is kept of it.
+    if scene.session.is_empty() {
+        return Ok(());
+    }
+    let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)])?;
+    let files = if last { files.inline() } else { files };
+    let found = files.read_config("rules".to_owned()).await.map_err(|error| error.to_string())?;
+    let names = |content: &Vec<u8>| content.windows(KEY.len()).any(|window| window == KEY);
+    if !found.iter().any(|file| file.content.as_ref().is_ok_and(names)) {
+        return Ok(());
+    }
+    let plugin = place::default_plugin().map_err(|error| error.to_string())?;
+    let session = Session {
+        home: place::home(),
+        workspace_root: scene.root.clone(),
+        context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
+        ..Session::in_folder(&result.call.cwd)
+    };
+    let journal = SessionEvents::new(agent, scene);
+    let failed = Arc::clone(&journal.failed);
+    let granted = place::granted(files, None, &Peers::default()).journal(journal);
+    let observer = Observer::new(plugin, session, granted).with_limits(Limits { call: LOOK, ..Limits::OBSERVER });
+    let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
+    if last {
+        // Taking it down is time that the agent waits.
+        std::mem::forget(observer);
+    }
+    match seen {
+        Ok(_) if failed.load(Ordering::Relaxed) => Err("an event could not be kept".to_owned()),
+        seen => seen.map(drop),
+    }
+}
+
+/// The key of a rule file under which observers are.
+const KEY: &[u8] = b"observers";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_again_is_forgotten_first() {
+        let mut events = Events::default();
+        events.add("once".to_owned(), false);
+        for _ in 0..2 * MOST {
+            events.add("again".to_owned(), false);
+        }
+        assert_eq!(events.list.len(), MOST);
+        assert_eq!(events.list.first().map(|one| one.event.as_str()), Some("once"));
+        let mut events = Events::default();
+        for at in 0..2 * MOST {
+            events.add(format!("{at:0>90}"), false);
+        }
+        assert!(events.list.len() < MOST && events.list.iter().map(|one| one.event.len()).sum::<usize>() <= BYTES);
+        assert_eq!(events.list.last().map(|one| one.event.clone()), Some(format!("{:0>90}", 2 * MOST - 1)));
+        assert_eq!(events.json(), None, "what is forgotten may have been anything");
+    }
+
+    #[test]
+    fn a_project_makes_nobody_else_forget() {
+        let mut events = Events::default();
+        events.add("secret".to_owned(), false);
+        for at in 0..2 * MOST {
+            events.add(format!("{PROJECT}{at:0>80}"), false);
+        }
+        assert_eq!(events.list.first().map(|one| one.event.as_str()), Some("secret"));
+        assert_eq!(events.json(), None);
+    }
+
+    #[test]
+    fn gates_find_events_with_their_turns() {
+        let mut events = Events::default();
+        events.add("before".to_owned(), false);
+        events.next_turn();
+        events.add("now".to_owned(), true);
+        let list = json!([{ "event": "before", "turn": 0 }, { "event": "now", "turn": 1, "uncertain": true }]);
+        assert_eq!(events.json(), Some(json!({ "turn": 1, "list": list })));
+    }
+}

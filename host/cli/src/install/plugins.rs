@@ -1,0 +1,39 @@
+//! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
+
+use super::doctor::{Check, Level};
+use crate::plugin;
+use crate::plugin::store::{Installed, Store};
+
+/// The checks of all installed plugins.
+pub(super) fn checks() -> Vec<Check> {
+    let listed = Store::of_user().and_then(|store| Ok((store.list()?, store)));
+    match listed {
+        Ok((all, _)) if all.is_empty() => vec![check("installed", Level::Ok, "none".to_owned(), String::new())],
+        Ok((all, store)) => all.iter().map(|one| told(one, plugin::wrong(&store, one))).collect(),
+        Err(error) => {
+            vec![check("readable", Level::Fail, error.to_string(), "until then every call is blocked".to_owned())]
+        }
+    }
+}
+
+fn told(one: &Installed, wrong: Option<String>) -> Check {
+    let name = &one.name;
+    match (wrong, &one.held) {
+        (Some(wrong), _) => check("usable", Level::Fail, wrong, "until then every call is blocked".to_owned()),
+        (None, Some(_)) => check(
+            "held back",
+            Level::Warn,
+            format!("{name}: a newer version asks for more, and the one before is in force"),
+            format!("toolgate plugin list, then toolgate plugin grant {name}"),
+        ),
+        (None, None) if one.is_revoked() => {
+            let says = format!("{name} has nothing of what it asks for; what it judges it judges without");
+            check("granted", Level::Ok, says, String::new())
+        }
+        (None, None) => check("installed", Level::Ok, format!("{name} is in force"), String::new()),
+    }
+}
+
+fn check(name: &'static str, level: Level, says: String, todo: String) -> Check {
+    Check { name, level, says, todo }
+}

@@ -1,0 +1,104 @@
+//! The tools that plugins offer, beside those of the shared terminal.
+//!
+//! A tool is offered under the name of its plugin and its own, as two plugins may have tools of one name. It is judged like
+//! any other call before it runs, and reaches what its plugin was granted. That is never the terminal: the pane is one, and
+//! it is the guard's.
+
+use std::time::Duration;
+
+use toolgate_host::capability::{Denied, LocalFiles, LocalGit};
+use toolgate_host::{Peers, ProvidedTool, Provider, Session, ToolOutput};
+
+use crate::agent::Scene;
+use crate::place;
+use crate::plugin::loaded::Loaded;
+
+/// How long a plugin may take to say which tools it has: the client waits for its server.
+const DESCRIBING: Duration = Duration::from_secs(2);
+
+/// Longest name that clients take.
+const LONGEST: usize = 64;
+
+/// The tools of plugins.
+#[derive(Debug, Default)]
+pub(super) struct Offers(Vec<Offer>);
+
+#[derive(Debug)]
+struct Offer {
+    provider: std::sync::Arc<Provider>,
+    /// As the plugin calls it.
+    own: ProvidedTool,
+    /// As clients do.
+    offered: ProvidedTool,
+}
+
+impl Offers {
+    /// Starts the plugins that have tools. One that fails offers none.
+    pub(super) async fn of(loaded: &[Loaded], scene: &Scene) -> Self {
+        let mut offers: Vec<Offer> = Vec::new();
+        for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
+            let session =
+                Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
+            let reach = place::granted(LocalFiles::new(), None, &Peers::default()).git(LocalGit);
+            let provider = Provider::new(one.plugin.clone(), session, one.may(reach).terminal(Denied));
+            let provider = std::sync::Arc::new(provider);
+            let plugin = &one.plugin.description().name;
+            let told = tokio::time::timeout(DESCRIBING, provider.tools()).await;
+            let told = told.map_err(|_| "it took too long".to_owned());
+            let tools = match told.and_then(|tools| tools.map_err(|error| error.to_string())) {
+                Ok(tools) => tools,
+                Err(why) => {
+                    tracing::warn!(plugin, why, "its tools are not offered");
+                    continue;
+                }
+            };
+            for own in tools {
+                let name = name(plugin, &own.name);
+                if offers.iter().any(|offer| offer.offered.name == name) {
+                    tracing::warn!(plugin, tool = own.name, "there is such a tool already; it is not offered");
+                    continue;
+                }
+                let offered = ProvidedTool { name, ..own.clone() };
+                offers.push(Offer { provider: provider.clone(), own, offered });
+            }
+        }
+        Offers(offers)
+    }
+
+    /// As clients get to know them.
+    pub(super) fn tools(&self) -> impl Iterator<Item = &ProvidedTool> {
+        self.0.iter().map(|offer| &offer.offered)
+    }
+
+    /// Runs one of them, if it is one. Whatever goes wrong is an output that says so. The call has been judged.
+    pub(super) async fn run(&self, tool: &str, input: &str) -> Option<ToolOutput> {
+        let offer = self.0.iter().find(|offer| offer.offered.name == tool)?;
+        let output = offer.provider.run(&offer.own, input).await;
+        let failed = |text: String| ToolOutput { text, is_error: true, details: String::new() };
+        Some(output.unwrap_or_else(|error| failed(error.to_string())))
+    }
+}
+
+/// What clients call a tool: letters, digits, `_` and `-`.
+fn name(plugin: &str, tool: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' };
+    format!("{plugin}_{tool}").chars().map(plain).take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_such_as_clients_take() {
+        let long = "x".repeat(80);
+        let cases = [
+            ("notes", "add", "notes_add".to_owned()),
+            ("my.notes", "add/é", "my_notes_add__".to_owned()),
+            ("p", long.as_str(), format!("p_{}", "x".repeat(62))),
+        ];
+        for (plugin, tool, expected) in cases {
+            assert_eq!(name(plugin, tool), expected);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `serve --watch`: newer versions of plugins take the place of those in use when their files change.
+//!
+//! That is for whoever writes a plugin: who can write its file decides what judges beside the guard. An installed plugin is
+//! replaced in the store, so that every process has the new version; one of `--plugin`, in this process. A build that cannot
+//! be used leaves the one before it in force, and one that asks for more than it was granted is held back.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use toolgate_host::reload::{Watching, watch};
+use toolgate_host::{Granted, Slot, SwapError, plain};
+
+use super::add::version;
+use super::loaded;
+use super::source::{self, Source};
+use super::store::{Installed, Store};
+use crate::plugins::Plugins;
+use crate::{Failure, exit};
+
+/// The slots of the files that a command line names.
+static NAMED: Mutex<Option<HashMap<PathBuf, Slot>>> = Mutex::new(None);
+
+/// The plugin of a file that is watched.
+pub(crate) fn current(file: &Path) -> Option<toolgate_host::Plugin> {
+    let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    Some(named.as_ref()?.get(&file.canonicalize().ok()?)?.current())
+}
+
+/// The files that are watched, which nobody may change who is judged.
+pub(crate) fn files() -> Vec<PathBuf> {
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// See [`files`].
+static WATCHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A plugin whose file is watched.
+struct Author {
+    slot: Slot,
+    /// What a newer version may ask for; none if it is in the store, which says it.
+    granted: Option<Granted>,
+}
+
+/// Watches the files that these installed plugins came from, and those that a command line names, until it is dropped.
+pub(crate) fn start(plugins: &Plugins, names: &[String]) -> Result<Watching, Failure> {
+    let software = |error: String| Failure::new(exit::SOFTWARE, error);
+    let store = Store::of_user()?;
+    let mut authors = HashMap::new();
+    for name in names {
+        let one = super::installed(&store, name)?;
+        let bytes = store.component(&one.name, &one.version)?;
+        let slot = Slot::new(loaded::compile(&one.name, &bytes).map_err(software)?);
+        authors.insert(one.version.source, Author { slot, granted: None });
+    }
+    for file in plugins.files() {
+        let path = file.canonicalize();
+        let path = path.map_err(|error| Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display())))?;
+        let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let slot = Slot::new(loaded::compile(&name, &source::component(&path)?).map_err(software)?);
+        let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        named.get_or_insert_default().insert(path.clone(), slot.clone());
+        authors.insert(path, Author { slot, granted: Some(plugins.granted()) });
+    }
+    let files: Vec<PathBuf> = authors.keys().cloned().collect();
+    if files.is_empty() {
+        return Err(Failure::new(
+            exit::USAGE,
+            "there is nothing to watch: name an installed plugin, or a file with --plugin",
+        ));
+    }
+    for file in &files {
+        say(&format!("watching {}", file.display()));
+    }
+    WATCHED.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&files);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    let runtime = runtime.map_err(|error| software(error.to_string()))?;
+    let changed = move |path: &Path, bytes: Vec<u8>| {
+        if let Some(author) = authors.get(path) {
+            say(&runtime.block_on(author.changed(path, bytes)));
+        }
+    };
+    watch(files, changed).map_err(|error| software(error.to_string()))
+}
+
+/// What a newer version of an installed plugin may ask for: what it was granted, and what it asked for and was not.
+fn within(installed: &Installed) -> Granted {
+    let Installed { granted, version, .. } = installed;
+    Granted { capabilities: granted.capabilities.union(&version.asks).copied().collect(), ..granted.clone() }
+}
+
+/// To the author, who has this process in a terminal.
+fn say(message: &str) {
+    // Who has closed it does not want to know.
+    let _ = writeln!(anstream::stderr(), "toolgate: {}", plain(message));
+}
+
+impl Author {
+    /// What came of a new build, as a sentence.
+    async fn changed(&self, path: &Path, bytes: Vec<u8>) -> String {
+        let name = self.slot.name().to_owned();
+        let made = source::as_component(bytes);
+        let made = made.and_then(|bytes| Ok((loaded::compile(&name, &bytes)?, bytes)));
+        let (new, bytes) = match made {
+            Ok(made) => made,
+            Err(why) => return format!("the new build of {name} is not used: {why}"),
+        };
+        let digest = new.description().component.sha256.clone();
+        if digest == self.slot.current().description().component.sha256 {
+            return format!("{name} is the same as before");
+        }
+        let source = Source { name: name.clone(), path: path.to_owned(), bytes };
+        let granted = match self.granted(&name) {
+            Ok(granted) => granted,
+            Err(failure) => return failure.message,
+        };
+        match self.slot.put(new.clone(), &granted).await {
+            Ok(number) => match self.keep(&source, &new, false) {
+                Ok(()) => format!("{name}: generation {number} is in force ({})", super::words::short(&digest)),
+                Err(failure) => format!("{name}: the new build could not be put in the store: {}", failure.message),
+            },
+            Err(why @ SwapError::HeldBack { .. }) if self.granted.is_none() => match self.keep(&source, &new, true) {
+                Ok(()) => format!("{why}; `toolgate plugin grant {name}` lets it in force"),
+                Err(failure) => format!("{why}; it could not be put in the store: {}", failure.message),
+            },
+            Err(why) => format!("the new build of {name} is not used: {why}"),
+        }
+    }
+
+    /// What a newer version may ask for, as it is now.
+    fn granted(&self, name: &str) -> Result<Granted, Failure> {
+        match &self.granted {
+            Some(granted) => Ok(granted.clone()),
+            None => Ok(within(&super::installed(&Store::of_user()?, name)?)),
+        }
+    }
+
+    /// Puts a version in the store, in force or held back.
+    fn keep(&self, source: &Source, new: &toolgate_host::Plugin, held: bool) -> Result<(), Failure> {
+        if self.granted.is_some() {
+            return Ok(());
+        }
+        let store = Store::of_user()?;
+        store.keep(&source.bytes)?;
+        store.update(|plugins| {
+            let gone = || Failure::new(exit::NO_INPUT, format!("{} is not installed any more", source.name));
+            let one = plugins.iter_mut().find(|one| one.name == source.name).ok_or_else(gone)?;
+            let version = version(source, new);
+            match held {
+                true => one.held = Some(version),
+                false => (one.version, one.held) = (version, None),
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! A component's file, wherever it is: bounded, regular, and read once.
+
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use serde::Deserialize;
+use toolgate_host::Plugin;
+use toolgate_host::limits::COMPONENT;
+use wit_component::ComponentEncoder;
+
+use super::loaded;
+use super::store::suggested;
+use crate::{Failure, exit, show};
+
+/// Largest `plugin.toml` that is read, in bytes.
+const MANIFEST: u64 = 64 << 10;
+
+/// What describes a plugin in its folder.
+pub(super) const TOML: &str = "plugin.toml";
+
+/// Where builds leave components, below a plugin's folder.
+const BUILDS: [&str; 4] = ["", "dist", "target/wasm32-unknown-unknown/release", "target/wasm32-wasip1/release"];
+
+/// A component that was found.
+pub(crate) struct Source {
+    /// The name that it suggests.
+    pub(crate) name: String,
+    /// Its file, absolute.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What `plugin.toml` says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    name: String,
+    /// The component's file, relative to the folder.
+    component: PathBuf,
+    /// The program that builds it, and its arguments.
+    #[serde(default)]
+    build: Vec<String>,
+}
+
+impl Source {
+    /// The component in a file, or that of a folder: the one that its `plugin.toml` names, else the only one in it or where
+    /// builds leave one.
+    pub(crate) fn find(given: &Path) -> Result<Self, Failure> {
+        let shown = given.display();
+        let path = given.canonicalize().map_err(|error| Failure::new(exit::NO_INPUT, format!("{shown}: {error}")))?;
+        let (name, path) = if path.is_dir() { in_folder(&path)? } else { (None, path) };
+        let bytes = component(&path)?;
+        Ok(Source { name: name.unwrap_or_else(|| suggested(&path)), path, bytes })
+    }
+
+    /// The component, compiled. Nothing of it runs.
+    pub(crate) fn compile(&self, name: &str) -> Result<Plugin, Failure> {
+        if std::io::stderr().is_terminal() {
+            show::complain(&format!("compiling {}", self.path.display()));
+        }
+        loaded::compile(name, &self.bytes).map_err(|error| Failure::new(exit::DATA, error))
+    }
+}
+
+/// The `plugin.toml` of a folder, if it has one.
+fn manifest(folder: &Path) -> Result<Option<Manifest>, Failure> {
+    let toml = folder.join(TOML);
+    if !toml.try_exists().unwrap_or(true) {
+        return Ok(None);
+    }
+    let wrong = |why: String| Failure::new(exit::DATA, format!("{}: {why}", toml.display()));
+    let bytes = bounded(&toml, MANIFEST)?;
+    let text = String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
+    toml::from_str(&text).map(Some).map_err(|error| wrong(error.message().to_owned()))
+}
+
+/// What builds the plugin of a folder; nothing if its `plugin.toml` does not say.
+pub(super) fn build(folder: &Path) -> Result<Vec<String>, Failure> {
+    Ok(manifest(folder)?.map(|manifest| manifest.build).unwrap_or_default())
+}
+
+/// The name and the component of a plugin's folder.
+fn in_folder(folder: &Path) -> Result<(Option<String>, PathBuf), Failure> {
+    if let Some(manifest) = manifest(folder)? {
+        let component = folder.join(&manifest.component);
+        if !component.try_exists().unwrap_or(true) {
+            let missing = format!("{}: it is not there; is the plugin built?", component.display());
+            return Err(Failure::new(exit::NO_INPUT, missing));
+        }
+        return Ok((Some(manifest.name), component));
+    }
+    let found: Vec<PathBuf> = BUILDS.iter().flat_map(|build| components(&folder.join(build))).collect();
+    match found.as_slice() {
+        [one] => Ok((None, one.clone())),
+        [] => Err(Failure::new(
+            exit::DATA,
+            format!("{}: there is no {TOML} and no component; is the plugin built?", folder.display()),
+        )),
+        several => Err(Failure::new(
+            exit::USAGE,
+            format!(
+                "{}: there are {} components; name one of them, or write a {TOML}",
+                folder.display(),
+                several.len()
+            ),
+        )),
+    }
+}
+
+/// The files that end as components do.
+fn components(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|end| end == "wasm")).collect();
+    found.sort();
+    found
+}
+
+/// The component of a file.
+pub(crate) fn component(path: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = bounded(path, COMPONENT)?;
+    as_component(bytes).map_err(|why| Failure::new(exit::DATA, format!("{}: {why}", path.display())))
+}
+
+/// A component as it is; of a core module that carries the types of its hooks, as a plain `cargo build` leaves it, the component
+/// that it makes.
+pub(super) fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    /// How a core module begins; a component has other bytes behind the first four.
+    const MODULE: &[u8] = b"\0asm\x01\0\0\0";
+    if !bytes.starts_with(MODULE) {
+        return Ok(bytes);
+    }
+    let wrong = |why: String| format!("the module does not become a component: {why}");
+    Plugin::check_module(loaded::engine()?, &bytes).map_err(wrong)?;
+    let encode = || {
+        let mut encoder = ComponentEncoder::default();
+        encoder.validate(true).module(&bytes)?.encode()
+    };
+    // The encoder trusts what a module says of its types, and panics where that is cut off or made up.
+    match std::panic::catch_unwind(encode) {
+        Ok(encoded) => encoded.map_err(|error| wrong(format!("{error:#}"))),
+        Err(_) => Err(wrong("what it says of its types is damaged".to_owned())),
+    }
+}
+
+pub(super) fn bounded(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    opened(path, most, OFlags::empty())
+}
+
+/// The same of what is no link: the name says which file it is, and it is not another one.
+pub(super) fn unlinked(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    opened(path, most, OFlags::NOFOLLOW)
+}
+
+fn opened(path: &Path, most: u64, more: OFlags) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| Failure::new(exit::NO_INPUT, format!("{}: {error}", path.display()));
+    // Opening a pipe would wait for whoever is at its other end.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?);
+    let found = file.metadata().map_err(failed)?;
+    let unfit = || {
+        let limit = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{} KiB", most >> 10) };
+        Failure::new(exit::DATA, format!("{} is not a file of at most {limit}", path.display()))
+    };
+    if !found.is_file() || found.len() > most {
+        return Err(unfit());
+    }
+    let mut bytes = Vec::new();
+    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
+    // It may have grown meanwhile.
+    if bytes.len() as u64 > most { Err(unfit()) } else { Ok(bytes) }
+}

@@ -1,0 +1,366 @@
+//! What is installed: an index and the components, in a folder that is the user's alone.
+//!
+//! It decides who judges, so what cannot be read for certain is an error, and whoever judges blocks with it. Components are
+//! named by their digests and checked against them each time.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, unlinkat};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolgate_host::limits::COMPONENT;
+use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
+use toolgate_host::{Capability, Granted, Measure, PrivateError, state_folder};
+
+use crate::{Failure, exit, place};
+
+/// The version of the index that is read and written.
+const SCHEMA: u32 = 1;
+
+/// What the index is called.
+const INDEX: &str = "plugins.json";
+
+/// The folder of components beside it.
+const COMPONENTS: &str = "components";
+
+/// Longest name.
+const NAME: usize = 40;
+
+/// Names that stand for something else where a finding says who found it.
+const TAKEN: [&str; 6] = [toolgate_builtin::NAME, "toolgate", "host", "builtin", "user", "project"];
+
+/// Why the store, or something in it, cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("the home folder is not known, so there is no place for plugins; set HOME")]
+    NoPlace,
+    #[error("the installed plugins are not known: {0}")]
+    Private(#[from] PrivateError),
+    #[error(
+        "{path} is damaged ({why}), so it is not known which plugins judge; move it away and add your plugins again"
+    )]
+    Damaged { path: String, why: String },
+    #[error("{path} has the schema {schema}, which this version of Toolgate does not know; use the one that wrote it")]
+    Newer { path: String, schema: u64 },
+    #[error(
+        "the plugin {name} cannot be used: {why}; `toolgate plugin add` puts it right, `toolgate plugin remove {name}` \
+         takes it away"
+    )]
+    Component { name: String, why: String },
+}
+
+/// A component as it was added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Version {
+    /// The component's sha256, in hexadecimal digits.
+    pub(crate) digest: String,
+    /// The file that it came from, absolute. What becomes of that file does not matter any more.
+    pub(crate) source: PathBuf,
+    /// The capabilities that it asks for.
+    pub(crate) asks: BTreeSet<Capability>,
+    /// The hooks that it has, as the contract names them.
+    pub(crate) hooks: Vec<String>,
+    /// When it was added, in milliseconds since 1970.
+    pub(crate) added: u64,
+}
+
+/// An installed plugin.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Installed {
+    /// Unique.
+    pub(crate) name: String,
+    /// The version in force.
+    #[serde(flatten)]
+    pub(crate) version: Version,
+    /// What it may do.
+    pub(crate) granted: Granted,
+    /// A newer version that asks for more than it was granted.
+    pub(crate) held: Option<Version>,
+}
+
+impl Installed {
+    /// What tells it from every other one, and from its other versions.
+    pub(crate) fn key(&self) -> String {
+        format!("{}:{}", self.name, self.version.digest)
+    }
+
+    /// Whether all that it asks for was taken back, or never given.
+    pub(crate) fn is_revoked(&self) -> bool {
+        !self.version.asks.is_empty() && self.granted.capabilities.is_empty()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Index {
+    schema: u32,
+    plugins: Vec<Installed>,
+}
+
+/// The installed plugins of whoever runs this program.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store in the user's state folder. It need not exist.
+    pub(crate) fn of_user() -> Result<Self, StoreError> {
+        let state = state_folder(place::home().map(PathBuf::from).as_deref()).ok_or(StoreError::NoPlace)?;
+        Ok(Store { folder: state.join("plugins") })
+    }
+
+    /// The folder of machine code made of components.
+    pub(crate) fn code(&self) -> PathBuf {
+        self.folder.join("code")
+    }
+
+    /// The index.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.join(INDEX)
+    }
+
+    fn index(&self) -> PrivateFile {
+        PrivateFile::new(&self.path())
+    }
+
+    /// What is installed, in the order of names.
+    pub(crate) fn list(&self) -> Result<Vec<Installed>, StoreError> {
+        // Below a file nothing was ever installed; the log says what is wrong with it, where something has to be logged.
+        if self.folder.parent().is_some_and(Path::is_file) {
+            return Ok(Vec::new());
+        }
+        self.parse(self.index().read()?.as_deref())
+    }
+
+    fn parse(&self, bytes: Option<&[u8]>) -> Result<Vec<Installed>, StoreError> {
+        let Some(bytes) = bytes else { return Ok(Vec::new()) };
+        let path = || self.path().display().to_string();
+        let damaged = |why: String| StoreError::Damaged { path: path(), why };
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+        match value.get("schema").and_then(Value::as_u64) {
+            Some(schema) if schema == u64::from(SCHEMA) => {}
+            Some(schema) => return Err(StoreError::Newer { path: path(), schema }),
+            None => return Err(damaged("it has no schema".to_owned())),
+        }
+        let mut plugins = serde_json::from_value::<Index>(value).map_err(|error| damaged(error.to_string()))?.plugins;
+        plugins.sort_by(|a, b| a.name.cmp(&b.name));
+        for plugin in &plugins {
+            check_name(&plugin.name).map_err(damaged)?;
+            let digests = [Some(&plugin.version), plugin.held.as_ref()];
+            if let Some(version) = digests.into_iter().flatten().find(|version| !is_digest(&version.digest)) {
+                return Err(damaged(format!("{} is no digest", version.digest)));
+            }
+        }
+        if let Some([one, _]) = plugins.array_windows().find(|[one, next]| one.name == next.name) {
+            return Err(damaged(format!("it has {} twice", one.name)));
+        }
+        Ok(plugins)
+    }
+
+    /// Changes what is installed, while no other process does. A change that fails changes nothing.
+    pub(crate) fn update(
+        &self,
+        change: impl FnOnce(&mut Vec<Installed>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        secret_folder(&self.folder)?;
+        let mut after = Vec::new();
+        self.index().try_update(|before| -> Result<Vec<u8>, Failure> {
+            after = self.parse(before)?;
+            change(&mut after)?;
+            let index = Index { schema: SCHEMA, plugins: after.clone() };
+            serde_json::to_vec_pretty(&index).map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))
+        })?;
+        self.tidy(&after);
+        Ok(())
+    }
+
+    /// Puts a component into the store.
+    pub(crate) fn keep(&self, component: &[u8]) -> Result<(), StoreError> {
+        secret_folder(&self.folder)?;
+        let folder = Folder::create(&self.folder.join(COMPONENTS))?;
+        Ok(folder.replace(&file_name(&Measure::of(component).sha256), component)?)
+    }
+
+    /// The component of an installed plugin, which is what was added, and nothing else.
+    pub(crate) fn component(&self, name: &str, version: &Version) -> Result<Vec<u8>, StoreError> {
+        let unusable = |why: String| StoreError::Component { name: name.to_owned(), why };
+        let folder = Folder::open(&self.folder.join(COMPONENTS)).map_err(|error| unusable(error.to_string()))?;
+        let read = folder.map(|folder| folder.read(&file_name(&version.digest), Others::Distrust, COMPONENT));
+        let bytes = read.transpose().map_err(|error| unusable(error.to_string()))?.flatten();
+        let bytes = bytes.ok_or_else(|| unusable("its component is not there any more".to_owned()))?;
+        match Measure::of(&bytes).sha256 == version.digest {
+            true => Ok(bytes),
+            false => Err(unusable("its component was changed since it was added".to_owned())),
+        }
+    }
+
+    /// Removes components that nothing needs any more. What is left over is in nobody's way.
+    fn tidy(&self, plugins: &[Installed]) {
+        let Ok(Some(folder)) = Folder::open(&self.folder.join(COMPONENTS)) else { return };
+        let versions = plugins.iter().flat_map(|plugin| [Some(&plugin.version), plugin.held.as_ref()]).flatten();
+        let needed: BTreeSet<String> = versions.map(|version| file_name(&version.digest)).collect();
+        let entries = std::fs::read_dir(self.folder.join(COMPONENTS)).into_iter().flatten().filter_map(Result::ok);
+        for name in entries.map(|entry| entry.file_name()) {
+            if !needed.contains(&*name.to_string_lossy()) {
+                let _ = unlinkat(folder.fd(), &*name, AtFlags::empty());
+            }
+        }
+    }
+}
+
+fn file_name(digest: &str) -> String {
+    format!("{digest}.wasm")
+}
+
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Whether a plugin may have this name.
+///
+/// # Errors
+/// Why not, as a sentence.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    let fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
+    if name.is_empty()
+        || name.len() > NAME
+        || !name.bytes().all(fit)
+        || !name.starts_with(|first: char| first.is_ascii_lowercase())
+    {
+        return Err(format!(
+            "{name:?} is no name for a plugin: it has at most {NAME} small letters, digits, dashes and underscores, and \
+             begins with a letter"
+        ));
+    }
+    match TAKEN.contains(&name) {
+        true => Err(format!("a plugin cannot be named {name}: that is Toolgate's own")),
+        false => Ok(()),
+    }
+}
+
+/// The name that a file suggests.
+pub(crate) fn suggested(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
+    stem.replace([' ', '.'], "-")
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn version(component: &[u8]) -> Version {
+        Version {
+            digest: Measure::of(component).sha256,
+            source: PathBuf::from("/x.wasm"),
+            asks: BTreeSet::from([Capability::Clock]),
+            hooks: Vec::new(),
+            added: 1,
+        }
+    }
+
+    fn plugin(name: &str, component: &[u8]) -> Installed {
+        Installed { name: name.to_owned(), version: version(component), granted: Granted::nothing(), held: None }
+    }
+
+    #[test]
+    fn a_name_is_plain_and_not_toolgates_own() {
+        let long = "a".repeat(NAME + 1);
+        let cases = [
+            ("kubectl", true),
+            ("a-1_b", true),
+            ("../x", false),
+            ("a/b", false),
+            ("a.b", false),
+            ("", false),
+            ("1a", false),
+            ("-a", false),
+            ("A", false),
+            ("ä", false),
+            (&long, false),
+            ("toolgate-guard", false),
+            ("host", false),
+            ("builtin", false),
+        ];
+        for (name, fits) in cases {
+            assert_eq!(check_name(name).is_ok(), fits, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn an_index_that_is_not_certain_is_an_error() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let store = Store { folder: scratch.path().join("plugins") };
+        assert_eq!(store.list().expect("none"), Vec::new());
+        store
+            .update(|all| {
+                all.push(plugin("b", b"b"));
+                all.push(plugin("a", b"a"));
+                Ok(())
+            })
+            .expect("written");
+        let names = |store: &Store| store.list().map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>());
+        assert_eq!(names(&store).expect("read"), ["a", "b"]);
+        let good = std::fs::read_to_string(store.path()).expect("the index");
+        let cases = [
+            ("{", "is damaged"),
+            ("[]", "it has no schema"),
+            (&good.replace("\"schema\": 1", "\"schema\": 2"), "has the schema 2"),
+            (&good.replace("\"b\"", "\"a\""), "has a twice"),
+            (&good.replace("\"b\"", "\"../b\""), "is no name for a plugin"),
+            (&good.replace("clock", "root"), "unknown variant"),
+            (&good.replace("\"digest\": \"", "\"digest\": \"../"), "is no digest"),
+        ];
+        for (text, expected) in cases {
+            std::fs::write(store.path(), text).expect("written");
+            let error = store.list().expect_err(expected).to_string();
+            assert!(error.contains(expected), "{expected}: {error}");
+            let changed = store.update(|all| {
+                all.clear();
+                Ok(())
+            });
+            assert!(changed.is_err(), "{expected}");
+        }
+        std::fs::write(store.path(), &good).expect("written");
+        std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o644)).expect("its mode");
+        assert!(store.list().is_err(), "others may have written it");
+    }
+
+    #[test]
+    fn a_component_is_what_was_added_or_an_error() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let store = Store { folder: scratch.path().join("plugins") };
+        store.keep(b"one").expect("kept");
+        let one = version(b"one");
+        assert_eq!(store.component("p", &one).expect("there"), b"one");
+        let path = store.folder.join(COMPONENTS).join(file_name(&one.digest));
+        let said = |store: &Store| store.component("p", &one).expect_err("an error").to_string();
+        std::fs::write(&path, "two").expect("written");
+        assert!(said(&store).contains("was changed since it was added"));
+        std::fs::remove_file(&path).expect("removed");
+        assert!(said(&store).contains("is not there any more"));
+        let elsewhere = scratch.path().join("elsewhere");
+        std::fs::write(&elsewhere, "one").expect("written");
+        symlink(&elsewhere, &path).expect("a link");
+        assert!(said(&store).contains("is a link"));
+        // It is replaced, and what it led to is left alone.
+        store.keep(b"one").expect("kept");
+        assert_eq!(store.component("p", &one).expect("there"), b"one");
+        store
+            .update(|all| {
+                all.push(plugin("p", b"other"));
+                Ok(())
+            })
+            .expect("written");
+        assert!(!path.exists() && elsewhere.exists(), "nothing needs it any more");
+    }
+}

@@ -1,0 +1,131 @@
+//! What components were refused, in the audit log.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use crate::audit::{Audit, KIND, Outcome, Record, rfc3339};
+use crate::granted::{Capability, Denials};
+use crate::plugin::Description;
+use crate::redact;
+
+/// Writes what components were refused to the audit log: an entry for each component and capability, however often it asks
+/// in the session that this stands for.
+pub struct AuditedDenials {
+    audit: Arc<dyn Audit>,
+    agent: String,
+    session: String,
+    cwd: String,
+    told: Mutex<BTreeSet<(String, Capability, bool)>>,
+}
+
+impl std::fmt::Debug for AuditedDenials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AuditedDenials").finish_non_exhaustive()
+    }
+}
+
+impl AuditedDenials {
+    /// Writes to this log, for a session of this agent, by their names as in [`Record`], in this directory.
+    pub fn new(audit: Arc<dyn Audit>, agent: &str, session: &str, cwd: &str) -> Self {
+        let (agent, session, cwd) = (agent.to_owned(), session.to_owned(), cwd.to_owned());
+        AuditedDenials { audit, agent, session, cwd, told: Mutex::default() }
+    }
+}
+
+impl Denials for AuditedDenials {
+    fn denied(&self, plugin: &Description, capability: Capability, what: &str) {
+        let key = (plugin.component.sha256.clone(), capability, what.is_empty());
+        if !self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+            return;
+        }
+        let reason = match what {
+            "" => "it was not granted this".to_owned(),
+            path => format!("{} is not in the folders that it was granted", redact::redacted(path)),
+        };
+        let rule = format!("capability:{}", capability.name());
+        let record = Record {
+            time: rfc3339(SystemTime::now()),
+            kind: KIND.to_owned(),
+            schema: 1,
+            action: Outcome::NotGranted,
+            rule: rule.clone(),
+            tool: String::new(),
+            input: json!({}),
+            matched: Vec::new(),
+            note: format!("the plugin {} asked: {reason}", plugin.name),
+            reason,
+            rules: vec![rule],
+            cwd: self.cwd.clone(),
+            agent: self.agent.clone(),
+            session: self.session.clone(),
+            plugin: plugin.name.clone(),
+            plugin_digest: plugin.component.sha256.clone(),
+            decision_us: 0,
+            path_hints: Vec::new(),
+        };
+        if let Err(error) = self.audit.append(&record) {
+            tracing::warn!(%error, plugin = plugin.name, capability = capability.name(), "a denial is not in the log");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::RecordingAudit;
+    use crate::capability::Capabilities;
+    use crate::granted::Granted;
+    use crate::measure::Measure;
+    use crate::{CapabilityError, Level};
+
+    fn plugin(name: &str) -> Description {
+        let of = Measure::of(name.as_bytes());
+        Description {
+            name: name.to_owned(),
+            exports: Vec::new(),
+            imports: Vec::new(),
+            component: of.clone(),
+            precompiled: of,
+        }
+    }
+
+    #[tokio::test]
+    async fn each_capability_is_told_once_of_each_plugin() {
+        let audit = RecordingAudit::default();
+        let denials: Arc<dyn Denials> = Arc::new(AuditedDenials::new(Arc::new(audit.clone()), "claude", "s1", "/p"));
+        let granted = Granted { folders: Some(vec!["/granted".into()]), ..Granted::to([Capability::Files]) };
+        for name in ["one", "other", "one"] {
+            let all = Capabilities::denied();
+            let limited = all.limited_and_told(&granted, &plugin(name), denials.clone());
+            for _ in 0..3 {
+                assert!(matches!(limited.git.branch("/p".into()).await, Err(CapabilityError::Denied(_))));
+                assert!(matches!(limited.clock.now().await, Err(CapabilityError::Denied(_))));
+                limited.log.write(name, Level::Info, "said");
+                let outside = limited.files.stat(vec!["/etc/passwd".into()]).await;
+                assert!(
+                    matches!(outside, Err(CapabilityError::Denied(why)) if why.starts_with("/etc/passwd is not in"))
+                );
+            }
+        }
+        let told: Vec<String> = audit.records().iter().map(|one| format!("{} {}", one.rule, one.note)).collect();
+        let expected = ["one", "other"].map(|name| {
+            ["git", "clock", "log", "files"].map(|capability| {
+                let why = match capability {
+                    "files" => "/etc/passwd is not in the folders that it was granted",
+                    _ => "it was not granted this",
+                };
+                format!("capability:{capability} the plugin {name} asked: {why}")
+            })
+        });
+        assert_eq!(told, expected.as_flattened());
+        let first = &audit.records()[0];
+        assert_eq!(
+            (first.action, &*first.session, &*first.agent, &*first.cwd),
+            (Outcome::NotGranted, "s1", "claude", "/p")
+        );
+        assert_eq!(first.plugin_digest, plugin("one").component.sha256);
+    }
+}
