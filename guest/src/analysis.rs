@@ -12,7 +12,7 @@ use toolgate_shell::{
 };
 
 use crate::call::{Action, Call, Field, Kind as Tool};
-use crate::guard::{BRANCH, Explanation, Guard, Layer, Passing, Tested, World};
+use crate::guard::{BRANCH, Explanation, Guard, Layer, Passing, Test, Tested, World};
 use crate::peers::Provided;
 
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
@@ -271,14 +271,26 @@ fn listed(guard: &Guard) -> Value {
         })
     });
     let rules = guard.list().into_iter().map(|rule| {
-        let tests: Vec<Value> =
-            rule.tests.iter().map(|(command, fires)| json!({ "command": command, "fires": fires })).collect();
+        let test = |test: &Test| {
+            let mut shown = json!({ "command": test.command, "fires": test.fires });
+            if let Some(after) = &test.after {
+                shown["after"] = json!(after);
+            }
+            shown
+        };
+        let tests: Vec<Value> = rule.tests.iter().map(test).collect();
         json!({
             "name": rule.name, "source": rule.source, "line": rule.line, "layer": rule.layer.prefix(), "on": rule.on,
             "action": action_name(rule.action), "reason": rule.reason, "instead": rule.instead, "tests": tests,
         })
     });
-    json!({ "schema": SCHEMA, "packs": packs.collect::<Vec<_>>(), "rules": rules.collect::<Vec<_>>() })
+    let observers = guard.observers().map(
+        |one| json!({ "name": one.name, "source": one.source, "layer": one.layer.prefix(), "writes": one.writes }),
+    );
+    json!({
+        "schema": SCHEMA, "packs": packs.collect::<Vec<_>>(), "rules": rules.collect::<Vec<_>>(),
+        "observers": observers.collect::<Vec<_>>(),
+    })
 }
 
 fn tested(tested: &Tested) -> Value {

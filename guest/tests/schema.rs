@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use toolgate_guest::guard::{
     EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, Guard, Layer, MISSING_KEYS, OBSERVER_KEYS, PROGRAM_KEYS, RULE_KEYS,
-    WATCH_KEYS, WHEN_KEYS,
+    TEST_KEYS, WATCH_KEYS, WHEN_KEYS,
 };
 
 /// Keys that say what a command is, in rules and in exemptions.
@@ -126,6 +126,7 @@ fn the_schema_has_the_keys_of_the_reader() {
     assert_eq!(keys(&schema), set(FILE_KEYS));
     assert_eq!(defined("rule"), set(RULE_KEYS));
     assert_eq!(defined("effect"), set(EFFECT_KEYS));
+    assert_eq!(keys(&schema["$defs"]["test"]["anyOf"][1]), set(TEST_KEYS));
     assert_eq!(defined("when"), set(WHEN_KEYS));
     assert_eq!(defined("missing"), set(MISSING_KEYS));
     assert_eq!(defined("observer"), set(OBSERVER_KEYS));

@@ -18,8 +18,14 @@ pub struct AuditedDenials {
     agent: String,
     session: String,
     cwd: String,
-    told: Mutex<BTreeSet<(String, Capability, bool)>>,
+    told: Arc<Mutex<BTreeSet<Told>>>,
 }
+
+/// The agent and its session, the component's digest, and what it was refused: all of a capability, or a part.
+type Told = (String, String, String, Capability, bool);
+
+/// Most entries that are remembered. After so many they are told again.
+const REMEMBERED: usize = 10_000;
 
 impl std::fmt::Debug for AuditedDenials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -31,15 +37,31 @@ impl AuditedDenials {
     /// Writes to this log, for a session of this agent, by their names as in [`Record`], in this directory.
     pub fn new(audit: Arc<dyn Audit>, agent: &str, session: &str, cwd: &str) -> Self {
         let (agent, session, cwd) = (agent.to_owned(), session.to_owned(), cwd.to_owned());
-        AuditedDenials { audit, agent, session, cwd, told: Mutex::default() }
+        AuditedDenials { audit, agent, session, cwd, told: Arc::default() }
+    }
+
+    /// The same for another session, in the same log. Of a session that was seen before nothing is told twice.
+    #[must_use]
+    pub fn for_session(&self, agent: &str, session: &str, cwd: &str) -> Self {
+        AuditedDenials {
+            told: Arc::clone(&self.told),
+            ..AuditedDenials::new(Arc::clone(&self.audit), agent, session, cwd)
+        }
     }
 }
 
 impl Denials for AuditedDenials {
     fn denied(&self, plugin: &Description, capability: Capability, what: &str) {
-        let key = (plugin.component.sha256.clone(), capability, what.is_empty());
-        if !self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
-            return;
+        let digest = plugin.component.sha256.clone();
+        let key = (self.agent.clone(), self.session.clone(), digest, capability, what.is_empty());
+        {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.len() >= REMEMBERED {
+                told.clear();
+            }
+            if !told.insert(key) {
+                return;
+            }
         }
         let reason = match what {
             "" => "it was not granted this".to_owned(),
@@ -127,5 +149,29 @@ mod tests {
             (Outcome::NotGranted, "s1", "claude", "/p")
         );
         assert_eq!(first.plugin_digest, plugin("one").component.sha256);
+    }
+
+    #[tokio::test]
+    async fn each_session_is_told_of_once() {
+        let audit = RecordingAudit::default();
+        let all = AuditedDenials::new(Arc::new(audit.clone()), "", "", "");
+        for session in ["s1", "s2", "s1"] {
+            let denials = Arc::new(all.for_session("claude", session, "/p"));
+            let limited = Capabilities::denied().limited_and_told(&Granted::to([]), &plugin("one"), denials);
+            assert!(matches!(limited.clock.now().await, Err(CapabilityError::Denied(_))));
+        }
+        let sessions: Vec<String> = audit.records().iter().map(|one| one.session.clone()).collect();
+        assert_eq!(sessions, ["s1", "s2"]);
+    }
+
+    #[tokio::test]
+    async fn what_is_granted_and_not_there_is_no_denial() {
+        let audit = RecordingAudit::default();
+        let denials: Arc<dyn Denials> = Arc::new(AuditedDenials::new(Arc::new(audit.clone()), "claude", "s1", "/p"));
+        let granted = Granted::to([Capability::Ui]);
+        let limited = Capabilities::absent().limited_and_told(&granted, &plugin("one"), denials);
+        let shown = limited.ui.notify("x".into(), Level::Info).await;
+        assert!(matches!(&shown, Err(CapabilityError::Unavailable(why)) if why == "there is no ui here"), "{shown:?}");
+        assert!(audit.records().is_empty());
     }
 }

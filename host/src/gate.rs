@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
 use crate::failure;
-use crate::instance::{Instance, Lines, Question, Role, Session};
+use crate::instance::{Asked, Instance, Lines, Question, Role, Session};
 use crate::limits::Limits;
 use crate::slot::{Generation, Slot};
 use crate::text;
@@ -184,24 +184,37 @@ impl Gate {
     /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
     /// JSON text; none if it stays what this call was given.
     pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
+        self.asked(call, Asked::Call).await
+    }
+
+    /// The same for a call that has to be judged by then.
+    pub async fn judge_until(&self, call: &ToolCall, end: Instant) -> (Verdict, Option<String>) {
+        self.until(end, self.judge_and_remember(call)).await.unwrap_or_else(|late| (late, None))
+    }
+
+    /// Judges a request for permission that has to be judged by then. What is asked for cannot be rewritten.
+    pub async fn permit_until(&self, call: &ToolCall, end: Instant) -> Verdict {
+        self.until(end, self.asked(call, Asked::Permission)).await.map_or_else(|late| late, |(verdict, _)| verdict)
+    }
+
+    /// The error is the verdict on what is too late.
+    async fn until<T>(&self, end: Instant, judged: impl Future<Output = T>) -> Result<T, Verdict> {
+        let before = Instant::now();
+        let late =
+            |_| failure::verdict(Role::Gate, self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
+        tokio::time::timeout_at(end.into(), judged).await.map_err(late)
+    }
+
+    async fn asked(&self, call: &ToolCall, asked: Asked) -> (Verdict, Option<String>) {
         let plugin = self.0.slot.name();
         let judged = match self.oversized(call) {
             Some(error) => Err(error),
-            None => self.0.with(async |instance, _| Ok((instance.judge(call).await?, instance.memory().await?))).await,
+            None => self.0.with(async |instance, _| instance.judge(call, asked).await).await,
         };
         match judged {
-            Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1), memory),
+            Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1 && asked == Asked::Call), memory),
             Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
         }
-    }
-
-    /// Judges a call that has to be judged by then.
-    pub async fn judge_until(&self, call: &ToolCall, end: Instant) -> Verdict {
-        let before = Instant::now();
-        let judged = tokio::time::timeout_at(end.into(), self.judge(call)).await;
-        let late =
-            |_| failure::verdict(Role::Gate, self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
-        judged.unwrap_or_else(late)
     }
 
     /// Ends the session. A component that fails at this is only logged.

@@ -80,6 +80,7 @@ pub(crate) struct Instance {
 struct Loaded {
     lifecycle: hooks::lifecycle::Guest,
     tool_gate: Option<hooks::tool_gate::Guest>,
+    permission_gate: Option<hooks::permission_gate::Guest>,
     session_memory: Option<hooks::session_memory::Guest>,
     tool_observer: Option<hooks::tool_observer::Guest>,
     execution_observer: Option<hooks::execution_observer::Guest>,
@@ -108,6 +109,7 @@ impl Loaded {
         Ok(Loaded {
             lifecycle: hooks.lifecycle.load(&mut *store, instance)?,
             tool_gate: hook!(tool_gate),
+            permission_gate: hook!(permission_gate),
             session_memory: hook!(session_memory),
             tool_observer: hook!(tool_observer),
             execution_observer: hook!(execution_observer),
@@ -122,6 +124,13 @@ impl Loaded {
             predicates: hook!(predicates),
         })
     }
+}
+
+/// What a gate is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Call,
+    Permission,
 }
 
 /// A question that the `analysis` hook answers.
@@ -184,15 +193,29 @@ impl Instance {
         Ok((instance, started))
     }
 
-    pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, CallError> {
-        let hook = self.hooks.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
+    /// A verdict, and what later calls of the session are to be told after it.
+    pub(crate) async fn judge(
+        &mut self,
+        call: &ToolCall,
+        asked: Asked,
+    ) -> Result<(Verdict, Option<String>), CallError> {
         arm(&mut self.store);
-        let answer = hook.call_judge(&mut self.store, call).await;
-        answer.map_err(|error| explain(&self.store, &error))
+        let answer = match asked {
+            Asked::Call => {
+                let hook = self.hooks.tool_gate.as_ref().ok_or(CallError::NoHook("tool-gate"))?;
+                hook.call_judge(&mut self.store, call).await
+            }
+            Asked::Permission => {
+                let hook = self.hooks.permission_gate.as_ref().ok_or(CallError::NoHook("permission-gate"))?;
+                hook.call_judge(&mut self.store, call).await
+            }
+        };
+        let verdict = answer.map_err(|error| explain(&self.store, &error))?;
+        let memory = if asked == Asked::Call { self.memory().await? } else { None };
+        Ok((verdict, memory))
     }
 
-    /// What later calls of the session are to be told, after the call that was judged last.
-    pub(crate) async fn memory(&mut self) -> Result<Option<String>, CallError> {
+    async fn memory(&mut self) -> Result<Option<String>, CallError> {
         optional!(self, session_memory, call_after())
     }
 

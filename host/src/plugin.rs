@@ -40,6 +40,7 @@ impl std::fmt::Debug for Plugin {
 pub(crate) struct Hooks {
     pub(crate) lifecycle: hooks::lifecycle::GuestIndices,
     pub(crate) tool_gate: Option<hooks::tool_gate::GuestIndices>,
+    pub(crate) permission_gate: Option<hooks::permission_gate::GuestIndices>,
     pub(crate) session_memory: Option<hooks::session_memory::GuestIndices>,
     pub(crate) tool_observer: Option<hooks::tool_observer::GuestIndices>,
     pub(crate) execution_observer: Option<hooks::execution_observer::GuestIndices>,
@@ -69,6 +70,7 @@ impl Hooks {
         Ok(Hooks {
             lifecycle: hooks::lifecycle::GuestIndices::new(pre)?,
             tool_gate: hook!("tool-gate", tool_gate),
+            permission_gate: hook!("permission-gate", permission_gate),
             session_memory: hook!("session-memory", session_memory),
             tool_observer: hook!("tool-observer", tool_observer),
             execution_observer: hook!("execution-observer", execution_observer),
@@ -182,6 +184,11 @@ impl Plugin {
     /// Whether it judges calls.
     pub fn has_gate(&self) -> bool {
         self.hooks.tool_gate.is_some()
+    }
+
+    /// Whether it judges requests for permission.
+    pub fn has_permission_gate(&self) -> bool {
+        self.hooks.permission_gate.is_some()
     }
 
     /// Whether it looks at what happens: results, tools that run, or the ends of turns.

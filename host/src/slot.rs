@@ -255,7 +255,7 @@ fn roles(plugin: &Plugin) -> Vec<Role> {
         || hooks.turn_observer.is_some()
         || hooks.renderer.is_some();
     let roles = [
-        (Role::Gate, hooks.tool_gate.is_some()),
+        (Role::Gate, hooks.tool_gate.is_some() || hooks.permission_gate.is_some()),
         (Role::Observer, observes),
         (Role::Terminal, hooks.provided_tools.is_some() || hooks.terminal_observer.is_some()),
         (Role::Analysis, hooks.analysis.is_some()),

@@ -410,6 +410,8 @@ async fn text_gets_only_to_the_pane_and_past_its_modes() {
     server.tmux(&["copy-mode", "-t", &pane]);
     run(&terminal, &pane, "echo q touch ran > got").await;
     assert_eq!(server.read("got"), b"q touch ran\n");
+    // Keys that come before the prompt are shown twice: by the terminal, and by the shell.
+    until(&terminal, &pane, |screen| screen.before_cursor == "$ ").await;
     server.tmux(&["copy-mode", "-t", &pane]);
     terminal.send_keys(pane.clone(), keys(&["e", "c", "h", "o", "Space", "q"])).await.expect("pressed");
     until(&terminal, &pane, |screen| screen.before_cursor == "$ echo q").await;

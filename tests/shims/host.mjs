@@ -78,6 +78,8 @@ const offers = {
 	],
 	empty: [],
 	unlisted: { bash: tool("bash") },
+	plugins: [tool("notes_add"), tool("Other-1")],
+	greedy: [tool("bash"), tool("notes_add")],
 };
 
 /** What becomes of a command that runs in the terminal. */
@@ -127,7 +129,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 	} else if (["tool_result", "tool.execute.after"].includes(frame.event)) {
 		answer(results, frame);
 	} else if (frame.event === "tools") {
-		if (name !== "slow") result(frame.id, { tools: offers[name] ?? [tool("bash"), tool("read_terminal")] });
+		const shares = process.argv.includes("--terminal") && process.env.TMUX;
+		if (name !== "slow") result(frame.id, { tools: offers[name] ?? (shares ? [tool("bash"), tool("read_terminal")] : []) });
 	} else if (frame.event === "tool_run") {
 		answer(terminal, frame);
 	} else if (frame.event === "session_start") {

@@ -573,6 +573,8 @@ const SESSIONS = [
 	["a session with a border and no terminal", { border: "1", constants: { TERMINAL: false } }, [], [], []],
 	["a session outside tmux", { tmux: "" }, [], [], ["--terminal"]],
 	["a session with the usual terminal", { constants: { TERMINAL: false } }, [], [], []],
+	["plugins with tools", { tmux: "", name: "plugins", constants: { TERMINAL: false } }, ["notes_add", "Other-1"], [], []],
+	["a host that offers bash unasked", { name: "greedy", constants: { TERMINAL: false } }, ["notes_add"], [`Not taken of Toolgate's tools: "bash".`], []],
 	["no tools", { name: "empty" }, [], [NOTICE], ["--terminal"]],
 	["no list of tools", { name: "unlisted" }, [], [NOTICE], ["--terminal"]],
 	["tools that come too late", { name: "slow", constants: { TOOLS_MS: 300 } }, [], [NOTICE], ["--terminal"]],
@@ -582,8 +584,8 @@ const SESSIONS = [
 	[
 		"tools that are none of the terminal's",
 		{ name: "odd" },
-		["read_terminal"],
-		[`${NOTICE} Not taken of Toolgate's tools: "read", "__proto__", "Bash", "bash\\n", "", ["bash"], , "${"x".repeat(65)}", "no_schema", "no_description".`],
+		["__proto__", "Bash", "read_terminal"],
+		[`${NOTICE} Not taken of Toolgate's tools: "read", "bash\\n", "", ["bash"], , "${"x".repeat(65)}", "no_schema", "no_description".`],
 		["--terminal"],
 	],
 ];
@@ -610,7 +612,7 @@ const RUNS = [
 	["sudo rm", { error: "it would remove" }],
 	["vim", { error: "vim waits" }],
 	["later", { text: "done later", details: {} }],
-	["die", { error: /ended \(7\).* What was typed may still run there\.$/ }],
+	["die", { error: /ended \(7\).* What it has begun may still run\.$/ }],
 	["no object", { error: /no readable answer/ }],
 	["no text", { error: /not understood/ }],
 	["a verdict", { error: /not understood/ }],

@@ -3,7 +3,7 @@
 use super::matching::NoWorld;
 use super::rule::Layer;
 use super::rules::Guard;
-use crate::call::{Call, Field, Kind};
+use crate::call::{Call, Events, Field, Happened, Kind};
 
 /// Where the commands of tests run.
 const WORKSPACE: &str = "/home/dev/project";
@@ -58,6 +58,7 @@ impl Guard {
                         cwd: WORKSPACE.into(),
                         home: Some(HOME.into()),
                         workspace: WORKSPACE.into(),
+                        events: test.after.as_deref().map(happened),
                         ..Call::default()
                     };
                     let findings = self.judge(&call, &mut NoWorld).findings;
@@ -79,9 +80,52 @@ impl Guard {
     }
 }
 
+/// These events, in the first turn of a session.
+fn happened(events: &[String]) -> Events {
+    let list = events.iter().map(|event| Happened { event: event.clone(), turn: 0, uncertain: false });
+    Events { turn: 0, list: list.collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_may_say_what_has_happened_before() {
+        let rules = |layer, tests: &str| {
+            let text = format!(
+                "observers:
+- {{name: tests, writes: tested, watch: {{program: just, subcommand: test}}}}
+rules:
+- {{name: untested, program: deploy, when: {{missing: {{event: tested, in: session}}}}, tests: {tests}}}"
+            );
+            let mut guard = Guard::new();
+            let problems = guard.load("rules.yaml", layer, text.as_bytes());
+            (guard, problems)
+        };
+        let cases = [
+            (r#"{fires: [deploy], passes: [{command: deploy, after: [tested]}]}"#, 2, 0),
+            (r#"{fires: [{command: deploy, after: []}, {command: deploy, after: other}]}"#, 2, 0),
+            (r#"{passes: [deploy], fires: [{command: deploy, after: tested}]}"#, 2, 2),
+        ];
+        for layer in [Layer::User, Layer::Project] {
+            for (tests, count, wrong) in cases {
+                let (guard, problems) = rules(layer, tests);
+                assert_eq!(problems, []);
+                let tested = guard.test(&[layer]);
+                assert_eq!((tested.count, tested.failed.len()), (count, wrong), "{tests}: {:?}", tested.failed);
+                let watching: Vec<_> = guard.observers().map(|one| (one.name, one.layer, one.writes.len())).collect();
+                assert_eq!(watching, [(Some("tests".to_owned()), layer, 1)]);
+            }
+            for wrong in [
+                "{fires: [{after: [tested]}]}",
+                "{fires: [{command: a, before: [b]}]}",
+                "{fires: [{command: a, after: ['x:y']}]}",
+            ] {
+                assert_eq!(rules(layer, wrong).1.len(), 1, "{wrong}");
+            }
+        }
+    }
 
     #[test]
     fn every_rule_of_every_pack_has_tests_that_hold() {

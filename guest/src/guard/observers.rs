@@ -14,7 +14,7 @@ use super::pattern::{Pattern, Tried};
 use super::place::Map;
 use super::read::{patterns, read_what, unknown_key};
 use super::rule::{Layer, What};
-use super::rules::Guard;
+use super::rules::{Guard, Watching};
 use super::view::View;
 use super::yaml::Node;
 use crate::call::{Call, Field, Kind};
@@ -46,6 +46,10 @@ enum Exit {
 /// Something that is watched, and the events that it writes.
 #[derive(Debug)]
 pub(crate) struct Observer {
+    name: Option<String>,
+    /// The file.
+    source: String,
+    layer: Layer,
     writes: Vec<String>,
     /// What tools do, or their names; none for a shell, or with a path for the tools that write.
     tools: Vec<String>,
@@ -69,6 +73,9 @@ pub struct Outcome {
 /// Reads `{name: N, writes: [E], watch: {..}}`.
 pub(super) fn read(layer: Layer, index: usize, item: Node) -> Result<Observer, String> {
     let mut found = Observer {
+        name: None,
+        source: String::new(),
+        layer,
         writes: Vec::new(),
         tools: Vec::new(),
         what: What::default(),
@@ -80,8 +87,7 @@ pub(super) fn read(layer: Layer, index: usize, item: Node) -> Result<Observer, S
     let mut watches = false;
     for (key, value) in item.map(&format!("observers[{index}]"))? {
         match key.as_str() {
-            // For whoever reads the file.
-            "name" => drop(value.value.text(&key)?),
+            "name" => found.name = Some(value.value.text(&key)?),
             "writes" | "event" => {
                 for one in value.value.list() {
                     found.writes.push(written(layer, name(&key, one)?));
@@ -142,6 +148,17 @@ fn exit(text: &str) -> Result<Exit, String> {
 }
 
 impl Observer {
+    /// The same as that of a file.
+    pub(super) fn of(self, source: &str) -> Self {
+        Observer { source: source.to_owned(), ..self }
+    }
+
+    /// What a list shows of it.
+    pub(super) fn watching(&self) -> Watching {
+        let Observer { name, source, layer, writes, .. } = self;
+        Watching { name: name.clone(), source: source.clone(), layer: *layer, writes: writes.clone() }
+    }
+
     fn watches_shell(&self) -> bool {
         match self.tools.is_empty() {
             true => self.paths.is_empty(),

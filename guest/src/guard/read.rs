@@ -90,6 +90,9 @@ pub const RULE_KEYS: &[&str] = &[
     "code",
 ];
 
+/// The keys of a test that is more than a command.
+pub const TEST_KEYS: &[&str] = &["command", "after"];
+
 /// The keys of what happens to paths.
 pub const EFFECT_KEYS: &[&str] = &["kinds", "paths", "not", "recursive", "existing", "exact"];
 
@@ -344,7 +347,7 @@ impl Reader<'_> {
                 "requires" => requires = Some(Pattern::new(&value.value.text(key)?)?),
                 "unless" => unless = Some(Pattern::new(&value.value.text(key)?)?),
                 "when" => when = Some(condition_list(value.value, key, self.layer, 0)?),
-                "tests" => tests = read_tests(value.value)?,
+                "tests" => tests = read_tests(self.layer, value.value)?,
                 "code" => code = value.value.flag(key)?,
                 _ if read_what(&mut what, key, value)? => {}
                 _ => return Err(unknown_key("a rule", key, RULE_KEYS)),
@@ -398,7 +401,7 @@ pub(super) fn patterns(value: Node, key: &str) -> Result<Vec<Pattern>, String> {
     value.texts(key)?.iter().map(|source| Pattern::new(source)).collect()
 }
 
-fn read_tests(value: Node) -> Result<Vec<Test>, String> {
+fn read_tests(layer: Layer, value: Node) -> Result<Vec<Test>, String> {
     let mut tests = Vec::new();
     for (key, list) in value.map("tests")? {
         let fires = match key.as_str() {
@@ -408,11 +411,31 @@ fn read_tests(value: Node) -> Result<Vec<Test>, String> {
         };
         let Node::List(items) = list.value else { return Err(format!("{key} must be a list of commands")) };
         for item in items {
-            let at = line(&item);
-            tests.push(Test { command: item.value.text(&key)?, fires, line: at });
+            let line = line(&item);
+            let (command, after) = match item.value {
+                Node::Map(_) => read_test(layer, item.value)?,
+                text => (text.text(&key)?, None),
+            };
+            tests.push(Test { command, fires, after, line });
         }
     }
     Ok(tests)
+}
+
+/// Reads `{command: .., after: [EVENT]}`.
+fn read_test(layer: Layer, value: Node) -> Result<(String, Option<Vec<String>>), String> {
+    let (mut command, mut after) = (None, None);
+    for (key, value) in value.map("a test")? {
+        match key.as_str() {
+            "command" => command = Some(value.value.text(&key)?),
+            "after" => {
+                let names = value.value.list().into_iter().map(|one| events::name(&key, one));
+                after = Some(names.map(|name| Ok(events::written(layer, name?))).collect::<Result<_, String>>()?);
+            }
+            other => return Err(unknown_key("a test", other, TEST_KEYS)),
+        }
+    }
+    Ok((command.ok_or("the test has no command")?, after))
 }
 
 /// Reads one key of what a command must be; whether it is one.

@@ -93,11 +93,16 @@ impl Rule {
 }
 
 /// A command of a rule file that shows what a rule does.
-#[derive(Clone, Debug)]
-pub(crate) struct Test {
-    pub(crate) command: String,
-    pub(crate) fires: bool,
-    pub(crate) line: Option<u32>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// The command.
+    pub command: String,
+    /// Whether the rule fires on it.
+    pub fires: bool,
+    /// The events that have happened in the session before, in the same turn; `None` if that is not known.
+    pub after: Option<Vec<String>>,
+    /// The line that it stands in, from 1.
+    pub line: Option<u32>,
 }
 
 /// What a command must be for a rule to fire: everything that is given here.

@@ -16,7 +16,7 @@ use super::packs::{self, PROGRAMS};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
-use super::rule::{Condition, Exemption, Layer, Problem, Rule, When};
+use super::rule::{Condition, Exemption, Layer, Problem, Rule, Test, When};
 use crate::call::Action;
 use crate::peers::Provided;
 
@@ -135,8 +135,21 @@ pub struct Listed {
     pub reason: String,
     /// What would be fine instead.
     pub instead: Option<String>,
-    /// The commands that are tests of it: each with whether it fires.
-    pub tests: Vec<(String, bool)>,
+    /// The commands that are tests of it.
+    pub tests: Vec<Test>,
+}
+
+/// What a list of observers shows of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Watching {
+    /// As the file calls it.
+    pub name: Option<String>,
+    /// The file.
+    pub source: String,
+    /// Who wrote it.
+    pub layer: Layer,
+    /// The events that it writes; a project's begin with `project:`.
+    pub writes: Vec<String>,
 }
 
 /// A pack, for a list.
@@ -340,7 +353,7 @@ impl Guard {
         let exempts = |one: &Exemption| one.when.as_ref().is_some_and(events::asked_for);
         self.asks_for_events |= file.exemptions.iter().any(exempts);
         self.exemptions.append(&mut file.exemptions);
-        self.observers.append(&mut file.observers);
+        self.observers.extend(file.observers.drain(..).map(|observer| observer.of(name)));
         self.overrides.append(&mut file.overrides);
         let part = Part::new(name, layer, is_pack, &mut file);
         if part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(asks_for_branch)) {
@@ -383,6 +396,11 @@ impl Guard {
             .collect()
     }
 
+    /// Every observer.
+    pub fn observers(&self) -> impl Iterator<Item = Watching> {
+        self.observers.iter().map(Observer::watching)
+    }
+
     /// Every rule, in force or not.
     pub fn list(&self) -> Vec<Listed> {
         let mut all = Vec::new();
@@ -401,7 +419,7 @@ impl Guard {
             all.extend(part.rules.iter().map(|rule| Listed {
                 line: rule.line,
                 instead: rule.instead.clone(),
-                tests: rule.tests.iter().map(|test| (test.command.clone(), test.fires)).collect(),
+                tests: rule.tests.clone(),
                 ..listed(&rule.name, rule.action, &rule.reason)
             }));
             all.extend(part.paths.rules().iter().map(|rule| {

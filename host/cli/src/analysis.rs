@@ -258,7 +258,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     };
     let files = LocalFiles::new().inline();
     let loaded = loaded::installed().map_err(|error| software(&error))?;
-    let peers = gates::peers(&loaded, &session, &files);
+    let peers = gates::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();

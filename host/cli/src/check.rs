@@ -14,6 +14,7 @@ use toolgate_host::decide::ASK;
 use toolgate_host::{Action, Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
+use crate::gates::{Asked, Told};
 use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::place::Standing;
@@ -121,13 +122,14 @@ impl Gates<'_> {
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
             let (plugin, packs, loaded) = (&self.plugin, self.packs, &self.loaded);
-            let standing = Standing { plugin, cwd, home, root, packs, kept: &[], loaded };
+            let standing = Standing { plugin, cwd, home, root, packs, kept: &[], loaded, whose: None };
             let opened = if self.rules.is_some() {
                 standing.start(files, None).await?
             } else {
                 standing.open(files, None).await?
             };
-            let opened = standing.gates(opened, None).await;
+            let until = Told::nothing().until;
+            let opened = standing.gates(opened, None, Asked::Call, until).await;
             let (gates, diagnostics) = opened.map_err(|error| Failure::new(exit::SOFTWARE, error))?;
             show::diagnostics(&diagnostics);
             let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
@@ -140,7 +142,7 @@ impl Gates<'_> {
             self.open.insert(key.clone(), gates);
         }
         match self.open.get(&key) {
-            Some(gates) => Ok(gates.all(call).await.0),
+            Some(gates) => Ok(gates.all(call, Told::nothing()).await.verdict),
             None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
         }
     }

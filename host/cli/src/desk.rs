@@ -1,5 +1,6 @@
 //! From an event to its answer, whatever the agent: judged, decided, logged, said.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, Tool
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
 use crate::approvals::Approved;
+use crate::gates::Asked;
 use crate::judge::{Judge, Judged, Question};
 use crate::mcp::Client;
 use crate::packs::Packs;
@@ -77,7 +79,13 @@ impl Desk<'_> {
             return self.watched(&moment, scene, &happening).await;
         }
         match about {
-            About::Call { call, asks } if moment.when == When::Before => self.call(&moment, scene, *call, asks).await,
+            About::Call { call, asks } if moment.when == When::Before => {
+                let Ruled { verdict, message } = self.ruled(scene, *call, asks, Asked::Call, None).await;
+                self.agent.encode(&moment, &said(&verdict), message.as_deref())
+            }
+            About::Call { call, .. } if moment.when == When::Permission && self.plugins.any() => {
+                self.permission(&moment, scene, *call).await
+            }
             _ => {
                 if moment.when == When::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
@@ -116,17 +124,22 @@ impl Desk<'_> {
         self.agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
     }
 
-    /// A call that is about to run.
-    async fn call(&self, moment: &Moment, scene: Scene, call: ToolCall, asks: Asks) -> String {
-        let Ruled { verdict, message } = self.ruled(scene, call, asks, None).await;
-        self.agent.encode(moment, &said(&verdict), message.as_deref())
+    /// A call that the agent is about to ask its user about, which plugins may deny. That they want a question asked is no
+    /// opinion: it is.
+    async fn permission(&self, moment: &Moment, scene: Scene, call: ToolCall) -> String {
+        let Ruled { verdict, message } = self.ruled(scene, call, Asks::Agent, Asked::Permission, None).await;
+        let answer = match said(&verdict) {
+            Answer::Ask(_) => Answer::Nothing,
+            answer => answer,
+        };
+        self.agent.encode(moment, &answer, message.as_deref())
     }
 
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
     pub(crate) async fn typed(&self, scene: Scene, call: ToolCall, approved: &Approved) -> Result<(), String> {
-        let verdict = self.ruled(scene, call, Asks::Nobody, Some(approved)).await.verdict;
+        let verdict = self.ruled(scene, call, Asks::Nobody, Asked::Call, Some(approved)).await.verdict;
         match said(&verdict) {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
@@ -135,10 +148,17 @@ impl Desk<'_> {
     }
 
     /// What becomes of a call.
-    async fn ruled(&self, mut scene: Scene, mut call: ToolCall, asks: Asks, approved: Option<&Approved>) -> Ruled {
+    async fn ruled(
+        &self,
+        mut scene: Scene,
+        mut call: ToolCall,
+        asks: Asks,
+        asked: Asked,
+        approved: Option<&Approved>,
+    ) -> Ruled {
         let agent = self.agent.name();
         let kept = session::load(agent, &scene);
-        if let (true, Some(root)) = (scene.guessed, kept.root) {
+        if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
             call.workspace_root.clone_from(&root);
             scene.root = root;
         }
@@ -154,13 +174,14 @@ impl Desk<'_> {
         if hinted {
             hint(&mut call).await;
         }
-        let question = self.question(scene, Some(call));
+        let memories = kept.memories.clone();
+        let question = Question { asked, memories, ..self.question(scene, Some(call)) };
         let judged = self.judge.judge(&question).await;
         let Question { scene, call, .. } = question;
         let Some(mut call) = call else {
             return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
-        let Judged { verdict, diagnostics, memory, took } = match judged {
+        let Judged { verdict, diagnostics, memory, memories, took } = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
@@ -192,8 +213,16 @@ impl Desk<'_> {
             terminal.show(&verdict);
         }
         // A call that is asked about may run.
-        if let (Some(memory), false) = (memory, matches!(verdict.decision, Decision::Block(_))) {
-            session::keep(agent, &scene, |file| file.remember(&memory, kept.memory.as_ref()));
+        let runs = !matches!(verdict.decision, Decision::Block(_));
+        if runs && (memory.is_some() || !memories.is_empty()) {
+            session::keep(agent, &scene, |file| {
+                if let Some(memory) = &memory {
+                    file.remember(memory, kept.memory.as_ref());
+                }
+                for (plugin, memory) in &memories {
+                    file.remember_for(plugin, memory, kept.memories.get(plugin));
+                }
+            });
         }
         let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
@@ -204,7 +233,8 @@ impl Desk<'_> {
 
     fn question(&self, scene: Scene, call: Option<ToolCall>) -> Question {
         let agent = self.agent.name().to_owned();
-        Question { scene, call, agent, packs: self.packs.clone(), plugins: self.plugins.clone() }
+        let (packs, plugins) = (self.packs.clone(), self.plugins.clone());
+        Question { scene, call, asked: Asked::Call, memories: BTreeMap::new(), agent, packs, plugins }
     }
 
     /// A session that starts.

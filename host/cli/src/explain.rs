@@ -71,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         packs: &arguments.packs,
         kept: &[],
         loaded: &loaded,
+        whose: None,
     };
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();

@@ -3,99 +3,160 @@
 //! The guard is asked first, then the installed plugins in the order of their names, then those that a command line names. The
 //! order changes no decision: the strictest one holds, and all findings are kept.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::capability::{Denied, LocalFiles, LocalGit};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{OTHER_CWD, note};
+use crate::agent::{OTHER_CWD, Whose, note, unnote};
 use crate::place;
 use crate::plugin::loaded::Loaded;
 
-/// How long the plugins may take together for a call, their start included. With the guard's own time that is less than the
-/// ten seconds that agents give a hook.
+/// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
+/// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
 const OTHERS: Duration = Duration::from_secs(4);
+
+/// What is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Asked {
+    /// A call that is about to run.
+    Call,
+    /// Whether the agent may ask its user about one. The guard has judged the call itself.
+    Permission,
+}
+
+/// What the plugins are told of a question.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'a> {
+    /// What each of them wanted to be remembered of the session, by [`Loaded::kept_under`].
+    pub(crate) memories: &'a BTreeMap<String, Value>,
+    /// When they have to be done.
+    pub(crate) until: Instant,
+}
+
+impl Told<'static> {
+    /// Nothing of a session, and all the time that there is for a question.
+    pub(crate) fn nothing() -> Self {
+        static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
+        Told { memories: &NOTHING, until: Instant::now() + OTHERS }
+    }
+}
+
+/// What comes of a question.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) verdict: Verdict,
+    /// What the guard wants to be remembered of the session, if the call runs.
+    pub(crate) memory: Option<String>,
+    /// What the plugins want, as in [`Told`].
+    pub(crate) memories: BTreeMap<String, String>,
+}
+
+impl Said {
+    /// A verdict after which nothing is remembered.
+    pub(crate) fn only(verdict: Verdict) -> Self {
+        Said { verdict, memory: None, memories: BTreeMap::new() }
+    }
+}
 
 /// Everyone who judges a call.
 pub(crate) struct Gates {
     pub(crate) guard: Gate,
-    others: Vec<Gate>,
+    others: Vec<Other>,
     /// Reads shell texts for the others.
     analysis: Analysis,
 }
 
+struct Other {
+    kept_under: String,
+    gate: Gate,
+}
+
 /// The trackers and predicates of these plugins.
-pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles) -> Peers {
+pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
     let extension = |one: &Loaded| {
+        let all = place::granted(files.clone(), None, &Peers::default()).git(LocalGit);
         // They are asked while others wait, so they ask nobody themselves.
-        let may = one.may(place::granted(files.clone(), None, &Peers::default()).git(LocalGit)).extensions(Denied);
+        let may = one.may(all, whose).extensions(Denied);
         Extension::new(one.plugin.clone(), session.clone(), may)
     };
     Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
 }
 
 impl Gates {
-    /// The guard, and the gates among these plugins, started; what is wrong with their settings is added to what is wrong
-    /// with the rules.
+    /// The guard, and those among these plugins that judge what is asked, started until then; what is wrong with their
+    /// settings is added to what is wrong with the rules.
     ///
     /// # Errors
     /// If one does not start: what it would have said of a call is not known then.
     pub(crate) async fn new(
         guard: Gate,
         analysis: Analysis,
-        loaded: &[Loaded],
-        reach: impl Fn(&Loaded) -> Gate,
+        others: Vec<(&Loaded, Gate)>,
+        until: Instant,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Self, String> {
-        let mut others = Vec::new();
-        let end = Instant::now() + OTHERS;
-        for one in loaded.iter().filter(|one| one.plugin.has_gate()) {
+        let mut started_others = Vec::new();
+        for (one, gate) in others {
             let name = &one.plugin.description().name;
-            let gate = reach(one);
-            let started = tokio::time::timeout_at(end.into(), gate.start()).await;
+            let started = tokio::time::timeout_at(until.into(), gate.start()).await;
             let started = started.map_err(|_| format!("the plugin {name} does not start in time"))?;
             let started = started.map_err(|error| format!("the plugin {name} does not start: {error}"))?;
             let said = |one: Diagnostic| Diagnostic { message: format!("the plugin {name}: {}", one.message), ..one };
             diagnostics.extend(started.diagnostics.into_iter().map(said));
-            others.push(gate);
+            started_others.push(Other { kept_under: one.kept_under().to_owned(), gate });
         }
-        Ok(Gates { guard, others, analysis })
+        Ok(Gates { guard, others: started_others, analysis })
     }
 
-    /// What all of them say of a call, and what the guard wants to be remembered of it.
-    pub(crate) async fn all(&self, call: &ToolCall) -> (Verdict, Option<String>) {
+    /// What all of them say of a call.
+    pub(crate) async fn all(&self, call: &ToolCall, told: Told<'_>) -> Said {
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
         let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
         if let Some(cwd) = context.get(OTHER_CWD).and_then(Value::as_str) {
             verdicts.push(self.guard.judge(&ToolCall { cwd: cwd.to_owned(), ..call.clone() }).await);
         }
-        verdicts.extend(self.others(call).await);
-        (strictest(verdicts), memory)
+        let others = self.others(call, Asked::Call, told).await;
+        verdicts.push(others.verdict);
+        Said { verdict: strictest(verdicts), memory, memories: others.memories }
     }
 
     /// What the plugins say of it.
-    pub(crate) async fn others(&self, call: &ToolCall) -> Vec<Verdict> {
-        let mut verdicts = Vec::new();
+    pub(crate) async fn others(&self, call: &ToolCall, asked: Asked, told: Told<'_>) -> Said {
+        let mut said = Said::only(Verdict::pass());
         if self.others.is_empty() {
-            return verdicts;
+            return said;
         }
-        let end = Instant::now() + OTHERS;
-        let analysed = tokio::time::timeout_at(end.into(), analysed(&self.analysis, call)).await;
+        let analysed = tokio::time::timeout_at(told.until.into(), analysed(&self.analysis, call)).await;
         let call = match analysed.unwrap_or_else(|_| Err("it took too long".to_owned())) {
             Ok(call) => call,
             // Who judges by what a text does may let everything pass where it is not told.
             Err(why) => {
                 let reason = format!("the plugins cannot be told what the command does: {why}");
-                return vec![Verdict::block("host:analysis", reason)];
+                return Said::only(Verdict::block("host:analysis", reason));
             }
         };
-        for gate in &self.others {
-            verdicts.push(gate.judge_until(&call, end).await);
+        let mut verdicts = Vec::new();
+        for Other { kept_under, gate } in &self.others {
+            let mut call = call.clone();
+            // To each its own, and none that of the guard.
+            match told.memories.get(kept_under) {
+                Some(memory) => note(&mut call, "memory", memory.clone()),
+                None => unnote(&mut call, "memory"),
+            }
+            let (verdict, memory) = match asked {
+                Asked::Call => gate.judge_until(&call, told.until).await,
+                Asked::Permission => (gate.permit_until(&call, told.until).await, None),
+            };
+            verdicts.push(verdict);
+            said.memories.extend(memory.map(|memory| (kept_under.clone(), memory)));
         }
-        verdicts
+        Said { verdict: strictest(verdicts), ..said }
     }
 }
 
@@ -131,10 +192,11 @@ mod tests {
         for (limits, blocked) in [(Limits::ANALYSIS, false), (none, true)] {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
             let analysis = Analysis::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
-            let gates = Gates { guard: gate(), others: vec![gate()], analysis: analysis.with_limits(limits) };
+            let others = vec![Other { kept_under: "other:".to_owned(), gate: gate() }];
+            let gates = Gates { guard: gate(), others, analysis: analysis.with_limits(limits) };
             // Long enough to be noticed by the clock behind the limit.
             let command = ToolCall::shell("echo a; ".repeat(4_000), "/none");
-            let (verdict, _) = gates.all(&command).await;
+            let verdict = gates.all(&command, Told::nothing()).await.verdict;
             assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocked, "{:?}", verdict.decision);
         }
     }

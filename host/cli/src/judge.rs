@@ -3,14 +3,16 @@
 //! Both do the same with the same rule files, which are read anew for every call, so a verdict does not depend on who
 //! gives it. Whatever comes of a verdict (the log, permissions, questions) is up to whoever asked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
-use crate::agent::Scene;
-use crate::gates::Gates;
+use crate::agent::{Scene, Whose};
+use crate::gates::{Asked, Gates, Said, Told};
 use crate::packs::Packs;
 use crate::place::{self, Standing};
 use crate::plugins::Plugins;
@@ -23,6 +25,9 @@ pub(crate) struct Question {
     pub(crate) scene: Scene,
     /// The call; without one the gate is only started, which says what is wrong with the rules.
     pub(crate) call: Option<ToolCall>,
+    pub(crate) asked: Asked,
+    /// What the plugins know of the session, by [`Loaded::kept_under`](crate::plugin::loaded::Loaded::kept_under).
+    pub(crate) memories: BTreeMap<String, Value>,
     /// As in `toolgate hook AGENT`: whose words the input of a call that is rewritten is in.
     pub(crate) agent: String,
     /// The packs that the command line names.
@@ -40,6 +45,8 @@ pub(crate) struct Judged {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// What later calls of the session are to be told if this one runs, where that is not what it was told.
     pub(crate) memory: Option<String>,
+    /// The same for each plugin, by [`Loaded::kept_under`](crate::plugin::loaded::Loaded::kept_under).
+    pub(crate) memories: BTreeMap<String, String>,
     /// How long the verdict took.
     pub(crate) took: Duration,
 }
@@ -93,7 +100,7 @@ pub(crate) async fn here(
     frames: Option<&Frames>,
     life: Life,
 ) -> Result<Judged, String> {
-    let Question { scene, call, packs, plugins, .. } = question;
+    let Question { scene, call, packs, plugins, asked, memories, .. } = question;
     let (cwd, home) = match call {
         Some(call) => (call.cwd.as_str(), call.home.clone()),
         None => (scene.cwd.as_str(), place::home()),
@@ -101,34 +108,40 @@ pub(crate) async fn here(
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
     let loaded = plugins.load()?;
+    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("{} is no agent", question.agent))?;
+    let whose = Some(Whose { agent, scene });
     let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
-    let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded };
+    let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
     let before = Instant::now();
     let opened = standing.open(files, frames).await.map_err(|failure| failure.message)?;
-    let (gates, diagnostics) = standing.gates(opened, frames).await?;
-    let (verdict, memory) = match call {
-        Some(call) => rewritten(&gates, call, question).await,
-        None => (Verdict::pass(), None),
+    let told = Told { memories, ..Told::nothing() };
+    let (gates, diagnostics) = standing.gates(opened, frames, *asked, told.until).await?;
+    let said = match (call, asked) {
+        (Some(call), Asked::Call) => rewritten(&gates, call, question, told).await,
+        (Some(call), Asked::Permission) => gates.others(call, *asked, told).await,
+        (None, _) => Said::only(Verdict::pass()),
     };
     let took = before.elapsed();
     if life == Life::Call {
         std::mem::forget(gates);
     }
-    Ok(Judged { verdict, diagnostics, memory, took })
+    let Said { verdict, memory, memories } = said;
+    Ok(Judged { verdict, diagnostics, memory, memories, took })
 }
 
 /// What all of them say of a call, where what a component makes of it is judged by all of them again.
-async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question) -> (Verdict, Option<String>) {
-    let (verdict, memory) = gates.all(call).await;
-    let Decision::Rewrite(input) = &verdict.decision else { return (verdict, memory) };
-    let refused = |why: String| (Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")), None);
+async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Told<'_>) -> Said {
+    let first = gates.all(call, told).await;
+    let Decision::Rewrite(input) = &first.verdict.decision else { return first };
+    let refused =
+        |why: String| Said::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
     let new = match again(call, input, question) {
         Ok(new) => new,
         Err(why) => return refused(format!("cannot be read any more: {why}")),
     };
-    let (second, memory) = gates.all(&new).await;
-    match second.decision {
-        Decision::Pass => (verdict, memory),
+    let second = gates.all(&new, told).await;
+    match second.verdict.decision {
+        Decision::Pass => Said { verdict: first.verdict, ..second },
         Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
         Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
         Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),

@@ -66,6 +66,7 @@ mod lens;
 mod lines;
 mod log;
 mod mcp;
+mod offers;
 mod packs;
 mod path_hints;
 mod person;

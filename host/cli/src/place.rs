@@ -1,6 +1,7 @@
 //! Where things are: the user's home, the project's root, rule files. And the gate that is started with them.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use serde_json::json;
 use toolgate_host::audit::{AuditFile, Circumstances};
@@ -11,7 +12,9 @@ use toolgate_host::{
     Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Started, state_folder,
 };
 
-use crate::gates::{self, Gates};
+use crate::agent::Whose;
+use crate::events::SessionEvents;
+use crate::gates::{self, Asked, Gates};
 use crate::packs::Packs;
 use crate::plugin::live;
 use crate::plugin::loaded::Loaded;
@@ -123,7 +126,7 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
 
 /// What a component may reach here.
 pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
-    let granted = Capabilities::denied().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog);
+    let granted = Capabilities::absent().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog);
     let granted = granted.extensions(peers.clone());
     match frames {
         Some(frames) => granted.ui(frames.clone()),
@@ -144,6 +147,8 @@ pub(crate) struct Standing<'a> {
     pub(crate) kept: &'a [PathBuf],
     /// The plugins beside the guard.
     pub(crate) loaded: &'a [Loaded],
+    /// None where a call is only tried.
+    pub(crate) whose: Option<Whose<'a>>,
 }
 
 /// A gate that was started.
@@ -171,25 +176,43 @@ impl Standing<'_> {
         Analysis::new(self.plugin.clone(), self.session(), granted(of.files.clone(), None, &of.peers))
     }
 
-    /// Everyone who judges calls here.
+    /// Everyone who judges what is asked here.
     ///
     /// # Errors
-    /// If a plugin does not start: what it would have said of a call is not known then.
-    pub(crate) async fn gates(&self, of: Opened, frames: Option<&Frames>) -> Result<(Gates, Vec<Diagnostic>), String> {
+    /// If a plugin does not start until then: what it would have said of a call is not known.
+    pub(crate) async fn gates(
+        &self,
+        of: Opened,
+        frames: Option<&Frames>,
+        asked: Asked,
+        until: Instant,
+    ) -> Result<(Gates, Vec<Diagnostic>), String> {
         let analysis = self.analysis(&of);
         let Opened { gate, started, files, peers } = of;
-        let other = |one: &Loaded| {
-            let may = one.may(granted(files.clone(), frames, &peers).git(LocalGit));
-            Gate::new(one.plugin.clone(), self.session(), may).rewriting(one.granted.rewrite)
-        };
+        let mut others = Vec::new();
+        for one in self.loaded {
+            let judges = match asked {
+                Asked::Call => one.plugin.has_gate(),
+                Asked::Permission => one.plugin.has_permission_gate(),
+            };
+            if judges {
+                let all = granted(files.clone(), frames, &peers).git(LocalGit);
+                let all = match self.whose {
+                    Some(Whose { agent, scene }) => all.journal(SessionEvents::new(agent, scene)),
+                    None => all,
+                };
+                let gate = Gate::new(one.plugin.clone(), self.session(), one.may(all, self.whose));
+                others.push((one, gate.rewriting(one.granted.rewrite)));
+            }
+        }
         let mut diagnostics = started.diagnostics;
-        let gates = Gates::new(gate, analysis, self.loaded, other, &mut diagnostics).await?;
+        let gates = Gates::new(gate, analysis, others, until, &mut diagnostics).await?;
         Ok((gates, diagnostics))
     }
 
     /// A gate with these rules and no others.
     pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
-        let peers = gates::peers(self.loaded, &self.session(), &files);
+        let peers = gates::peers(self.loaded, &self.session(), &files, self.whose);
         let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames, &peers));
         let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;

@@ -105,6 +105,6 @@ impl Plugins {
 }
 
 /// What is installed; nothing if that is not known.
-fn installed() -> Vec<Installed> {
+pub(crate) fn installed() -> Vec<Installed> {
     Store::of_user().and_then(|store| store.list()).unwrap_or_default()
 }

@@ -188,6 +188,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
         packs: &at.packs,
         kept: &[],
         loaded: &loaded,
+        whose: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
     runtime.map_err(|error| software(&error))?.block_on(async {
@@ -292,8 +293,24 @@ fn rules(arguments: &List) -> Result<ExitCode, Failure> {
             }
             row(out, rule)?;
         }
+        let observers = list(answer.get("observers"));
+        if !observers.is_empty() {
+            writeln!(out, "\n{BOLD}observers{BOLD:#}")?;
+        }
+        for one in observers {
+            let events: Vec<String> = texts(one, "writes").iter().map(|event| plain(event)).collect();
+            let name = plain(one["name"].as_str().unwrap_or("(no name)"));
+            let source = plain(text(one, "source"));
+            writeln!(out, "  {name:<NAME$}  writes {}  {DIM}{source}{DIM:#}", events.join(", "))?;
+        }
         Ok(())
     })
+}
+
+/// After which events a test is.
+fn after(events: &[&str]) -> String {
+    let events: Vec<String> = events.iter().map(|event| plain(event)).collect();
+    if events.is_empty() { "  before any event".to_owned() } else { format!("  after {}", events.join(", ")) }
 }
 
 fn whose(layer: &str) -> &'static str {
@@ -369,7 +386,8 @@ fn one(arguments: &Show) -> Result<ExitCode, Failure> {
             }
             for test in list(rule.get("tests")) {
                 let (label, style) = if test["fires"] == true { ("fires", RED) } else { ("passes", GREEN) };
-                writeln!(out, "  {style}{label:<7}{style:#}  {}", show::cut(text(test, "command")))?;
+                let after = test["after"].as_array().map(|_| after(&texts(test, "after"))).unwrap_or_default();
+                writeln!(out, "  {style}{label:<7}{style:#}  {}{DIM}{after}{DIM:#}", show::cut(text(test, "command")))?;
             }
             if list(rule.get("tests")).is_empty() {
                 writeln!(out, "  {DIM}no tests{DIM:#}")?;

@@ -34,6 +34,9 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Largest memory that is kept, in bytes. The contract has that limit.
 const MEMORY: usize = 256 << 10;
 
+/// Largest memories of all plugins together, in bytes.
+const MEMORIES: usize = 1 << 20;
+
 /// The lens of the default component, among those who look at results. A plugin's key has a colon.
 pub(crate) const LENS: &str = "lens";
 
@@ -53,6 +56,9 @@ pub(crate) struct Kept {
     pub(crate) root: Option<String>,
     /// What its calls left behind, as the component says it.
     pub(crate) memory: Option<Value>,
+    /// The same as each plugin says it, by [`Loaded::kept_under`](crate::plugin::loaded::Loaded::kept_under).
+    #[serde(default)]
+    pub(crate) memories: BTreeMap<String, Value>,
     /// What those who look at results know of it, by who they are.
     #[serde(default)]
     observers: BTreeMap<String, State>,
@@ -162,42 +168,53 @@ impl Kept {
         Ok(())
     }
 
-    /// Takes over what a call leaves behind, which was told `before`. What calls beside it have left meanwhile stays: lists
-    /// of both are joined. What cannot be kept is said to be forgotten.
+    /// Takes over what a call leaves behind, as the guard says it, which was told `before`.
     pub(crate) fn remember(&mut self, text: &str, before: Option<&Value>) {
-        let new = (text.len() <= MEMORY).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
-        let Some(mut new) = new else {
-            tracing::warn!("what the call left behind cannot be kept");
-            let memory = self.memory.get_or_insert_with(|| json!({ "schema": 1 }));
-            if memory.is_object() {
-                memory[FORGOTTEN] = true.into();
-            }
-            return;
-        };
-        if let Some(known) = self.memory.as_ref().filter(|known| Some(*known) != before) {
-            for (key, value) in new.as_object_mut().into_iter().flatten() {
-                let other = known.get(key).and_then(Value::as_array).into_iter().flatten();
-                if let Some(list) = value.as_array_mut() {
-                    let missing: Vec<Value> = other.filter(|one| !list.contains(one)).cloned().collect();
-                    list.splice(0..0, missing);
-                }
-            }
-        }
-        // Lists that were joined may be too long to be read again; what is left out is said to be.
-        while new.to_string().len() > MEMORY {
-            let lists = new.as_object_mut().into_iter().flatten().filter_map(|(_, value)| value.as_array_mut());
-            let dropped: usize = lists.map(|list| list.drain(..list.len().div_ceil(2)).count()).sum();
-            new[FORGOTTEN] = true.into();
-            if dropped == 0 {
-                break;
-            }
-        }
-        // Once something was forgotten, that stays so.
-        if self.memory.as_ref().is_some_and(|known| known.get(FORGOTTEN) == Some(&Value::Bool(true))) {
-            new[FORGOTTEN] = true.into();
-        }
-        self.memory = Some(new);
+        self.memory = Some(remembered(self.memory.take(), text, before, MEMORY));
     }
+
+    /// The same as a plugin says it.
+    pub(crate) fn remember_for(&mut self, plugin: &str, text: &str, before: Option<&Value>) {
+        let known = self.memories.remove(plugin);
+        let others: usize = self.memories.values().map(|one| one.to_string().len()).sum();
+        let room = MEMORY.min(MEMORIES.saturating_sub(others));
+        self.memories.insert(plugin.to_owned(), remembered(known, text, before, room));
+    }
+}
+
+/// What is known after a call has left this behind, which was told `before`, in at most so many bytes. What calls beside it
+/// have left meanwhile stays: lists of both are joined. What cannot be kept is said to be forgotten.
+fn remembered(known: Option<Value>, text: &str, before: Option<&Value>, room: usize) -> Value {
+    let new = (text.len() <= room).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
+    let Some(mut new) = new.filter(Value::is_object) else {
+        tracing::warn!("what the call left behind cannot be kept");
+        let mut memory = known.filter(Value::is_object).unwrap_or_else(|| json!({ "schema": 1 }));
+        memory[FORGOTTEN] = true.into();
+        return memory;
+    };
+    if let Some(known) = known.as_ref().filter(|known| Some(*known) != before) {
+        for (key, value) in new.as_object_mut().into_iter().flatten() {
+            let other = known.get(key).and_then(Value::as_array).into_iter().flatten();
+            if let Some(list) = value.as_array_mut() {
+                let missing: Vec<Value> = other.filter(|one| !list.contains(one)).cloned().collect();
+                list.splice(0..0, missing);
+            }
+        }
+    }
+    // Lists that were joined may be too long to be read again; what is left out is said to be.
+    while new.to_string().len() > room {
+        let lists = new.as_object_mut().into_iter().flatten().filter_map(|(_, value)| value.as_array_mut());
+        let dropped: usize = lists.map(|list| list.drain(..list.len().div_ceil(2)).count()).sum();
+        new[FORGOTTEN] = true.into();
+        if dropped == 0 {
+            break;
+        }
+    }
+    // Once something was forgotten, that stays so.
+    if known.is_some_and(|known| known.get(FORGOTTEN) == Some(&Value::Bool(true))) {
+        new[FORGOTTEN] = true.into();
+    }
+    new
 }
 
 /// Removes sessions that nobody goes on with.
@@ -253,6 +270,21 @@ mod tests {
             kept.remember(&text, None);
             assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         }
+    }
+
+    #[test]
+    fn each_plugin_remembers_for_itself_and_together_they_are_bounded() {
+        let mut kept = Kept::default();
+        let long = json!({ "schema": 1, "x": "x".repeat(MEMORY - 40) });
+        for (at, fits) in [true, true, true, true, false].into_iter().enumerate() {
+            let name = format!("{at}:");
+            kept.remember_for(&name, &long.to_string(), None);
+            let memory = kept.memories.get(&name).expect("a memory");
+            assert_eq!((*memory == long, memory.get(FORGOTTEN).is_some()), (fits, !fits), "{at}");
+        }
+        kept.remember_for("0:", r#"{"schema":1,"n":1}"#, None);
+        assert_eq!(kept.memories.get("0:"), Some(&json!({ "schema": 1, "n": 1 })));
+        assert_eq!(kept.memory, None, "that of the guard is another");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use toolgate_host::{
     ToolKind, ToolResult, Turn, Update,
 };
 
-use crate::agent::{Dialect, Scene};
+use crate::agent::{Dialect, Scene, Whose};
 use crate::events::SessionEvents;
 use crate::place;
 use crate::plugin::loaded::Loaded;
@@ -143,7 +143,9 @@ impl Watch {
         });
         let result = match happening {
             Happening::Result { result, .. } => {
-                tokio::time::timeout_at(end, analysed(&loaded, scene, result)).await.unwrap_or_default()
+                tokio::time::timeout_at(end, analysed(&loaded, Whose { agent, scene }, result))
+                    .await
+                    .unwrap_or_default()
             }
             _ => None,
         };
@@ -178,14 +180,15 @@ impl Watch {
 }
 
 /// A result with what its shell text does. None if no plugin looks at it, or if it has no such text.
-async fn analysed(loaded: &[Loaded], scene: &Scene, result: &ToolResult) -> Option<ToolResult> {
+async fn analysed(loaded: &[Loaded], whose: Whose<'_>, result: &ToolResult) -> Option<ToolResult> {
+    let scene = whose.scene;
     if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
         return None;
     }
     let session =
         Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&result.call.cwd) };
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = place::granted(files.clone(), None, &gates::peers(loaded, &session, &files));
+    let reach = place::granted(files.clone(), None, &gates::peers(loaded, &session, &files, Some(whose)));
     let analysis = Analysis::new(place::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
@@ -217,7 +220,7 @@ impl Eye {
 
     /// What its state is kept under: a newer version takes it over.
     fn name(&self) -> &str {
-        kept_under(&self.key)
+        self.granted.as_ref().map_or(session::LENS, Loaded::kept_under)
     }
 
     fn may(&self) -> Option<&Granted> {
@@ -244,21 +247,19 @@ impl Eye {
             true => lens::files(agent.name(), scene),
             false => place::rule_files(&[Path::new(&scene.root), Path::new(&scene.cwd)]).unwrap_or_default(),
         };
-        let all = Capabilities::denied().git(LocalGit).log(LocalLog).files(files).clock(LocalClock::default());
+        let all = Capabilities::absent().git(LocalGit).log(LocalLog).files(files).clock(LocalClock::default());
         let all = match lens::daemon(agent.name(), scene) {
             Some(daemon) => all.daemon(daemon),
             None => all,
         };
         match &self.granted {
-            Some(loaded) => loaded.may(more(all).journal(SessionEvents::new(agent, scene))),
+            Some(loaded) => {
+                let all = more(all).journal(SessionEvents::new(agent, scene));
+                loaded.may(all, Some(Whose { agent, scene }))
+            }
             None => more(all),
         }
     }
-}
-
-/// The part of a plugin's key that its versions share. It ends with a colon, so that no plugin has the name of the lens.
-fn kept_under(key: &str) -> &str {
-    key.rfind(':').and_then(|colon| key.get(..=colon)).unwrap_or(key)
 }
 
 /// What came of a look.
@@ -598,18 +599,4 @@ fn drawn(lines: &Lines) -> Value {
         line.iter().map(|span| json!({ "text": span.text, "style": span.style })).collect()
     };
     lines.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_of_a_plugin_share_their_state_and_nobody_has_that_of_the_lens() {
-        let cases = [("a:1", "a:"), ("a:2", "a:"), ("--plugin a:1", "--plugin a:"), ("lens:1", "lens:")];
-        for (key, expected) in cases {
-            assert_eq!(kept_under(key), expected);
-        }
-        assert_eq!(kept_under(session::LENS), "lens");
-    }
 }

@@ -340,6 +340,69 @@ fn observers_of_plugins_add_to_results_and_remember_the_session() {
 }
 
 #[test]
+fn gates_of_plugins_remember_the_session_each_for_itself() {
+    let scene = scene();
+    scene.write("home/twin.wasm", built("test-plugin/guest.wasm"));
+    let at = |name: &str| scene.at(name).display().to_string();
+    let (plain, twin) = (at("home/plain.wasm"), at("home/twin.wasm"));
+    let one = ["--plugin", &plain];
+    // A call of the session, with these plugins; what becomes of it, and what is in the reason.
+    let cases: [(&str, &[&str], &str, &str); 7] = [
+        ("what-was-before", &one, "ask", "memory: None"),
+        ("echo remember-this", &one, "", ""),
+        ("echo remember-this; rm -rf ~", &one, "deny", "home"),
+        ("what-was-before", &one, "ask", r#"[String("echo remember-this")]"#),
+        ("what-was-before", &["--plugin", &twin], "ask", "memory: None"),
+        ("echo remember-this too", &["--plugin", &plain, "--plugin", &twin], "", ""),
+        ("what-was-before", &one, "ask", r#"[String("echo remember-this"), String("echo remember-this too")]"#),
+    ];
+    for (command, options, decision, reason) in cases {
+        let found = judged(&scene, command, options);
+        assert!(found.0 == decision && found.1.contains(reason), "{command} {options:?}: {found:?}");
+    }
+}
+
+#[test]
+fn plugins_deny_permissions_and_give_none() {
+    let scene = scene();
+    let plain = scene.at("home/plain.wasm").display().to_string();
+    let with: &[&str] = &["--plugin", &plain];
+    // What permission is asked for, with these plugins, and the decision. The guard has judged the call itself.
+    let cases: [(&str, &[&str], Value); 5] = [
+        ("ls", with, Value::Null),
+        (
+            "never-permit",
+            with,
+            json!({ "behavior": "deny", "message": "Security Policy Violation: it is not to be permitted." }),
+        ),
+        ("perhaps-permit", with, Value::Null),
+        ("never-permit", &[], Value::Null),
+        ("rm -rf ~", with, Value::Null),
+    ];
+    for (command, options, decision) in cases {
+        let answer = hook(&scene, "PermissionRequest", "Bash", json!({ "command": command }), options);
+        assert_eq!(answer["decision"], decision, "{command} {options:?}");
+    }
+    let gone = scene.at("home/gone.wasm").display().to_string();
+    let answer = hook(&scene, "PermissionRequest", "Bash", json!({ "command": "ls" }), &["--plugin", &gone]);
+    assert_eq!(answer["decision"]["behavior"], "deny", "what a plugin would have said is not known");
+}
+
+#[test]
+fn what_a_plugin_is_refused_is_logged_with_its_session() {
+    let scene = scene();
+    let asking = scene.at("home/asking.wasm").display().to_string();
+    assert!(judged(&scene, "not-granted", &["--plugin", &asking]).1.contains("refused"));
+    let log = std::fs::read_to_string(scene.at("home/.local/state/toolgate/audit.jsonl")).expect("the log");
+    let entries: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let denial = entries.iter().find(|one| one["rule"] == "capability:terminal").expect("a denial");
+    assert_eq!(
+        (&denial["agent"], &denial["session"], &denial["cwd"]),
+        (&json!("claude"), &json!("s"), &json!(scene.project()))
+    );
+}
+
+#[test]
 fn cases_are_run_with_what_they_name_and_no_more() {
     let scene = scene();
     let cases = r#"

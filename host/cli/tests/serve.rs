@@ -136,7 +136,7 @@ fn a_host_that_is_of_no_use_changes_no_verdict() {
     // It says all that a host says, and passes everything.
     let listener = UnixListener::bind(&socket).expect("a socket");
     let pass = json!({
-        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "took": {"secs": 0, "nanos": 1},
+        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "took": {"secs": 0, "nanos": 1},
     });
     let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
     let known: BTreeMap<&str, String> = variables(&scene).into_iter().collect();

@@ -3,6 +3,7 @@
 //!
 //! - [`Denied`] refuses everything. It stands in wherever nothing was granted, so a component that asks gets an
 //!   answer and not a trap.
+//! - [`Absent`] has nothing to give: what was granted may still not be there, like a terminal outside of one.
 //! - [`Recording`] writes down every request and hands it on to any other version.
 //! - The real ones are `Local…` types. `message` and `extensions` have none in this crate: an agent that embeds it
 //!   brings its own.
@@ -51,6 +52,18 @@ pub struct Denied;
 
 impl Refuse for Denied {
     fn refused(&self, _capability: Capability, _what: &str) {}
+}
+
+/// Has nothing to give: every capability is `unavailable`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Absent;
+
+impl Refuse for Absent {
+    fn refused(&self, _capability: Capability, _what: &str) {}
+
+    fn answer<T>(&self, capability: Capability) -> Answer<T> {
+        Err(CapabilityError::Unavailable(format!("there is no {} here", capability.name())))
+    }
 }
 
 /// What refuses every capability, and is told each time.
@@ -125,6 +138,11 @@ macro_rules! grants {
             /// Nothing is granted. Add what the component is to have.
             pub fn denied() -> Self {
                 Capabilities { $($name: Arc::new(Denied)),* }
+            }
+
+            /// Nothing is there. Add what is, and limit it to what the component was granted.
+            pub fn absent() -> Self {
+                Capabilities { $($name: Arc::new(Absent)),* }
             }
 
             $(

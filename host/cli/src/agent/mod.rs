@@ -185,6 +185,13 @@ pub(crate) struct Scene {
     pub(crate) guessed: bool,
 }
 
+/// Whose session it is.
+#[derive(Clone, Copy)]
+pub(crate) struct Whose<'a> {
+    pub(crate) agent: &'static dyn Dialect,
+    pub(crate) scene: &'a Scene,
+}
+
 impl Event {
     /// One that nothing is said about.
     fn unknown(moment: Moment) -> Self {
@@ -508,6 +515,15 @@ fn below(cwd: &str, named: &str, home: Option<&str>) -> String {
 pub(crate) fn note(call: &mut ToolCall, key: &str, value: Value) {
     if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context) {
         context.insert(key.to_owned(), value);
+        call.context = Value::Object(context).to_string();
+    }
+}
+
+/// Takes that out again.
+pub(crate) fn unnote(call: &mut ToolCall, key: &str) {
+    if let Ok(Value::Object(mut context)) = serde_json::from_str(&call.context)
+        && context.remove(key).is_some()
+    {
         call.context = Value::Object(context).to_string();
     }
 }

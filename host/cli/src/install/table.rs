@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::agent::quoted;
-use crate::{Failure, exit, place, shim};
+use crate::{Failure, exit, place, plugins, shim};
 
 /// The agents that Toolgate can be installed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -104,9 +104,10 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// The events that are wanted with these arguments.
+    /// The events that are wanted with these arguments, and by the plugins that are installed.
     pub(crate) fn wanted(&self, more: &[String]) -> impl Iterator<Item = &Event> {
-        let plugin = more.iter().any(|word| word == PLUGIN || word.starts_with(&format!("{PLUGIN}=")));
+        let named = more.iter().any(|word| word == PLUGIN || word.starts_with(&format!("{PLUGIN}=")));
+        let plugin = named || !plugins::installed().is_empty();
         let lens = more.iter().all(|word| word != NO_LENS);
         self.events.iter().filter(move |event| match event.for_whom {
             For::Gate => true,
@@ -167,7 +168,7 @@ enum For {
 impl Event {
     /// How long the agent is to wait for the answer, in seconds. Toolgate's own limit is below.
     pub(crate) fn timeout(&self) -> u64 {
-        if self.for_whom == For::Gate { TIMEOUT } else { ADVICE }
+        if self.gates || self.for_whom == For::Gate { TIMEOUT } else { ADVICE }
     }
 }
 
@@ -178,6 +179,11 @@ const fn gate(name: &'static str) -> Event {
 /// Most of its calls have been through a gate before.
 const fn second(name: &'static str) -> Event {
     Event { name, gates: true, must: false, tools: true, for_whom: For::Gate }
+}
+
+/// The agent is about to ask its user. The guard has judged the call before.
+const fn permission(name: &'static str) -> Event {
+    Event { for_whom: For::Plugins, ..second(name) }
 }
 
 const fn after(name: &'static str) -> Event {
@@ -267,6 +273,7 @@ const CLAUDE: Known = Known {
             gate("PreToolUse"),
             after("PostToolUse"),
             failed("PostToolUseFailure"),
+            permission("PermissionRequest"),
             session("SessionStart"),
             end("Stop"),
             end("SubagentStop"),
@@ -351,6 +358,7 @@ const COPILOT: Known = Known {
         events: &[
             gate("preToolUse"),
             after("postToolUse"),
+            permission("permissionRequest"),
             session("sessionStart"),
             end("agentStop"),
             end("sessionEnd"),

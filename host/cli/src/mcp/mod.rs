@@ -4,13 +4,11 @@
 //! | Module | For |
 //! |---|---|
 //! | `client` | questions to the client's user |
-//! | `offers` | the tools of plugins |
 //! | `mailbox` | what happened in the terminal, until somebody can be told |
 //! | `server` | the protocol's requests |
 
 mod client;
 mod mailbox;
-mod offers;
 mod server;
 
 use std::process::ExitCode;

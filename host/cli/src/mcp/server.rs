@@ -18,11 +18,11 @@ use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::client::Client;
 use super::mailbox::Mailbox;
-use super::offers::Offers;
 use crate::agent::mcp::{Mcp, payload};
-use crate::agent::{Dialect, Scene};
+use crate::agent::{Dialect, Scene, Whose};
 use crate::desk::{Desk, User};
 use crate::judge::Judge;
+use crate::offers::Offers;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
@@ -83,7 +83,7 @@ impl Server {
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
         let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
         let loaded = plugins.load().map_err(|error| Failure::new(exit::SOFTWARE, error))?;
-        let offers = Offers::of(&loaded, &scene).await;
+        let offers = Offers::of(&loaded, Whose { agent, scene: &scene }, None).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
         Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, offers, mailbox })))
     }
@@ -116,8 +116,7 @@ impl SessionOf {
                 tools.map_err(|error| ErrorData::internal_error(format!("the terminal's component: {error}"), None))?
             }
         };
-        let others = self.offers.tools().filter(|offer| own.iter().all(|tool| tool.name != offer.name));
-        Ok(own.iter().chain(others).collect())
+        Ok(own.iter().chain(self.offers.beside(own)).collect())
     }
 
     /// Judges a call and runs its tool.
@@ -181,14 +180,12 @@ impl SessionOf {
     async fn run(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
         let failed = |why: &str| ToolOutput { text: why.to_owned(), is_error: true, details: String::new() };
         let input = run.input.to_string();
-        let offered = self.offers.tools().any(|offer| offer.name == run.tool);
-        match (&self.shared, offered) {
-            (_, true) => tokio::select! {
-                output = self.offers.run(run.tool, &input) => output.unwrap_or_else(|| failed("there is no such tool")),
-                () = context.ct.cancelled() => failed("the call was cancelled"),
-            },
-            (Some(shared), false) => shared.run(run, context.ct.cancelled()).await,
-            (None, false) => failed(NONE),
+        if let Some(output) = self.offers.run(run.tool, &input, context.ct.cancelled()).await {
+            return output;
+        }
+        match &self.shared {
+            Some(shared) => shared.run(run, context.ct.cancelled()).await,
+            None => failed(NONE),
         }
     }
 }
@@ -223,7 +220,7 @@ fn tool(provided: &ProvidedTool) -> Tool {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("toolgate", env!("CARGO_PKG_VERSION"));
-        let offers = self.0.offers.tools().next().is_some();
+        let offers = !self.0.offers.is_empty();
         let instructions = match self.0.shared.is_some() {
             true => OFFERED,
             false if offers => JUDGED,

@@ -58,8 +58,13 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     if arguments.json {
         return rules::print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
-    writeln!(anstream::stdout(), "{name} is in force; toolgate plugin remove {name} takes it away")
-        .map_err(check::output_lost)?;
+    let mut out = anstream::stdout();
+    writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away").map_err(check::output_lost)?;
+    if plugin.has_observer() || plugin.has_permission_gate() {
+        let again =
+            "Agents that are set up may not tell of all that it looks at: toolgate install AGENT adds what is missing";
+        writeln!(out, "{again}").map_err(check::output_lost)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

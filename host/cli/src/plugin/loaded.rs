@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Granted, Measure, Plugin};
 
 use super::store::{Store, StoreError};
+use crate::agent::Whose;
 use crate::place;
 
 /// Most compiled components that a process keeps. Whoever installs more has them compiled again.
@@ -23,21 +24,34 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// What it may reach, of all that there is.
-    pub(crate) fn may(&self, all: Capabilities) -> Capabilities {
+    /// What it may reach, of all that there is. What it is refused is logged as this session's.
+    pub(crate) fn may(&self, all: Capabilities, whose: Option<Whose<'_>>) -> Capabilities {
         match place::audit() {
             Ok(audit) if self.logged => {
-                let denials = DENIALS.get_or_init(|| Arc::new(AuditedDenials::new(Arc::new(audit), "", "", "")));
-                let denials: Arc<dyn Denials> = Arc::<AuditedDenials>::clone(denials);
+                let (agent, session, cwd) = whose.map_or(("", "", ""), |Whose { agent, scene }| {
+                    (agent.name(), scene.session.as_str(), scene.cwd.as_str())
+                });
+                let denials = DENIALS.get_or_init(|| AuditedDenials::new(Arc::new(audit), "", "", ""));
+                let denials: Arc<dyn Denials> = Arc::new(denials.for_session(agent, session, cwd));
                 all.limited_and_told(&self.granted, self.plugin.description(), denials)
             }
             _ => all.limited_to(&self.granted),
         }
     }
+
+    /// What is known of a session to it is kept under this: a newer version takes it over.
+    pub(crate) fn kept_under(&self) -> &str {
+        kept_under(&self.key)
+    }
 }
 
-/// Each plugin and capability is told once in the life of this process.
-static DENIALS: OnceLock<Arc<AuditedDenials>> = OnceLock::new();
+/// The part of a plugin's key that its versions share. It ends with a colon, so that no plugin has the name of the lens.
+fn kept_under(key: &str) -> &str {
+    key.rfind(':').and_then(|colon| key.get(..=colon)).unwrap_or(key)
+}
+
+/// Each plugin and capability is told once of a session in the life of this process.
+static DENIALS: OnceLock<AuditedDenials> = OnceLock::new();
 
 /// The installed plugins, in the order of their names.
 ///
@@ -105,4 +119,19 @@ pub(super) fn engine() -> Result<&'static Engine, String> {
     }
     let engine = Engine::new().map_err(|error| error.to_string())?;
     Ok(ENGINE.get_or_init(|| engine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session;
+
+    #[test]
+    fn versions_of_a_plugin_share_their_state_and_nobody_has_that_of_the_lens() {
+        let cases = [("a:1", "a:"), ("a:2", "a:"), ("--plugin a:1", "--plugin a:"), ("lens:1", "lens:")];
+        for (key, expected) in cases {
+            assert_eq!(kept_under(key), expected);
+            assert_ne!(kept_under(key), session::LENS);
+        }
+    }
 }

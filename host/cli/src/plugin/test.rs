@@ -18,10 +18,11 @@ use toolgate_host::{
 
 use super::loaded::Loaded;
 use super::source::{Source, unlinked};
+use crate::gates::{self, Asked, Told};
 use crate::packs::Packs;
 use crate::place::{self, Standing};
 use crate::show::{DIM, GREEN, RED};
-use crate::{Failure, allow, check, columns, exit, gates, rules};
+use crate::{Failure, allow, check, columns, exit, rules};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -253,14 +254,16 @@ impl Bench {
             packs: &packs,
             kept: &[],
             loaded: &loaded,
+            whose: None,
         };
         let opened = standing.start(files, None).await.map_err(|failure| failure.message)?;
         // What the plugin says of itself is not about the rules.
         if let Some(diagnostic) = opened.started.diagnostics.iter().find(|one| one.file.is_some()) {
             return Err(format!("its rules: {}", diagnostic.message));
         }
-        let (gates, _) = standing.gates(opened, None).await?;
-        let mut verdicts = gates.others(&call).await;
+        let told = Told::nothing();
+        let (gates, _) = standing.gates(opened, None, Asked::Call, told.until).await?;
+        let mut verdicts = vec![gates.others(&call, Asked::Call, told).await.verdict];
         if case.rules.is_some() {
             verdicts.push(gates.guard.judge(&call).await);
         }
@@ -301,7 +304,7 @@ impl Bench {
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()).git(LocalGit)),
+            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()).git(LocalGit), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome =

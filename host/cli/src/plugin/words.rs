@@ -17,8 +17,8 @@ const SHORT: usize = 12;
 /// The hooks of the contract, in words.
 const HOOKS: &[(&str, &str)] = &[
     ("tool-gate", "judges calls"),
-    ("permission-gate", "judges requests for permission, which this version does not ask it"),
-    ("session-memory", "remembers what the calls of a session left behind, which this version does not ask it"),
+    ("permission-gate", "judges requests for permission"),
+    ("session-memory", "remembers what the calls of a session left behind"),
     ("tool-observer", "looks at results, and may add to what the agent sees of them"),
     ("execution-observer", "follows tools while they run"),
     ("turn-observer", "may send the agent on at the end of a turn"),

@@ -28,8 +28,9 @@
 //! | `tool_run` | `text`, `is_error` and `details` (an object or `null`): the output of the tool `event.toolName` |
 //! | any other | `{}` |
 //!
-//! The tools are those of the shared terminal: there are none without `--terminal`, and outside tmux. Each of their calls
-//! has to have been an event before a call, too. Both have the payload of pi's events, with `cwd` and `session`.
+//! The tools are those of plugins, which stay the same as long as this process lives, and those of the shared terminal: of
+//! these there are none without `--terminal`, and outside tmux. Each call of a tool has to have been an event before a call,
+//! too. Both have the payload of pi's events, with `cwd` and `session`.
 //!
 //! The shim takes everything that is not like this for a denial, of events before a call, and for nothing else.
 
@@ -41,13 +42,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 use tokio::sync::{OnceCell, oneshot};
-use toolgate_host::{Plugin, ToolOutput};
+use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::Frames;
-use crate::agent::{self, Dialect, Payload, Scene};
+use crate::agent::{self, Dialect, Payload, Scene, Whose};
 use crate::desk::{Desk, User, denial, refusal};
 use crate::hook::PAYLOAD;
 use crate::judge::Judge;
+use crate::offers::Offers;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
@@ -104,6 +106,7 @@ pub(super) fn run(
         watch,
         terminal,
         shared: OnceCell::new(),
+        offers: OnceCell::new(),
         running: Mutex::default(),
     });
     let served = answer_all(agent, &runtime, &host, &frames);
@@ -181,6 +184,8 @@ struct Host {
     terminal: Option<Terminal>,
     /// Opened for the first event that is about its tools. None outside tmux.
     shared: OnceCell<Option<Arc<Shared>>>,
+    /// Started for the first such event, too.
+    offers: OnceCell<Offers>,
     /// The tools that run, by the id of their request.
     running: Mutex<HashMap<String, oneshot::Sender<()>>>,
 }
@@ -202,9 +207,23 @@ impl Host {
         self.shared.get_or_init(|| open).await.as_deref()
     }
 
+    /// The tools of plugins.
+    async fn offers(&self, whose: Whose<'_>, frames: &Frames) -> &Offers {
+        let start = async {
+            match self.plugins.load() {
+                Ok(loaded) => Offers::of(&loaded, whose, Some(frames)).await,
+                Err(why) => {
+                    tracing::warn!(why, "no tools of plugins are offered");
+                    Offers::default()
+                }
+            }
+        };
+        self.offers.get_or_init(|| start).await
+    }
+
     /// Notes a request that can be cancelled.
     fn started(&self, request: &Request) -> Option<oneshot::Receiver<()>> {
-        let runs = self.terminal.is_some() && request.event.as_deref() == Some(TOOL_RUN);
+        let runs = request.event.as_deref() == Some(TOOL_RUN);
         runs.then(|| {
             let (cancel, cancelled) = oneshot::channel();
             self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.to_string(), cancel);
@@ -300,25 +319,30 @@ impl Request {
     }
 
     async fn tools(&self, host: &Host) -> String {
-        let offered = async {
-            let (scene, _) = self.read()?;
-            match host.open(self.agent, &scene, &self.frames).await {
-                Some(shared) => shared.tools().await.map_err(|error| error.to_string()),
-                None => Ok(&[][..]),
+        let tools = match self.read() {
+            Ok((scene, _)) => self.offered(host, &scene).await,
+            Err(error) => {
+                tracing::warn!(error, "no tools are offered");
+                Vec::new()
             }
         };
-        let tools = offered.await.unwrap_or_else(|error| {
-            tracing::warn!(error, "no tools are offered");
-            &[]
-        });
-        let tools: Vec<Value> = tools
-            .iter()
-            .map(|tool| {
-                let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
-                json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
-            })
-            .collect();
         json!({ "tools": tools }).to_string()
+    }
+
+    async fn offered(&self, host: &Host, scene: &Scene) -> Vec<Value> {
+        let of_terminal = match host.open(self.agent, scene, &self.frames).await {
+            Some(shared) => shared.tools().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the terminal has no tools");
+                &[]
+            }),
+            None => &[],
+        };
+        let offers = host.offers(Whose { agent: self.agent, scene }, &self.frames).await;
+        let described = |tool: &ProvidedTool| {
+            let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
+            json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
+        };
+        of_terminal.iter().chain(offers.beside(of_terminal)).map(described).collect()
     }
 
     async fn tool_run(&self, host: &Host, cancelled: Option<oneshot::Receiver<()>>) -> ToolOutput {
@@ -326,19 +350,25 @@ impl Request {
             Ok(read) => read,
             Err(error) => return failed(&error),
         };
-        let Some(shared) = host.open(self.agent, &scene, &self.frames).await else {
-            return failed("there is no shared terminal: it is not switched on, or the agent does not run inside tmux");
-        };
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let input = event.get("input").unwrap_or(&Value::Null);
-        let run = Run { tool: text("toolName"), id: text("toolCallId"), input, scene };
-        let cancelled = async {
+        let mut cancelled = std::pin::pin!(async {
             // Whoever does not wait any more says so.
             if !matches!(async { cancelled?.await.ok() }.await, Some(())) {
                 std::future::pending::<()>().await;
             }
-        };
-        shared.run(run, cancelled).await
+        });
+        let offers = host.offers(Whose { agent: self.agent, scene: &scene }, &self.frames).await;
+        if let Some(output) = offers.run(text("toolName"), &input.to_string(), &mut cancelled).await {
+            return output;
+        }
+        let run = Run { tool: text("toolName"), id: text("toolCallId"), input, scene: scene.clone() };
+        match host.open(self.agent, &scene, &self.frames).await {
+            Some(shared) => shared.run(run, cancelled).await,
+            None => failed(
+                "there is no such tool; and no shared terminal, as it is not switched on or the agent does not run inside tmux",
+            ),
+        }
     }
 }
 

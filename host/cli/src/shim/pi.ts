@@ -17,10 +17,10 @@ const UPDATE_CHARS = 4_000; // of an update's text, from its end
 const UPDATE_LINES = 50; // of each window of sub-agents, from its end
 const FOLDED_LINES = 8; // of a report that is not unfolded
 const BLOCKED_EXIT = 126; // what a shell gives for a command that it may not run
-const TOOLS_MS = 5_000; // for the answer that says which tools the shared terminal has
+const TOOLS_MS = 5_000; // for the answer that says which tools the host has
 const RUN_MS = 2_147_483_647; // for that of such a tool, which has a time limit of its own; no timer takes longer
 const END_MS = 3_000; // for the end of a host that has shared the terminal
-const TOOL_NAME = /^[a-z][a-z0-9_]{0,63}$/;
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 export default function toolgate(pi: ExtensionAPI): void {
 	// On request, as the border of a pane takes a line of the user's screen.
@@ -76,7 +76,7 @@ export default function toolgate(pi: ExtensionAPI): void {
 		};
 		const result = await host.observe("session_start", payload(event, ctx), ctx, { late: tell });
 		if (result) tell(result);
-		if (TERMINAL && process.env.TMUX) await share(pi, host, ctx);
+		await offer(pi, host, ctx);
 	});
 	pi.on("agent_end", async (event, ctx) => {
 		// The messages of the whole conversation are left out. What the host sends before its answer
@@ -112,25 +112,26 @@ function payload(event: object, ctx: ExtensionContext) {
 	return { event, cwd, hasUI: ctx.hasUI === true, mode, session };
 }
 
-/** Gives pi the tools of the shared terminal. Whatever goes wrong, it keeps its own `bash`. */
-async function share(pi: ExtensionAPI, host: Host, ctx: ExtensionContext): Promise<void> {
+/** Gives pi the tools of plugins and of the shared terminal. Whatever goes wrong, it keeps its own `bash`. */
+async function offer(pi: ExtensionAPI, host: Host, ctx: ExtensionContext): Promise<void> {
+	const shares = TERMINAL && Boolean(process.env.TMUX);
 	const result = await host.observe("tools", payload({ type: "tools" }, ctx), ctx, { wait: TOOLS_MS });
 	const offered = Array.isArray(result?.tools) ? result.tools.filter(isObject) : [];
-	const taken = offered.filter((tool) => add(pi, host, tool));
+	const taken = offered.filter((tool) => add(pi, host, tool, shares));
 	const refused = offered.filter((tool) => !taken.includes(tool)).map((tool) => JSON.stringify(tool.name));
 	const trouble: string[] = [];
-	if (!taken.some((tool) => tool.name === "bash")) trouble.push("The terminal is not shared: pi runs commands in the `bash` that it has.");
+	if (shares && !taken.some((tool) => tool.name === "bash")) trouble.push("The terminal is not shared: pi runs commands in the `bash` that it has.");
 	if (refused.length > 0) trouble.push(`Not taken of Toolgate's tools: ${refused.join(", ")}.`);
 	if (trouble.length > 0) host.attempt("notify", { message: trouble.join(" "), level: "warning" }, ctx);
 }
 
-/** Whether pi takes this tool. Its own `bash` is the only one that gives way. */
-function add(pi: ExtensionAPI, host: Host, tool: Record<string, unknown>): boolean {
+/** Whether pi takes this tool. Its own `bash` is the only one that gives way, and only to that of the terminal. */
+function add(pi: ExtensionAPI, host: Host, tool: Record<string, unknown>, shares: boolean): boolean {
 	const { name, description, input_schema: parameters } = tool;
 	if (typeof name !== "string" || !TOOL_NAME.test(name) || typeof description !== "string" || !isObject(parameters)) return false;
 	try {
 		const known = pi.getAllTools().find((other) => other.name === name);
-		if (known && (name !== "bash" || known.sourceInfo.source !== "builtin")) return false;
+		if (known && (!shares || name !== "bash" || known.sourceInfo.source !== "builtin")) return false;
 		pi.registerTool({
 			name,
 			label: name,
@@ -148,17 +149,17 @@ function add(pi: ExtensionAPI, host: Host, tool: Record<string, unknown>): boole
 	return true;
 }
 
-/** The result of a call in the shared terminal. pi takes only what is thrown for an error. */
+/** The result of a call of such a tool. pi takes only what is thrown for an error. */
 async function run(host: Host, call: object, ctx: ExtensionContext, signal: AbortSignal | undefined) {
 	let result;
 	try {
 		result = await host.request("tool_run", call, ctx, { gates: true, limit: RUN_MS, signal });
 	} catch (error) {
 		if (signal?.aborted) throw new Error("Command aborted");
-		throw new Error(`The shared terminal gives no answer: ${error.message}. What was typed may still run there.`);
+		throw new Error(`The tool gives no answer: ${error.message}. What it has begun may still run.`);
 	}
 	if (typeof result.text !== "string" || typeof result.is_error !== "boolean") {
-		throw new Error("The answer of the shared terminal is not understood; `toolgate install pi --terminal` may be needed again.");
+		throw new Error("The answer of the tool is not understood; `toolgate install pi` may be needed again.");
 	}
 	if (result.is_error) throw new Error(result.text);
 	return { content: [{ type: "text" as const, text: result.text }], details: result.details };

@@ -1,6 +1,7 @@
 //! The tools that plugins offer, beside those of the shared terminal.
 //!
-//! A tool is offered under the name of its plugin and its own, as two plugins may have tools of one name. It is judged like
+//! Agents get to know them when their session starts: over the Model Context Protocol from `toolgate mcp`, and in pi from its
+//! extension. A tool is offered under the name of its plugin and its own, as two plugins may have tools of one name. It is judged like
 //! any other call before it runs, and reaches what its plugin was granted. That is never the terminal: the pane is one, and
 //! it is the guard's.
 
@@ -9,9 +10,11 @@ use std::time::Duration;
 use toolgate_host::capability::{Denied, LocalFiles, LocalGit};
 use toolgate_host::{Peers, ProvidedTool, Provider, Session, ToolOutput};
 
-use crate::agent::Scene;
+use crate::agent::Whose;
+use crate::events::SessionEvents;
 use crate::place;
 use crate::plugin::loaded::Loaded;
+use crate::serve::Frames;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
 const DESCRIBING: Duration = Duration::from_secs(2);
@@ -21,7 +24,7 @@ const LONGEST: usize = 64;
 
 /// The tools of plugins.
 #[derive(Debug, Default)]
-pub(super) struct Offers(Vec<Offer>);
+pub(crate) struct Offers(Vec<Offer>);
 
 #[derive(Debug)]
 struct Offer {
@@ -34,13 +37,15 @@ struct Offer {
 
 impl Offers {
     /// Starts the plugins that have tools. One that fails offers none.
-    pub(super) async fn of(loaded: &[Loaded], scene: &Scene) -> Self {
+    pub(crate) async fn of(loaded: &[Loaded], whose: Whose<'_>, frames: Option<&Frames>) -> Self {
+        let Whose { agent, scene } = whose;
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session =
                 Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-            let reach = place::granted(LocalFiles::new(), None, &Peers::default()).git(LocalGit);
-            let provider = Provider::new(one.plugin.clone(), session, one.may(reach).terminal(Denied));
+            let reach = place::granted(LocalFiles::new(), frames, &Peers::default()).git(LocalGit);
+            let reach = reach.journal(SessionEvents::new(agent, scene));
+            let provider = Provider::new(one.plugin.clone(), session, one.may(reach, Some(whose)).terminal(Denied));
             let provider = std::sync::Arc::new(provider);
             let plugin = &one.plugin.description().name;
             let told = tokio::time::timeout(DESCRIBING, provider.tools()).await;
@@ -65,17 +70,25 @@ impl Offers {
         Offers(offers)
     }
 
-    /// As clients get to know them.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &ProvidedTool> {
-        self.0.iter().map(|offer| &offer.offered)
+    /// As clients get to know them, where these others are offered already.
+    pub(crate) fn beside(&self, others: &[ProvidedTool]) -> impl Iterator<Item = &ProvidedTool> {
+        let free = |offer: &&ProvidedTool| others.iter().all(|other| other.name != offer.name);
+        self.0.iter().map(|offer| &offer.offered).filter(free)
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Runs one of them, if it is one. Whatever goes wrong is an output that says so. The call has been judged.
-    pub(super) async fn run(&self, tool: &str, input: &str) -> Option<ToolOutput> {
+    pub(crate) async fn run(&self, tool: &str, input: &str, cancelled: impl Future<Output = ()>) -> Option<ToolOutput> {
         let offer = self.0.iter().find(|offer| offer.offered.name == tool)?;
-        let output = offer.provider.run(&offer.own, input).await;
         let failed = |text: String| ToolOutput { text, is_error: true, details: String::new() };
-        Some(output.unwrap_or_else(|error| failed(error.to_string())))
+        Some(tokio::select! {
+            output = offer.provider.run(&offer.own, input) => output.unwrap_or_else(|error| failed(error.to_string())),
+            () = cancelled => failed("the call was cancelled".to_owned()),
+        })
     }
 }
 
