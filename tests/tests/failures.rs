@@ -9,7 +9,7 @@ use toolgate_host::limits::Limits;
 use toolgate_host::{
     Capabilities, Decision, End, Engine, Gate, LoadError, Observer, Plugin, Session, ToolCall, ToolResult, Turn, Update,
 };
-use toolgate_tests::test_guest;
+use toolgate_tests::{builtin, test_guest};
 
 /// Shorter than the real ones, so that the tests are.
 const LIMITS: Limits = Limits { compute: Duration::from_millis(200), memory: 32 << 20, ..Limits::DEFAULT };
@@ -52,6 +52,28 @@ async fn a_failed_gate_blocks_and_the_next_call_gets_a_fresh_instance() {
         assert_eq!(verdict.findings[0].plugin, "test-guest");
     }
     assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()));
+}
+
+#[tokio::test]
+async fn a_permission_that_cannot_be_judged_is_denied() {
+    let engine = Engine::new().expect("an engine");
+    let gate = Gate::new(test_guest(&engine), session(), Capabilities::denied()).with_limits(LIMITS).rewriting(true);
+    let end = || std::time::Instant::now() + Duration::from_secs(30);
+    for (how, says) in FAILURES.iter().copied().chain([("rewrite", "not granted")]) {
+        assert_eq!(
+            gate.permit_until(&shell("ls"), end()).await.decision,
+            Decision::Ask("call 1".into()),
+            "before {how}"
+        );
+        let verdict = gate.permit_until(&shell(how), end()).await;
+        assert!(matches!(&verdict.decision, Decision::Block(reason) if reason.contains(says)), "{how}: {verdict:?}");
+        gate.judge(&shell("trap")).await;
+    }
+    let late = gate.permit_until(&shell("ls"), std::time::Instant::now()).await;
+    assert!(matches!(late.decision, Decision::Block(_)), "{late:?}");
+    let without = Gate::new(builtin(&engine).expect("the default plugin"), session(), Capabilities::denied());
+    let verdict = without.permit_until(&shell("ls"), end()).await;
+    assert!(matches!(&verdict.decision, Decision::Block(reason) if reason.contains("permission-gate")), "{verdict:?}");
 }
 
 #[tokio::test]

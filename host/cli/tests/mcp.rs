@@ -1,10 +1,12 @@
 //! `toolgate mcp` as a client sees it: the protocol over pipes. The terminal itself is tested elsewhere.
 
+mod built;
 mod scene;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use built::built;
 use scene::Scene;
 use serde_json::{Value, json};
 
@@ -310,10 +312,7 @@ fn a_session_remembers_what_its_calls_left_behind() {
 #[test]
 fn tools_of_plugins_are_offered_judged_and_run() {
     let scene = Scene::new();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(std::path::PathBuf::from);
-    let target = target.unwrap_or_else(|| std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"));
-    let module = target.join("wasm32-unknown-unknown/guest/toolgate_test_tracker.wasm");
-    let module = std::fs::read(&module).unwrap_or_else(|error| panic!("{error}; run `just guest`"));
+    let module = built("wasm32-unknown-unknown/guest/toolgate_test_tracker.wasm");
     scene.write("home/other.wasm", module);
     let file = scene.at("home/other.wasm").display().to_string();
     let mut server = Server::with(&scene, &[], &["--plugin", &file]);

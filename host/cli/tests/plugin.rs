@@ -2,27 +2,17 @@
 
 #![allow(clippy::print_stdout, reason = "says what is left out")]
 
+mod built;
 mod person;
 mod scene;
 
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
 use std::process::Output;
 
+use built::{built, target};
 use person::{Terminal, left_out};
 use scene::Scene;
 use serde_json::{Value, json};
-
-/// The folder that the build leaves its results in.
-fn target() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"))
-}
-
-fn built(path: &str) -> Vec<u8> {
-    let file = target().join(path);
-    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()))
-}
 
 /// What the second component of a scene asks for.
 const ASKS: [&str; 6] = ["files", "terminal", "ui", "message", "clock", "log"];

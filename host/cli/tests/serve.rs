@@ -1,5 +1,6 @@
 //! Hosts that stay: the resident one that hooks ask, and the one behind a shim.
 
+mod built;
 mod scene;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use built::built;
 use scene::Scene;
 use serde_json::{Value, json};
 
@@ -343,6 +345,43 @@ fn outside_tmux_a_shim_is_offered_nothing() {
         shim.write(&pi(&scene, 4, false, "rm -rf ~"));
         assert_eq!(shim.next("result")["result"]["block"], true);
     }
+}
+
+/// The tools of plugins, which need no terminal.
+#[test]
+fn a_shim_is_offered_the_tools_of_plugins() {
+    let scene = Scene::new();
+    scene.write("home/other.wasm", built("wasm32-unknown-unknown/guest/toolgate_test_tracker.wasm"));
+    let file = scene.at("home/other.wasm").display().to_string();
+    let (running, stdin, stdout) = start(&scene, &["serve", "--stdio", "pi", "--plugin", &file]);
+    let mut shim = Shim { _running: running, stdin, stdout };
+    shim.next("hello");
+    let mut ask = |event: &str, event_payload: Value| {
+        let payload = json!({"event": event_payload, "cwd": scene.project(), "hasUI": true, "session": "s"});
+        shim.write(&json!({"schema": 1, "id": event, "event": event, "payload": payload}).to_string());
+        shim.next("result")["result"].clone()
+    };
+    let offered = ask("tools", json!({"type": "tools"}));
+    let names: Vec<&Value> = offered["tools"].as_array().expect("a list").iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["other_say", "other_no_name"]);
+    // The tool, what it is told, whether that is an error, and what comes back.
+    let cases = [
+        ("other_say", json!({"text": "a"}), false, "told a"),
+        ("other_say", json!({"text": "refuse"}), true, "it does not want to"),
+        ("other_say", json!({"text": "trap"}), true, "the component failed"),
+        ("other_say", json!({"text": "b"}), false, "told b"),
+        ("say", json!({"text": "a"}), true, "there is no such tool"),
+    ];
+    for (tool, input, is_error, expected) in cases {
+        let run = json!({"type": "tool_run", "toolName": tool, "toolCallId": "c", "input": input});
+        let output = ask("tool_run", run);
+        assert_eq!(output["is_error"], is_error, "{tool} {input}: {output}");
+        assert!(output["text"].as_str().expect("a text").contains(expected), "{tool} {input}: {output}");
+    }
+    // What is not to be read is not to be read by them.
+    let call =
+        json!({"type": "tool_call", "toolName": "other_say", "toolCallId": "c", "input": {"path": "~/.ssh/id_rsa"}});
+    assert_eq!(ask("tool_call", call)["block"], true);
 }
 
 /// Several calls at once, each with its own answer.

@@ -1,14 +1,15 @@
 //! `toolgate serve --watch`: a plugin is replaced while hooks are answered.
 #![cfg(target_os = "linux")]
 
+mod built;
 mod scene;
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use built::built;
 use scene::Scene;
 use serde_json::{Value, json};
 
@@ -26,13 +27,6 @@ impl Drop for Host {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn built(path: &str) -> Vec<u8> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let target = target.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"));
-    let file = target.join(path);
-    std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}; run `just guest`", file.display()))
 }
 
 /// It has no opinion on `ls`.

@@ -25,6 +25,7 @@ mod bindings {
                 import toolgate:plugin/message@0.1.0;
                 export toolgate:plugin/lifecycle@0.1.0;
                 export toolgate:plugin/tool-gate@0.1.0;
+                export toolgate:plugin/permission-gate@0.1.0;
                 export toolgate:plugin/session-memory@0.1.0;
                 export toolgate:plugin/tool-observer@0.1.0;
                 export toolgate:plugin/execution-observer@0.1.0;
@@ -46,8 +47,8 @@ mod bindings {
 }
 
 use bindings::exports::toolgate::plugin::{
-    execution_observer, handover, lifecycle, predicates, provided_tools, renderer, session_memory, terminal_observer,
-    timer, tool_gate, tool_observer, trackers, turn_observer,
+    execution_observer, handover, lifecycle, permission_gate, predicates, provided_tools, renderer, session_memory,
+    terminal_observer, timer, tool_gate, tool_observer, trackers, turn_observer,
 };
 use bindings::toolgate::plugin::message::{Delivery, Outgoing};
 use bindings::toolgate::plugin::types::{
@@ -126,6 +127,12 @@ impl tool_gate::Guest for Fixture {
             None => Decision::Ask(answer),
         };
         Verdict { decision, findings: Vec::new() }
+    }
+}
+
+impl permission_gate::Guest for Fixture {
+    fn judge(call: ToolCall) -> Verdict {
+        <Fixture as tool_gate::Guest>::judge(call)
     }
 }
 
