@@ -35,10 +35,10 @@ use toolgate_host::plain;
 use super::file::File;
 use super::hooks::{self, Entry};
 use super::plugins;
-use super::probe::{self, Chain};
+use super::probe::{self, Chain, Probe};
 use super::program::{self, Standing};
 use super::shims;
-use super::table::{self, Agent, Event, Hooks, Known, Scope, Way};
+use super::table::{self, Hooks, Known, Scope, Way};
 use super::terminal;
 use super::trust::{self, Trust};
 use crate::columns::count;
@@ -67,7 +67,8 @@ With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"a
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
-    agent: Option<Agent>,
+    #[arg(value_parser = table::parser())]
+    agent: Option<&'static Known>,
 
     /// Print JSON
     #[arg(long)]
@@ -141,15 +142,13 @@ impl Report {
 
 /// `toolgate doctor`.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let agents: Vec<Agent> = match arguments.agent {
-        Some(agent) => vec![agent],
-        None => <Agent as clap::ValueEnum>::value_variants().to_vec(),
-    };
-    let mut reports: Vec<Report> = agents.into_iter().map(|agent| examine(agent.known())).collect();
+    let only = arguments.agent.as_ref();
+    let agents = only.map_or(table::AGENTS, std::slice::from_ref);
+    let mut reports: Vec<Report> = agents.iter().copied().map(examine).collect();
     if arguments.agent.is_none() {
         reports.retain(|report| report.found || report.installed);
     }
-    let terminal = terminal::checks(arguments.agent.map(Agent::known));
+    let terminal = terminal::checks(arguments.agent);
     let plugins = plugins::checks();
     let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins);
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
@@ -168,7 +167,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             if reports.is_empty() {
                 writeln!(out, "no agent is found here")?;
             }
-            reports.iter().try_for_each(|report| show(out, report.known.title, &report.checks))?;
+            reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
             show(out, "Shared terminal", &terminal)?;
             show(out, "Plugins", &plugins)
         })?;
@@ -178,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn json(report: &Report) -> Value {
     let checks = json_of(&report.checks);
-    json!({ "agent": report.known.name, "found": report.found, "installed": report.installed, "checks": checks })
+    json!({ "agent": report.known.name(), "found": report.found, "installed": report.installed, "checks": checks })
 }
 
 fn json_of(checks: &[Check]) -> Value {
@@ -262,8 +261,8 @@ fn examine(known: &'static Known) -> Report {
     }
     report.installed = !places.is_empty();
     if places.is_empty() {
-        let says = format!("{} does not ask Toolgate", known.title);
-        report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name));
+        let says = format!("{} does not ask Toolgate", known.title());
+        report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name()));
         return report;
     }
     for place in &places {
@@ -274,7 +273,7 @@ fn examine(known: &'static Known) -> Report {
     let off = places.iter().find_map(|place| trust::switched_off(known, &place.file));
     match off {
         Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
-        None if ["claude", "codex", "gemini"].contains(&known.name) => {
+        None if ["claude", "codex", "gemini"].contains(&known.name()) => {
             report.ok("enabled", "no setting switches hooks off");
         }
         None => {}
@@ -291,12 +290,12 @@ fn misplaced(report: &mut Report, file: &File) {
     let Some(root) = trust::read(&file.path) else { return };
     if anywhere(report.known, &root) > 0 {
         let says =
-            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title);
-        let todo = format!("remove them, then toolgate install {}", report.known.name);
+            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title());
+        let todo = format!("remove them, then toolgate install {}", report.known.name());
         report.add("nesting", Level::Fail, says, todo);
     }
     if custom(report.known, &root) > 0 {
-        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name));
+        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name()));
     }
 }
 
@@ -307,7 +306,7 @@ fn anywhere(known: &Known, value: &Value) -> usize {
         Value::Object(fields) => fields.values().map(|field| anywhere(known, field)).sum(),
         _ => 0,
     };
-    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name));
+    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name()));
     inner + usize::from(ours)
 }
 
@@ -318,7 +317,7 @@ fn custom(known: &Known, value: &Value) -> usize {
         Value::Object(fields) => fields.values().map(|field| custom(known, field)).sum(),
         _ => 0,
     };
-    inner + usize::from(program::words(value).is_none() && program::mentions(value, known.name))
+    inner + usize::from(program::words(value).is_none() && program::mentions(value, known.name()))
 }
 
 /// The checks of one file.
@@ -326,7 +325,7 @@ fn one(report: &mut Report, place: &Place) {
     let known = report.known;
     let path = place.file.path.display().to_string();
     let option = if place.scope == Scope::Project { " --project" } else { "" };
-    let install = format!("toolgate install {}{option}", known.name);
+    let install = format!("toolgate install {}{option}", known.name());
     match (&place.content, &known.way) {
         (Content::Hooks { root, entries }, Way::Hooks(hooks)) => {
             report.ok("installed", format!("{path} ({})", count(entries.len(), "hook")));
@@ -336,7 +335,7 @@ fn one(report: &mut Report, place: &Place) {
                 report.add(
                     "nesting",
                     Level::Fail,
-                    format!("{lost} of them stand where {} does not look", known.title),
+                    format!("{lost} of them stand where {} does not look", known.title()),
                     "remove these by hand",
                 );
             } else {
@@ -495,7 +494,7 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
             report.ok("place", "where you can replace it, and so can the agent but for Toolgate's own rules");
         }
         Standing::Loose(why) => {
-            report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name));
+            report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name()));
         }
     }
 }
@@ -530,13 +529,13 @@ fn double(report: &mut Report, places: &[Place]) {
         }
     }
     // Both read a project's settings of Claude Code.
-    if ["copilot", "cursor"].contains(&known.name) {
-        let claude = Agent::Claude.known();
+    if ["copilot", "cursor"].contains(&known.name()) {
+        let claude = &table::CLAUDE;
         let file = claude.file(Scope::Project).and_then(|path| File::read(&path));
         if let Some(file) = file.ok().filter(|file| installed(claude, file)) {
             wrong.push((
                 Level::Warn,
-                format!("{} may read Claude Code's hooks in {}, too", known.title, file.path.display()),
+                format!("{} may read Claude Code's hooks in {}, too", known.title(), file.path.display()),
             ));
         }
     }
@@ -547,7 +546,7 @@ fn trusted(report: &mut Report, places: &[Place]) {
     let known = report.known;
     for place in places {
         let project = place.scope == Scope::Project;
-        match (&place.content, known.name) {
+        match (&place.content, known.name()) {
             (Content::Hooks { entries, .. }, "codex") => {
                 let settings = known.folder().ok().and_then(|folder| trust::read(&folder.join("config.toml")));
                 let todo = "start codex, type /hooks and trust those of Toolgate";
@@ -588,11 +587,12 @@ fn trusted(report: &mut Report, places: &[Place]) {
                 }
             }
             (_, name @ ("copilot" | "gemini" | "pi")) if project => {
-                let says = format!("whether you have trusted this project in {} cannot be told from here", known.title);
+                let says =
+                    format!("whether you have trusted this project in {} cannot be told from here", known.title());
                 // Gemini leaves out the user's hooks as well, in a folder that is not trusted.
                 let advice = match name {
                     "gemini" => "trust the folder in Gemini CLI".to_owned(),
-                    _ => format!("toolgate install {} --user needs no such trust", known.name),
+                    _ => format!("toolgate install {} --user needs no such trust", known.name()),
                 };
                 report.add("trusted", Level::Warn, says, advice);
             }
@@ -604,10 +604,10 @@ fn trusted(report: &mut Report, places: &[Place]) {
 /// When the agent last asked, by the sign of life that every hook leaves.
 fn fired(report: &mut Report, places: &[Place]) {
     let known = report.known;
-    let sign = fired::path(known.name).and_then(|path| std::fs::read(path).ok());
+    let sign = fired::path(known.name()).and_then(|path| std::fs::read(path).ok());
     let sign = sign.and_then(|sign| serde_json::from_slice::<Fired>(&sign).ok());
     let time = sign.as_ref().and_then(|sign| sign.time.parse::<jiff::Timestamp>().ok());
-    let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title);
+    let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title());
     let (Some(sign), Some(time)) = (sign, time) else {
         report.add("fired", Level::Warn, "never", todo);
         return;
@@ -630,45 +630,44 @@ fn same_file(one: &str, other: &str) -> bool {
     one == other || real(one).is_some_and(|path| real(other) == Some(path))
 }
 
-/// Two calls through the configured command.
+/// Two calls through each configured command.
 fn trial(report: &mut Report, place: &Place) {
-    let Some((chain, program)) = chain(report.known, place) else { return };
-    if place.scope == Scope::Project && !is_this(&program) {
+    let Ok(folder) = place::folder(None) else { return };
+    let (mut denies, mut passes) = (Vec::new(), Vec::new());
+    let chains = chains(report.known, place);
+    for (event, chain) in &chains {
+        let probe = Probe { dialect: report.known.dialect, event, chain, folder: &folder };
+        let wrong = |why: String| (Level::Fail, format!("{event}: {why}"));
+        denies.extend(probe.denies().err().map(wrong));
+        passes.extend(probe.passes().err().map(wrong));
+    }
+    if chains.is_empty() {
         return;
     }
-    let Ok(folder) = place::folder(None) else { return };
-    let outcome = probe::run(report.known.name, &chain, Path::new(&folder));
     let todo = "run the command by hand to see why; `toolgate rules lint` says whether a rule file is broken";
-    match outcome.denies {
-        Ok(()) => report.ok("denies", "a trial call that must not run"),
-        Err(why) => report.add("denies", Level::Fail, format!("a trial call that must not run: {why}"), todo),
-    }
-    match outcome.passes {
-        Ok(()) => report.ok("passes", "a trial call that is harmless, without a word"),
-        Err(why) => report.add("passes", Level::Fail, format!("a trial call that is harmless: {why}"), todo),
-    }
+    report.all("denies", denies, "a trial call that must not run".to_owned(), todo);
+    report.all("passes", passes, "a trial call that is harmless, without a word".to_owned(), todo);
 }
 
-/// The command that stands before a shell call, and its program.
-fn chain(known: &Known, place: &Place) -> Option<(Chain, String)> {
+/// The commands that stand before a shell call, by their events. What a project names is only run if it is this program.
+fn chains(known: &Known, place: &Place) -> Vec<(&'static str, Chain)> {
+    let runs = |program: &str| place.scope == Scope::User || is_this(program);
+    let all = known.dialect.trials().iter().copied();
     match &place.content {
-        Content::Shim { program } => Some((Chain::Session(program.clone()), program.clone())),
-        Content::Hooks { entries, .. } => {
-            let event = if known.name == "cursor" { "beforeShellExecution" } else { shell_event(known)?.name };
-            let entry = entries.iter().find(|entry| entry.event == event)?;
-            let program = entry.words.first()?.clone();
-            let chain = match entry.handler.get("args") {
-                Some(_) => Chain::Exec(entry.words.clone()),
-                None => Chain::Shell(entry.handler["command"].as_str().or(entry.handler["bash"].as_str())?.to_owned()),
-            };
-            Some((chain, program))
+        Content::Shim { program } => {
+            all.filter(|_| runs(program)).map(|event| (event, Chain::Session(program.clone()))).collect()
         }
-    }
-}
-
-fn shell_event(known: &Known) -> Option<&'static Event> {
-    match &known.way {
-        Way::Hooks(hooks) => hooks.events.first(),
-        Way::Shim(_) => None,
+        Content::Hooks { entries, .. } => {
+            let of = |event| entries.iter().filter(move |entry| entry.event == event);
+            let chain = |entry: &Entry| match entry.handler.get("args") {
+                Some(_) => Some(Chain::Exec(entry.words.clone())),
+                None => {
+                    let text = entry.handler["command"].as_str().or(entry.handler["bash"].as_str());
+                    text.map(|text| Chain::Shell(text.to_owned()))
+                }
+            };
+            let run = |entry: &&Entry| entry.words.first().is_some_and(|program| runs(program));
+            all.flat_map(|event| of(event).filter(run).filter_map(move |entry| Some((event, chain(entry)?)))).collect()
+        }
     }
 }

@@ -85,7 +85,7 @@ pub(crate) fn entries(known: &Known, hooks: &Hooks, root: &Value) -> Vec<Entry> 
 }
 
 fn of_event(known: &Known, hooks: &Hooks, event: &str, list: &[Value]) -> Vec<Entry> {
-    let ours = |handler: &Value| words(handler).filter(|words| is_hook(words, known.name));
+    let ours = |handler: &Value| words(handler).filter(|words| is_hook(words, known.name()));
     let entry = |at, outer: &Value, handler: &Value, alone| {
         let matcher = outer.get("matcher").and_then(Value::as_str).map(str::to_owned);
         let words = ours(handler)?;

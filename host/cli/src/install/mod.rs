@@ -40,7 +40,7 @@ use crate::show::{BOLD, GREEN, RED, YELLOW};
 use crate::{Failure, exit, rules, shim};
 use file::File;
 use program::Standing;
-use table::{Agent, Known, Scope, Way};
+use table::{Known, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,7 +51,8 @@ Exit codes: 0 done, or nothing to do; 64 wrong arguments, 65 a configuration tha
 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
     /// The agent
-    agent: Agent,
+    #[arg(value_parser = table::parser())]
+    agent: &'static Known,
 
     /// In the project of the current folder
     #[arg(long, conflicts_with = "user")]
@@ -96,7 +97,7 @@ enum Next {
 
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent.known();
+    let known = arguments.agent;
     let program = program::running()?;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = match &known.way {
@@ -107,7 +108,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
             let message = format!(
                 "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
-                known.title
+                known.title()
             );
             return Err(Failure::new(exit::USAGE, message));
         }
@@ -129,7 +130,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut notes = Vec::new();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
-        notes.push(format!("{gone} {}", known.name));
+        notes.push(format!("{gone} {}", known.name()));
     }
     if let Some(off) = trust::switched_off(known, &file) {
         notes.push(off);
@@ -144,7 +145,8 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if fresh {
         notes.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` says whether it works",
-            known.title, known.name
+            known.title(),
+            known.name()
         ));
     }
     arguments.carry_out(known, &file, &next, &notes)
@@ -152,7 +154,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// `toolgate uninstall`.
 pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent.known();
+    let known = arguments.agent;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = if file.exists() { without(known, &file)? } else { Next::Same };
     let mut notes = Vec::new();
@@ -215,7 +217,7 @@ impl Arguments {
             }
         };
         rules::print(|out| {
-            writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name, plain(&path), plain(&after))?;
+            writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
             notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
     }

@@ -19,7 +19,7 @@ pub(crate) fn switched_off(known: &Known, file: &File) -> Option<String> {
     paths.dedup();
     paths.iter().find_map(|path| {
         let settings = read(path)?;
-        let (key, off) = match known.name {
+        let (key, off) = match known.name() {
             "claude" => ("disableAllHooks", settings["disableAllHooks"] == true),
             "codex" => ("features.hooks", settings["features"]["hooks"] == false),
             "gemini" if settings["hooksConfig"]["enabled"] == false => ("hooksConfig.enabled", true),
@@ -120,7 +120,7 @@ fn snake(event: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Agent, Way};
+    use super::super::table::{CODEX, Way};
     use super::*;
 
     /// What Codex 0.169.0 says of such entries for a program in /usr/local/bin, in a file /home/dev/.codex/hooks.json.
@@ -135,8 +135,7 @@ mod tests {
 
     #[test]
     fn the_trust_of_codex_is_read_as_codex_writes_it() {
-        let codex = Agent::Codex.known();
-        let Way::Hooks(hooks) = &codex.way else { panic!("Codex has hooks") };
+        let Way::Hooks(hooks) = &CODEX.way else { panic!("Codex has hooks") };
         let handler = json!({ "type": "command", "command": "/usr/local/bin/toolgate hook codex", "timeout": 10 });
         let mut events = json!({});
         for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {
@@ -146,7 +145,7 @@ mod tests {
             events[event] = json!([{ "hooks": [handler] }]);
         }
         let names: Vec<String> = events.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-        let entries = hooks::entries(codex, hooks, &json!({ "hooks": events }));
+        let entries = hooks::entries(&CODEX, hooks, &json!({ "hooks": events }));
         let file = Path::new("/home/dev/.codex/hooks.json");
         let settings = |change: &dyn Fn(&str, &mut Value)| {
             let mut state = json!({});
