@@ -4,24 +4,32 @@
 //! |---|---|
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `file` | changing a file so that nothing is lost |
+//! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
+//! | `off` | settings that switch an agent's hooks off |
 //! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
 //! | `program` | where the program is, and which commands are it |
+//! | `risks` | why an agent may leave out hooks that are right |
 //! | `shims` | agents that load a file of ours |
 //! | `table` | which agent has what where |
 //! | `terminal` | whether the shared terminal is offered to an agent |
-//! | `trust` | what an agent's own settings allow |
+//! | `trials` | what comes of such calls, and of which version the agent is |
+//! | `trust` | whether the user trusts hooks of ours |
 
 mod doctor;
 mod file;
+mod folder;
 mod hooks;
+mod off;
 mod plugins;
 mod probe;
 mod program;
+mod risks;
 mod shims;
 mod table;
 mod terminal;
+mod trials;
 mod trust;
 
 use std::path::Path;
@@ -39,6 +47,7 @@ use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
 use crate::{Failure, exit, rules, shim};
 use file::File;
+use off::{Own, Where};
 use program::Standing;
 use table::{Known, Scope, Way};
 
@@ -126,15 +135,18 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let message = format!("{} is a link out of the project, which is not followed", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
+    let entries = match &known.way {
+        Way::Hooks(hooks) => hooks::parse(&next).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default(),
+        Way::Shim(_) => Vec::new(),
+    };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes = Vec::new();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }
-    if let Some(off) = trust::switched_off(known, &file) {
-        notes.push(off);
-    }
+    let own = Own { scope: arguments.scope(), file: &file.path, entries: &entries };
+    notes.extend(off::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }

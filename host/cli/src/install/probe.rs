@@ -1,5 +1,5 @@
-//! A shell call through the very command that an agent has been given, run as the agent runs it: one that must be denied
-//! and one that must pass. Both are texts that are judged; neither is ever run.
+//! A shell call through the very command that an agent has been given, run as the agent runs it: one that must be denied,
+//! one that must pass and one that is asked about. They are texts that are judged; none is ever run.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -15,6 +15,16 @@ use crate::agent::{Dialect, Said, Trial};
 /// What no rule set lets through, and what none stops.
 const DENIED: &str = "rm -rf ~";
 const PASSED: &str = "true";
+
+/// What is asked about by the only rule of this file.
+const ASKED: &str = "toolgate-doctor-asks";
+const RULES: &str = "schema: 1
+rules:
+  - name: doctor
+    program: toolgate-doctor-asks
+    ask: true
+    reason: whether a question reaches you
+";
 
 /// How much of an unexpected answer is shown, in bytes.
 const SHOWN: usize = 300;
@@ -46,34 +56,51 @@ struct Heard {
     said: Said,
     /// The same as it was written.
     text: String,
+    took: Duration,
 }
 
 impl Probe<'_> {
-    /// Whether a call is denied that must not run. The error is what is wrong.
-    pub(crate) fn denies(&self) -> Result<(), String> {
-        let heard = self.hear(DENIED)?;
+    /// Whether a call is denied that must not run, and how long that takes. The error is what is wrong.
+    pub(crate) fn denies(&self) -> Result<Duration, String> {
+        let heard = self.hear(DENIED, None)?;
         match heard.said {
-            Said::Deny(_) => Ok(()),
+            Said::Deny(_) => Ok(heard.took),
             Said::Nothing => Err("it says nothing, and so the call would run".to_owned()),
             _ => Err(format!("its answer is no denial: {}", heard.text)),
         }
     }
 
-    /// Whether nothing is said of a call that is harmless. The error is what is wrong.
-    pub(crate) fn passes(&self) -> Result<(), String> {
-        let heard = self.hear(PASSED)?;
+    /// Whether nothing is said of a call that is harmless.
+    pub(crate) fn passes(&self) -> Result<Duration, String> {
+        let heard = self.hear(PASSED, None)?;
         match heard.said {
-            Said::Nothing => Ok(()),
+            Said::Nothing => Ok(heard.took),
             _ => Err(format!("it answers {}", heard.text)),
         }
     }
 
-    /// Makes a call, as the agent would in its folder.
-    fn hear(&self, text: &str) -> Result<Heard, String> {
+    /// Whether a question becomes one where the agent puts it to its user, which it does at these events, and else a denial.
+    pub(crate) fn asks(&self, at: &[&str]) -> Result<Duration, String> {
+        let heard = self.hear(ASKED, Some(RULES))?;
+        let here = at.contains(&self.event);
+        match heard.said {
+            Said::Deny(_) => Ok(heard.took),
+            Said::Ask(_) if here => Ok(heard.took),
+            // It is asked at another event.
+            Said::Nothing if !here && !at.is_empty() => Ok(heard.took),
+            Said::Ask(_) => {
+                Err(format!("{} takes the question for a yes, and the call would run", self.dialect.title()))
+            }
+            _ => Err(format!("its answer is neither a question nor a denial: {:?}", heard.text)),
+        }
+    }
+
+    /// Makes a call, as the agent would in its folder; with these rules instead of the user's, if any are given.
+    fn hear(&self, text: &str, rules: Option<&str>) -> Result<Heard, String> {
         let trial = Trial { event: self.event, command: text, cwd: self.folder };
         let payload = self.dialect.trial(&trial);
-        // The log and the sign of life are the agent's, and this is no call of its.
-        let state = tempfile::tempdir().map_err(|error| format!("there is no place for a trial's files: {error}"))?;
+        let nowhere = |error: std::io::Error| format!("there is no place for a trial's files: {error}");
+        let scratch = tempfile::tempdir().map_err(nowhere)?;
         let mut command = match self.chain {
             Chain::Session(program) => {
                 let mut command = Command::new(program);
@@ -91,13 +118,23 @@ impl Probe<'_> {
                 command
             }
         };
-        command.current_dir(self.folder).env("XDG_STATE_HOME", state.path()).env("TOOLGATE_NO_SERVE", "1");
+        // The log and the sign of life are the agent's, and this is no call of its.
+        command.current_dir(self.folder).env("XDG_STATE_HOME", scratch.path()).env("TOOLGATE_NO_SERVE", "1");
+        if let Some(rules) = rules {
+            let folder = scratch.path().join("toolgate");
+            let written =
+                std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("toolgate.yaml"), rules));
+            written.map_err(nowhere)?;
+            command.env("XDG_CONFIG_HOME", scratch.path());
+        }
+        let start = Instant::now();
         let answer = match self.chain {
             Chain::Session(_) => session(command, self.event, &payload)?,
             Chain::Exec(_) | Chain::Shell(_) => once(command, &payload.to_string())?,
         };
+        let took = start.elapsed();
         let said = self.dialect.said(self.event, &answer)?;
-        Ok(Heard { said, text: shortened(answer.trim(), SHOWN) })
+        Ok(Heard { said, text: shortened(answer.trim(), SHOWN), took })
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
+use super::risks::{self, Risks};
 use crate::agent::{self, Dialect, quoted};
 use crate::{Failure, exit, place, shim};
 
@@ -41,6 +42,7 @@ impl Scope {
 /// How an agent is configured.
 pub(crate) struct Known {
     pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) risks: &'static Risks,
     /// Its program.
     pub(crate) program: &'static str,
     base: Base,
@@ -241,6 +243,7 @@ fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
 
 pub(crate) static CLAUDE: Known = Known {
     dialect: &agent::claude::Claude,
+    risks: &risks::CLAUDE,
     program: "claude",
     base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
     file: ("settings.json", ".claude/settings.json"),
@@ -269,6 +272,7 @@ pub(crate) static CLAUDE: Known = Known {
 
 pub(crate) static CODEX: Known = Known {
     dialect: &agent::codex::Codex,
+    risks: &risks::CODEX,
     program: "codex",
     base: Base { variable: Some("CODEX_HOME"), home: ".codex", inner: "" },
     file: ("hooks.json", ".codex/hooks.json"),
@@ -302,8 +306,9 @@ pub(crate) static CODEX: Known = Known {
 
 pub(crate) static GEMINI: Known = Known {
     dialect: &agent::gemini::Gemini,
+    risks: &risks::GEMINI,
     program: "gemini",
-    base: Base { variable: None, home: ".gemini", inner: "" },
+    base: Base { variable: Some("GEMINI_CLI_HOME"), home: "", inner: ".gemini" },
     file: ("settings.json", ".gemini/settings.json"),
     also: (&[], &[]),
     way: Way::Hooks(Hooks {
@@ -323,6 +328,7 @@ pub(crate) static GEMINI: Known = Known {
 
 pub(crate) static COPILOT: Known = Known {
     dialect: &agent::copilot::Copilot,
+    risks: &risks::COPILOT,
     program: "copilot",
     base: Base { variable: Some("COPILOT_HOME"), home: ".copilot", inner: "" },
     file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
@@ -352,8 +358,9 @@ pub(crate) static COPILOT: Known = Known {
 
 pub(crate) static DROID: Known = Known {
     dialect: &agent::droid::Droid,
+    risks: &risks::DROID,
     program: "droid",
-    base: Base { variable: None, home: ".factory", inner: "" },
+    base: Base { variable: Some("FACTORY_HOME_OVERRIDE"), home: "", inner: ".factory" },
     file: ("hooks.json", ".factory/hooks.json"),
     also: (&["settings.json"], &[".factory/settings.json"]),
     way: Way::Hooks(Hooks {
@@ -380,6 +387,7 @@ pub(crate) static DROID: Known = Known {
 
 pub(crate) static CURSOR: Known = Known {
     dialect: &agent::cursor::Cursor,
+    risks: &risks::CURSOR,
     program: "cursor-agent",
     base: Base { variable: None, home: ".cursor", inner: "" },
     file: ("hooks.json", ".cursor/hooks.json"),
@@ -412,6 +420,7 @@ pub(crate) static CURSOR: Known = Known {
 
 pub(crate) static PI: Known = Known {
     dialect: &agent::pi::Pi,
+    risks: &risks::PI,
     program: "pi",
     base: Base { variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", inner: "" },
     file: ("extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
@@ -422,6 +431,7 @@ pub(crate) static PI: Known = Known {
 
 pub(crate) static OPENCODE: Known = Known {
     dialect: &agent::opencode::OpenCode,
+    risks: &risks::OPENCODE,
     program: "opencode",
     base: Base { variable: Some("XDG_CONFIG_HOME"), home: ".config", inner: "opencode" },
     file: ("plugins/toolgate.js", ".opencode/plugins/toolgate.js"),

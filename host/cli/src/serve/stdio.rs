@@ -159,7 +159,7 @@ fn answer_all(
             frames.write("error", "the frame has neither id nor answer".into()).map_err(|error| broken(&error))?;
             continue;
         };
-        fired::note(agent.name());
+        fired::note(agent.name(), agent.unreadable(frame.event.as_deref()).when.gates());
         let payload = frame.payload.map(|payload| payload.get().as_bytes().to_vec()).unwrap_or_default();
         let request = Request { agent, id, event: frame.event, payload, frames: frames.clone() };
         let cancelled = host.started(&request);
