@@ -65,7 +65,10 @@ impl Desk<'_> {
             }
             Err(why) => return self.refused(&unreadable, &refusal("payload", &why), None).await,
         };
-        let Event { moment, scene, about } = event;
+        let Event { moment, scene, mut about } = event;
+        if let (About::Result(result), true) = (&mut about, self.plugins.any()) {
+            hint(&mut result.call).await;
+        }
         let happening = match &about {
             About::Call { .. } | About::Nothing => None,
             About::Start(reason) => Some(Happening::Start(reason)),

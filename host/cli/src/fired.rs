@@ -3,7 +3,7 @@
 //! One small file for each agent, written at most once a minute. What goes wrong costs nothing but the knowledge.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::private::PrivateFile;
@@ -15,12 +15,15 @@ use crate::place;
 const FRESH: Duration = Duration::from_secs(60);
 
 /// The entry.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fired {
     /// Always 1.
     pub(crate) schema: u32,
     /// When, in UTC: `2026-01-31T09:08:07Z`.
     pub(crate) time: String,
+    /// When for an event that can stop something: another one is no sign that this one comes.
+    #[serde(default)]
+    pub(crate) gated: Option<String>,
     /// Toolgate's version.
     pub(crate) version: String,
     /// The program that was called.
@@ -41,34 +44,41 @@ pub(crate) fn path(agent: &str) -> Option<PathBuf> {
     Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("fired").join(format!("{agent}.json")))
 }
 
-/// Notes that an agent's hook was called.
-pub(crate) fn note(agent: &str) {
-    let Some(path) = path(agent) else { return };
-    let age = std::fs::metadata(&path).and_then(|found| found.modified()).ok();
-    let age = age.and_then(|written| SystemTime::now().duration_since(written).ok());
-    if age.is_some_and(|age| age < FRESH) {
+/// The entry of an agent.
+pub(crate) fn read(agent: &str) -> Option<Fired> {
+    serde_json::from_slice(&std::fs::read(path(agent)?).ok()?).ok()
+}
+
+/// Notes that an agent's hook was called, for an event that can stop something or for another.
+pub(crate) fn note(agent: &str, gates: bool) {
+    let before = read(agent).unwrap_or_default();
+    let noted = if gates { before.gated } else { Some(before.time) };
+    let age = noted.and_then(|time| time.parse().ok()).map(|time| jiff::Timestamp::now().duration_since(time));
+    if age.and_then(|age| Duration::try_from(age).ok()).is_some_and(|age| age < FRESH) {
         return;
     }
-    write(agent, None);
+    write(agent, gates, None);
 }
 
 /// Notes that it was called for an event that is not known.
 pub(crate) fn unknown(agent: &str, event: &str) {
-    write(agent, Some(event));
+    write(agent, false, Some(event));
 }
 
-fn write(agent: &str, event: Option<&str>) {
+fn write(agent: &str, gates: bool, event: Option<&str>) {
     let Some(path) = path(agent) else { return };
     let noted = PrivateFile::new(&path).update(|before| {
-        let before = before.and_then(|bytes| serde_json::from_slice::<Fired>(bytes).ok());
-        let mut unknown = before.map(|before| before.unknown).unwrap_or_default();
+        let before = before.and_then(|bytes| serde_json::from_slice::<Fired>(bytes).ok()).unwrap_or_default();
+        let Fired { mut unknown, gated, .. } = before;
         if let Some(event) = event.filter(|event| unknown.len() < NAMES && !unknown.iter().any(|known| known == event))
         {
             unknown.push(shortened(event, LONGEST));
         }
+        let time = format!("{:.0}", jiff::Timestamp::now());
         let fired = Fired {
             schema: 1,
-            time: format!("{:.0}", jiff::Timestamp::now()),
+            gated: if gates { Some(time.clone()) } else { gated },
+            time,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
             unknown,

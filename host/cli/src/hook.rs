@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
         logged.unwrap_or_else(|_| denial(agent, &unreadable, &panicked))
     });
     answer.give(&said, || {
-        fired::note(agent.name());
+        fired::note(agent.name(), unreadable.when.gates());
         resident::start();
     })
 }

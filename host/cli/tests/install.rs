@@ -69,10 +69,20 @@ impl Home {
     }
 
     fn doctor(&self, agent: &str) -> Value {
-        let output = self.start(&["doctor", agent, "--json"], &[]);
+        self.doctor_with(agent, &[])
+    }
+
+    fn doctor_with(&self, agent: &str, environment: &[(&str, &str)]) -> Value {
+        let output = self.start(&["doctor", agent, "--json"], environment);
         let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(output.status.code(), Some(if answer["ok"] == true { 0 } else { 1 }), "{answer}");
         answer["agents"][0].clone()
+    }
+
+    /// Writes a program that is a shell script of builtins only.
+    fn script(&self, path: &str, lines: &str) {
+        self.write(path, format!("#!/bin/sh\n{lines}\n"));
+        fs::set_permissions(self.at(path), fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
     /// Every file below the home folder, with what it holds.
@@ -270,12 +280,18 @@ fn variables_and_arguments_say_where() {
         ("copilot", "COPILOT_HOME", "hooks/toolgate.json"),
         ("pi", "PI_CODING_AGENT_DIR", "extensions/toolgate.ts"),
         ("opencode", "XDG_CONFIG_HOME", "opencode/plugins/toolgate.js"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
+        ("droid", "FACTORY_HOME_OVERRIDE", ".factory/hooks.json"),
     ];
     for (agent, variable, file) in cases {
         let home = Home::new();
         let folder = home.at("elsewhere");
         let output = home.start(&["install", agent], &[(variable, folder.to_str().expect("UTF-8"))]);
         assert!(output.status.success() && folder.join(file).exists(), "{agent}");
+        // Nor does an agent change it there.
+        let rm = format!("rm {}", folder.join(file).display());
+        let said = home.start(&["check", "--cwd", "/", &rm], &[(variable, folder.to_str().expect("UTF-8"))]);
+        assert!(said.stdout.starts_with(b"block"), "{agent}: {said:?}");
     }
     let home = Home::new();
     let cases: &[(&[&str], i32)] = &[
@@ -384,7 +400,7 @@ fn the_trial_goes_through_the_configured_command() {
         home.run(&["install", agent]);
         let report = home.doctor(agent);
         assert_eq!(report["installed"], true, "{agent}");
-        for check in ["installed", "form", "program", "double", "denies", "passes"] {
+        for check in ["installed", "form", "program", "double", "denies", "passes", "asks", "time"] {
             assert_eq!(level(&report, check), "ok", "{agent} {check}: {report}");
         }
         // A trial is no sign of life, and nothing to log.
@@ -403,6 +419,11 @@ fn every_silent_failure_has_its_check() {
     };
     let shell = |agent: &str, event: &str, more: &str| {
         format!(r#"{{"{event}": [{{"hooks": [{{"type": "command", "command": "{program} hook {agent}"{more}}}]}}]}}"#)
+    };
+    let copilot = |more: &str| {
+        format!(
+            r#"{{"version": 1, "hooks": {{"preToolUse": [{{"type": "command", "exec": "{program}", "args": ["hook", "copilot", "preToolUse"], "timeoutSec": 10{more}}}]}}}}"#
+        )
     };
     let within = |inner: String, more: &str| format!(r#"{{"hooks": {inner}{more}}}"#);
     let cases = [
@@ -424,10 +445,34 @@ fn every_silent_failure_has_its_check() {
             "warn",
         ),
         ("claude", "{".to_owned(), "readable", "fail"),
+        (
+            "claude",
+            claude("").replace(r#""hooks": [{"#, r#""hooks": [{"type": "command", "command": "other"}, {"#),
+            "others",
+            "warn",
+        ),
+        ("claude", claude(""), "others", "ok"),
+        ("claude", claude(""), "asks", "ok"),
+        ("codex", within(shell("codex", "PreToolUse", ""), ""), "typed", "warn"),
+        ("codex", within(shell("codex", "PreToolUse", ""), ""), "enabled", "ok"),
         ("codex", within(shell("codex", "PreToolUse", r#", "timeout": 10"#), ""), "trusted", "fail"),
         ("codex", within(shell("codex", "PreToolUse", ""), r#", "version": 1"#), "readable", "fail"),
         ("codex", within(shell("codex", "PreToolUse", ""), " // x\n"), "readable", "warn"),
         ("droid", within(shell("droid", "PreToolUse", ""), ""), "nesting", "fail"),
+        (
+            "droid",
+            shell("droid", "PreToolUse", "").replace(r#"{"hooks""#, r#"{"commandRegex": "^git", "hooks""#),
+            "form",
+            "fail",
+        ),
+        ("droid", shell("droid", "PreToolUse", "").replace('{', r#"{"hooksDisabled": true, "#), "enabled", "fail"),
+        // In milliseconds: no answer is there so soon.
+        ("gemini", within(shell("gemini", "BeforeTool", r#", "timeout": 1"#), ""), "time", "warn"),
+        ("copilot", copilot(r#", "matcher": "*""#), "form", "fail"),
+        ("copilot", copilot(r#", "matcher": ".*""#), "form", "ok"),
+        ("copilot", copilot(""), "readable", "ok"),
+        ("copilot", copilot("").replace(r#""version": 1"#, r#""version": 2"#), "readable", "fail"),
+        ("cursor", copilot("").replace(r#""version": 1, "#, "").replace("copilot", "cursor"), "readable", "fail"),
         ("gemini", within(shell("gemini", "PreToolUse", ""), ""), "events", "fail"),
         ("gemini", within(shell("gemini", "BeforeTool", r#", "timeout": 10"#), ""), "form", "fail"),
         (
@@ -438,7 +483,10 @@ fn every_silent_failure_has_its_check() {
         ),
         (
             "gemini",
-            within(shell("gemini", "BeforeTool", ""), r#", "hooksConfig": {"disabled": ["toolgate"]}"#),
+            within(
+                shell("gemini", "BeforeTool", r#", "name": "toolgate""#),
+                r#", "hooksConfig": {"disabled": ["toolgate"]}"#,
+            ),
             "enabled",
             "fail",
         ),
@@ -494,6 +542,143 @@ fn a_hook_that_is_asked_leaves_a_sign_of_life() {
 }
 
 #[test]
+fn a_sign_of_life_is_one_before_a_call_of_late_and_by_this_program() {
+    let home = Home::new();
+    home.run(&["install", "claude"]);
+    let file = fs::File::open(home.at(file_of("claude"))).expect("the file");
+    file.set_modified(std::time::UNIX_EPOCH).expect("a time");
+    let ago = |days: i64| format!("{:.0}", jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * days));
+    let (now, version) = (ago(0), env!("CARGO_PKG_VERSION"));
+    let cases = [
+        (json!({ "gated": now }), "fired", "ok", "last at"),
+        (json!({ "gated": now }), "unknown", "", ""),
+        (json!({ "gated": ago(13) }), "fired", "ok", "last at"),
+        (json!({ "gated": ago(15) }), "fired", "warn", "14 days"),
+        (json!({}), "fired", "warn", "never before a call"),
+        (json!({ "gated": now, "unknown": ["PreCompact", "Other"] }), "unknown", "warn", "PreCompact, Other"),
+        (json!({ "gated": now, "version": "0.0.1" }), "fired", "warn", "0.0.1"),
+        (json!({ "gated": now, "program": "/bin/toolgate" }), "fired", "warn", "/bin/toolgate"),
+    ];
+    for (more, check, expected, says) in cases {
+        let mut sign = json!({ "schema": 1, "time": now, "version": version, "program": home.program });
+        sign.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        home.write(".local/state/toolgate/fired/claude.json", sign.to_string());
+        let report = home.doctor("claude");
+        assert_eq!(level(&report, check), expected, "{sign}: {report}");
+        assert!(report.to_string().contains(says), "{sign}: {report}");
+    }
+}
+
+#[test]
+fn a_question_must_not_become_a_yes() {
+    let nested = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"x"}}"#;
+    let cases = [
+        ("claude", "PreToolUse", nested, "ok"),
+        ("claude", "PreToolUse", "", "fail"),
+        ("codex", "PreToolUse", nested, "fail"),
+        ("droid", "PreToolUse", nested, "fail"),
+        ("droid", "PreToolUse", "", "fail"),
+        ("droid", "PreToolUse", r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#, "fail"),
+        ("droid", "PreToolUse", &nested.replace("ask", "deny"), "ok"),
+        ("gemini", "BeforeTool", r#"{"decision":"ask","reason":"x"}"#, "fail"),
+        ("copilot", "preToolUse", r#"{"permissionDecision":"ask","permissionDecisionReason":"x"}"#, "ok"),
+        ("cursor", "beforeShellExecution", r#"{"permission":"ask","agent_message":"x"}"#, "ok"),
+        ("cursor", "beforeShellExecution", "{}", "fail"),
+        // It is asked at the event above.
+        ("cursor", "preToolUse", "{}", "ok"),
+        ("cursor", "preToolUse", r#"{"permission":"ask","agent_message":"x"}"#, "fail"),
+    ];
+    for (agent, event, answer, expected) in cases {
+        let home = Home::new();
+        home.script("tools/toolgate", &format!("read x\ncase \"$x\" in *doctor-asks*) echo '{answer}' ;; esac"));
+        let handler =
+            json!({ "type": "command", "command": format!("{} hook {agent}", home.at("tools/toolgate").display()) });
+        let root = match agent {
+            "copilot" | "cursor" => json!({ "version": 1, "hooks": { event: [handler] } }),
+            "droid" => json!({ event: [{ "hooks": [handler] }] }),
+            _ => json!({ "hooks": { event: [{ "hooks": [handler] }] } }),
+        };
+        home.write(file_of(agent), root.to_string());
+        let report = home.doctor(agent);
+        assert_eq!(level(&report, "asks"), expected, "{agent} {event} {answer}: {report}");
+        // What says nothing denies nothing.
+        assert_eq!(level(&report, "denies"), "fail", "{agent}: {report}");
+    }
+}
+
+#[test]
+fn an_agent_that_is_too_old_is_told() {
+    let cases = [
+        ("claude", "claude", "2.1.294 (Claude Code)", "warn"),
+        ("claude", "claude", "2.1.295 (Claude Code)", "ok"),
+        ("copilot", "copilot", "1.0.73", "warn"),
+        ("copilot", "copilot", "1.0.74", "ok"),
+        ("codex", "codex", "codex-cli 0.123.9", "warn"),
+        ("codex", "codex", "codex-cli 0.169.0", "ok"),
+        ("codex", "codex", "what?", "warn"),
+        ("gemini", "gemini", "0.1.0", ""),
+        ("claude", "other", "2.1.294", ""),
+    ];
+    for (agent, program, says, expected) in cases {
+        let home = Home::new();
+        home.run(&["install", agent]);
+        home.script(&format!("path/{program}"), &format!("echo '{says}'"));
+        let path = home.at("path").display().to_string();
+        let report = home.doctor_with(agent, &[("PATH", &path)]);
+        assert_eq!(level(&report, "version"), expected, "{agent} {says}: {report}");
+    }
+}
+
+#[test]
+fn whether_the_folder_is_trusted_is_told() {
+    let cases = [
+        ("gemini", "--user", "false", "fail"),
+        ("gemini", "--user", "true", "ok"),
+        ("gemini", "--user", "", ""),
+        ("gemini", "--project", "", "warn"),
+        ("copilot", "--project", "", "fail"),
+        ("copilot", "--user", "", ""),
+        ("pi", "--project", "", "warn"),
+        ("codex", "--project", "", "fail"),
+        ("claude", "--project", "", ""),
+    ];
+    for (agent, option, trusts, expected) in cases {
+        let home = Home::new();
+        home.run(&["install", agent, option]);
+        let report = home.doctor_with(agent, &[("GEMINI_CLI_TRUST_WORKSPACE", trusts)]);
+        assert_eq!(level(&report, "folder"), expected, "{agent} {option}: {report}");
+    }
+}
+
+/// Droid reads them there for events that its own file has not.
+#[test]
+fn droids_second_file_counts_where_the_first_one_says_nothing() {
+    let home = Home::new();
+    home.run(&["install", "droid"]);
+    let entries = home.read(file_of("droid"));
+    home.write(".factory/settings.json", format!("{{\"hooks\": {entries}}}"));
+    let cases = [
+        (None, true, "ok"),
+        (Some("{}"), true, "ok"),
+        (Some(r#"{"PostToolUse": []}"#), true, "fail"),
+        (Some(r#"{"PreToolUse": [{"hooks": [{"type": "command", "command": "other"}]}]}"#), true, "fail"),
+    ];
+    for (first, installed, nesting) in cases {
+        fs::remove_file(home.at(file_of("droid"))).expect("removed");
+        if let Some(first) = first {
+            home.write(file_of("droid"), first);
+        }
+        let report = home.doctor("droid");
+        assert_eq!(report["installed"], installed, "{first:?}: {report}");
+        assert_eq!(level(&report, "nesting"), nesting, "{first:?}: {report}");
+        assert_eq!(level(&report, "denies"), "ok", "{first:?}: {report}");
+        if first.is_none() {
+            home.write(file_of("droid"), "{}");
+        }
+    }
+}
+
+#[test]
 fn two_installations_are_told() {
     let home = Home::new();
     home.run(&["install", "claude"]);
@@ -504,8 +689,22 @@ fn two_installations_are_told() {
     assert!(text.contains("--project"), "{text}");
     home.run(&["install", "copilot"]);
     assert_eq!(level(&home.doctor("copilot"), "double"), "warn");
+    let settings = home.read("project/.claude/settings.json");
     home.run(&["uninstall", "claude", "--project"]);
     assert_eq!(level(&home.doctor("copilot"), "double"), "ok");
+    home.run(&["install", "cursor"]);
+    assert_eq!(level(&home.doctor("cursor"), "double"), "ok");
+    let cases = [
+        ("project/.claude/settings.json", "warn", "warn"),
+        ("project/.claude/settings.local.json", "warn", "warn"),
+        (".claude/settings.json", "ok", "warn"),
+    ];
+    for (path, copilot, cursor) in cases {
+        home.write(path, &settings);
+        assert_eq!(level(&home.doctor("copilot"), "double"), copilot, "{path}");
+        assert_eq!(level(&home.doctor("cursor"), "double"), cursor, "{path}");
+        fs::remove_file(home.at(path)).expect("removed");
+    }
 }
 
 #[test]

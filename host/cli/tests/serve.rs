@@ -308,6 +308,20 @@ fn odd_frames_end_nothing() {
         let answer = shim.next("result");
         assert_eq!((&answer["id"], answer["result"]["block"] == true), (&json!(id), blocked), "{event} {payload}");
     }
+    // Frames of another schema are not guessed at.
+    for (id, event, blocked) in [(50, before, true), (51, "session.idle", false)] {
+        shim.write(&json!({"schema": 2, "id": id, "event": event, "payload": good("ls")}).to_string());
+        assert!(shim.next("error")["error"].as_str().expect("a text").contains("schema 2"));
+        let answer = shim.next("result");
+        assert_eq!((&answer["id"], answer["result"]["block"] == true), (&json!(id), blocked), "{event}");
+    }
+    for line in [json!({"schema": "1", "answer": 1, "confirmed": true}), json!({"schema": 2, "id": 9, "cancel": true})]
+    {
+        shim.write(&line.to_string());
+        assert!(shim.next("error")["error"].is_string(), "{line}");
+    }
+    shim.write(&json!({"id": 52, "event": before, "payload": good("ls")}).to_string());
+    assert_eq!(shim.next("result")["result"], json!({}), "a frame that does not say its schema");
     // An answer that nobody asked for, and a request that nobody waits for any more.
     shim.write(&json!({"schema": 1, "answer": 99, "confirmed": true}).to_string());
     shim.write(&json!({"schema": 1, "id": 98, "cancel": true}).to_string());
@@ -438,6 +452,8 @@ fn a_component_beside_the_guard_rewrites_and_reports() {
     let report = claude("PostToolUse", "Write", json!({"file_path": "/a.rs", "content": ""}), &[]);
     assert_eq!(output(&report)["additionalContext"], "CHECKED /a.rs");
     assert_eq!(claude("PostToolUse", "Bash", json!({"command": "ls"}), &[]), Value::Null);
+    let report = claude("PostToolUse", "Bash", json!({"command": "touch made-here # report-paths"}), &[]);
+    assert_eq!(output(&report)["additionalContext"], "CHECKED [\"made-here\"]");
     // One that cannot be used stops every call, and no result.
     let missing = ["--plugin", "/none.wasm"];
     assert_eq!(output(&bash("ls", &missing))["permissionDecision"], "deny");

@@ -122,8 +122,16 @@ fn rewritten(call: &ToolCall) -> Option<String> {
     Some(input.to_string())
 }
 
+/// What in a command has its paths reported.
+const PATHS: &str = "report-paths";
+
 impl tool_observer::Guest for Fixture {
     fn observe(outcome: tool_observer::ToolResult) -> Option<tool_observer::Addition> {
+        if outcome.call.command.as_ref().is_some_and(|command| command.value.contains(PATHS)) {
+            let context: Value = serde_json::from_str(&outcome.call.context).ok()?;
+            let text = format!("{REPORT} {}", context.get("path_hints")?);
+            return Some(tool_observer::Addition { text, details: String::new() });
+        }
         if !matches!(outcome.call.kind, ToolKind::Write | ToolKind::Edit) {
             return None;
         }

@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+use super::payload::{call, nested, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Claude;
 
@@ -34,6 +34,10 @@ const ATTENDED: &[&str] = &["acceptEdits", "default", "plan"];
 impl Dialect for Claude {
     fn name(&self) -> &'static str {
         "claude"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude Code"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -98,6 +102,23 @@ impl Dialect for Claude {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["PreToolUse"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "prompt_id": TRIAL,
+            "permission_mode": "default", "effort": { "level": "medium" }, "hook_event_name": trial.event,
+            "tool_name": "Bash", "tool_use_id": TRIAL,
+            "tool_input": { "command": trial.command, "description": "a trial of the gate" },
+        })
+    }
+
+    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+        nested(answer, event, None, None)
     }
 }
 

@@ -8,13 +8,18 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+use super::payload::{call, nested, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Codex;
 
 /// The event for a permission.
 const PERMISSION: &str = "PermissionRequest";
+
+/// The keys of an answer beside which Codex takes a denial for one, and those of the denial.
+const ROOT: &[&str] = &["hookSpecificOutput", "systemMessage"];
+const INNER: &[&str] =
+    &["additionalContext", "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput"];
 
 /// As of Codex 0.169, as its hooks name them.
 const TOOLS: &[Tool] = &[Tool::patch("apply_patch", &["command", "input", "patch"]), Tool::shell("Bash", &[]), TYPED];
@@ -25,6 +30,10 @@ const TYPED: Tool = Tool { name: "write_stdin", row: Row { command: &["chars"], 
 impl Dialect for Codex {
     fn name(&self) -> &'static str {
         "codex"
+    }
+
+    fn title(&self) -> &'static str {
+        "Codex"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -85,6 +94,22 @@ impl Dialect for Codex {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["PreToolUse"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "session_id": TRIAL, "turn_id": TRIAL, "transcript_path": null, "cwd": trial.cwd,
+            "hook_event_name": trial.event, "model": TRIAL, "permission_mode": "default", "tool_name": "Bash",
+            "tool_input": { "command": trial.command }, "tool_use_id": TRIAL,
+        })
+    }
+
+    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+        nested(answer, event, Some(ROOT), Some(INNER))
     }
 }
 

@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+use super::payload::{call, flat, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Copilot;
 
@@ -31,6 +31,10 @@ const TOOLS: &[Tool] = &[
 impl Dialect for Copilot {
     fn name(&self) -> &'static str {
         "copilot"
+    }
+
+    fn title(&self) -> &'static str {
+        "Copilot CLI"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -92,6 +96,21 @@ impl Dialect for Copilot {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("preToolUse"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["preToolUse"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "sessionId": TRIAL, "timestamp": jiff::Timestamp::now().as_millisecond(), "cwd": trial.cwd,
+            "toolName": "bash", "toolArgs": { "command": trial.command, "description": "a trial of the gate" },
+        })
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        flat(answer, ["permissionDecision", "permissionDecisionReason"], &["deny"])
     }
 }
 

@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{absolute, call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Scene, Tool, When};
+use super::payload::{absolute, call, flat, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, Scene, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Cursor;
 
@@ -29,6 +29,10 @@ const TOOLS: &[Tool] = &[
 impl Dialect for Cursor {
     fn name(&self) -> &'static str {
         "cursor"
+    }
+
+    fn title(&self) -> &'static str {
+        "Cursor"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -111,6 +115,31 @@ impl Dialect for Cursor {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("preToolUse"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["preToolUse", "beforeShellExecution"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        let mut payload = json!({
+            "conversation_id": TRIAL, "generation_id": TRIAL, "model": TRIAL, "hook_event_name": trial.event,
+            "cursor_version": "", "workspace_roots": [trial.cwd], "cwd": trial.cwd,
+        });
+        if trial.event == "preToolUse" {
+            payload["tool_name"] = "Shell".into();
+            payload["tool_input"] = json!({ "command": trial.command });
+        } else {
+            payload["command"] = trial.command.into();
+        }
+        payload
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        match answer.trim() {
+            "" => Err("it says nothing, where Cursor wants an object".to_owned()),
+            answer => flat(answer, ["permission", "agent_message"], &["deny"]),
+        }
     }
 }
 

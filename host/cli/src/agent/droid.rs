@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+use super::payload::{call, nested, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Droid;
 
@@ -31,6 +31,10 @@ const TOOLS: &[Tool] = &[
 impl Dialect for Droid {
     fn name(&self) -> &'static str {
         "droid"
+    }
+
+    fn title(&self) -> &'static str {
+        "Droid"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -86,6 +90,24 @@ impl Dialect for Droid {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["PreToolUse"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "permission_mode": "auto-high",
+            "hook_event_name": trial.event, "tool_name": "Execute",
+            "tool_input": {
+                "command": trial.command, "summary": "a trial of the gate", "riskLevel": "low", "riskLevelReason": "",
+            },
+        })
+    }
+
+    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+        nested(answer, event, None, None)
     }
 }
 

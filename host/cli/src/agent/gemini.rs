@@ -7,8 +7,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Tool, When};
+use super::payload::{call, flat, result};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Gemini;
 
@@ -29,6 +29,10 @@ const TOOLS: &[Tool] = &[
 impl Dialect for Gemini {
     fn name(&self) -> &'static str {
         "gemini"
+    }
+
+    fn title(&self) -> &'static str {
+        "Gemini CLI"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -70,6 +74,22 @@ impl Dialect for Gemini {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("BeforeTool"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["BeforeTool"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "hook_event_name": trial.event,
+            "timestamp": jiff::Timestamp::now().to_string(), "tool_name": "run_shell_command",
+            "tool_input": { "command": trial.command, "description": "a trial of the gate" },
+        })
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        flat(answer, ["decision", "reason"], &["deny", "block"])
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::call;
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When};
+use super::payload::{call, shim};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Mcp;
 
@@ -22,6 +22,10 @@ pub(crate) fn payload((session, cwd): (&str, &str), id: &str, tool: &str, input:
 impl Dialect for Mcp {
     fn name(&self) -> &'static str {
         "mcp"
+    }
+
+    fn title(&self) -> &'static str {
+        "MCP"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -54,5 +58,17 @@ impl Dialect for Mcp {
 
     fn unreadable(&self, _event: Option<&str>) -> Moment {
         Moment { when: When::Before, name: CALL.to_owned() }
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &[CALL]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        payload((TRIAL, trial.cwd), TRIAL, "bash", &json!({ "command": trial.command }), false)
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        shim(answer)
     }
 }

@@ -44,6 +44,9 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
     /// As in `toolgate hook AGENT`.
     fn name(&self) -> &'static str;
 
+    /// As people name it.
+    fn title(&self) -> &'static str;
+
     /// The agent's tools.
     fn tools(&self) -> &'static [Tool];
 
@@ -68,6 +71,41 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
     /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
     /// is known to be another.
     fn unreadable(&self, event: Option<&str>) -> Moment;
+
+    /// The events before a shell call.
+    fn trials(&self) -> &'static [&'static str];
+
+    /// The payload of a shell call, as the agent sends it.
+    fn trial(&self, trial: &Trial<'_>) -> Value;
+
+    /// Reads an answer to such an event by the agent's rules. The error says why the agent takes it for none, and runs the
+    /// call.
+    fn said(&self, event: &str, answer: &str) -> Result<Said, String>;
+}
+
+/// A shell call that is judged and never run: what `toolgate doctor` asks about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trial<'a> {
+    /// One of the dialect's.
+    pub(crate) event: &'a str,
+    pub(crate) command: &'a str,
+    pub(crate) cwd: &'a str,
+}
+
+/// The session, the turn and the call of a trial.
+const TRIAL: &str = "toolgate-doctor";
+
+/// What an answer says to an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// No opinion.
+    Nothing,
+    /// The call does not run, and why.
+    Deny(String),
+    /// The user is to be asked this.
+    Ask(String),
+    /// Anything else that the agent understands.
+    Other,
 }
 
 /// Every agent with a hook that is a program.

@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, Tool, When};
+use super::payload::{call, result, shim};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, Scene, TRIAL, Tool, Trial, When};
 
 pub(crate) struct OpenCode;
 
@@ -28,6 +28,10 @@ const TOOLS: &[Tool] = &[
 impl Dialect for OpenCode {
     fn name(&self) -> &'static str {
         "opencode"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenCode"
     }
 
     fn tools(&self) -> &'static [Tool] {
@@ -80,6 +84,22 @@ impl Dialect for OpenCode {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("tool.execute.before"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["tool.execute.before"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        json!({
+            "input": { "tool": "bash", "sessionID": TRIAL, "callID": TRIAL },
+            "output": { "args": { "command": trial.command, "description": "a trial of the gate" } },
+            "directory": trial.cwd, "worktree": trial.cwd,
+        })
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        shim(answer)
     }
 }
 

@@ -1,11 +1,12 @@
-//! What every agent's payload has in common: an object with texts in it, a session, a directory.
+//! What every agent's payload has in common: an object with texts in it, a session, a directory. And the three shapes that
+//! their answers have.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use toolgate_host::{End, ToolCall, ToolKind, ToolResult};
+use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
-use super::{About, Dialect, Scene, When, read};
+use super::{About, Dialect, Said, Scene, When, read};
 use crate::place;
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
@@ -116,4 +117,71 @@ pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: 
     let end = (0..=OUTPUT.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
     text.truncate(end);
     ToolResult { call, output: text, is_error, exit_code }
+}
+
+/// How much of an answer that is not understood is shown, in bytes.
+const SHOWN: usize = 300;
+
+/// Reads an answer whose decision stands in an object that repeats the event. Where keys are given, any other makes the
+/// agent take it for none.
+pub(crate) fn nested(
+    answer: &str,
+    event: &str,
+    root_keys: Option<&[&str]>,
+    inner_keys: Option<&[&str]>,
+) -> Result<Said, String> {
+    let Some(value) = object(answer)? else { return Ok(Said::Nothing) };
+    only(&value, root_keys)?;
+    let Some(inner) = value.get("hookSpecificOutput") else { return Ok(Said::Other) };
+    only(inner, inner_keys)?;
+    let name = &inner["hookEventName"];
+    if name != event {
+        return Err(format!("its hookEventName is {name}, and {event} was asked about"));
+    }
+    decided([&inner["permissionDecision"], &inner["permissionDecisionReason"]], &["deny"])
+}
+
+/// Reads an answer with these keys for its decision and the reason, and these words for a denial.
+pub(crate) fn flat(answer: &str, [decision, reason]: [&str; 2], no: &[&str]) -> Result<Said, String> {
+    let Some(value) = object(answer)? else { return Ok(Said::Nothing) };
+    decided([&value[decision], &value[reason]], no)
+}
+
+/// Reads an answer as our own shims do.
+pub(crate) fn shim(answer: &str) -> Result<Said, String> {
+    match object(answer)? {
+        Some(value) if value["block"] == true => {
+            Ok(Said::Deny(value["reason"].as_str().unwrap_or_default().to_owned()))
+        }
+        Some(_) => Ok(Said::Other),
+        None => Ok(Said::Nothing),
+    }
+}
+
+/// An answer as an object; none if there is no answer, or nothing in it.
+fn object(answer: &str) -> Result<Option<Value>, String> {
+    let answer = answer.trim();
+    match serde_json::from_str(answer) {
+        _ if answer.is_empty() => Ok(None),
+        Ok(Value::Object(fields)) => Ok((!fields.is_empty()).then_some(Value::Object(fields))),
+        Ok(_) => Err(format!("its answer is no JSON object: {}", shortened(answer, SHOWN))),
+        Err(_) => Err(format!("its answer is not JSON: {}", shortened(answer, SHOWN))),
+    }
+}
+
+/// Whether an object has no other keys than these.
+fn only(value: &Value, keys: Option<&[&str]>) -> Result<(), String> {
+    let (Some(keys), Some(fields)) = (keys, value.as_object()) else { return Ok(()) };
+    let other = fields.keys().find(|key| !keys.contains(&key.as_str()));
+    other.map_or(Ok(()), |key| Err(format!("the agent does not know the key {key:?} in its answer")))
+}
+
+fn decided([decision, reason]: [&Value; 2], no: &[&str]) -> Result<Said, String> {
+    let reason = reason.as_str().unwrap_or_default();
+    match decision.as_str() {
+        Some(word) if no.contains(&word) && reason.is_empty() => Err("its denial has no reason".to_owned()),
+        Some(word) if no.contains(&word) => Ok(Said::Deny(reason.to_owned())),
+        Some("ask") => Ok(Said::Ask(reason.to_owned())),
+        _ => Ok(Said::Other),
+    }
 }

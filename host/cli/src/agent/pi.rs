@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use toolgate_host::{End, Field, ToolKind, Update};
 
-use super::payload::{call, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Tool, When, file_of};
+use super::payload::{call, result, shim};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When, file_of};
 
 pub(crate) struct Pi;
 
@@ -27,6 +27,10 @@ const TOOLS: &[Tool] = &[
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn title(&self) -> &'static str {
         "pi"
     }
 
@@ -110,6 +114,21 @@ impl Dialect for Pi {
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("tool_call"))
+    }
+
+    fn trials(&self) -> &'static [&'static str] {
+        &["tool_call"]
+    }
+
+    fn trial(&self, trial: &Trial<'_>) -> Value {
+        let event = json!({
+            "type": trial.event, "toolName": "bash", "toolCallId": TRIAL, "input": { "command": trial.command },
+        });
+        json!({ "event": event, "cwd": trial.cwd, "hasUI": false, "mode": "print", "session": TRIAL })
+    }
+
+    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+        shim(answer)
     }
 }
 

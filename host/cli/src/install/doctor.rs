@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | There is no entry, or no file | all | `installed` |
 //! | The file cannot be read, has comments or a key twice | all | `readable` |
-//! | A key that the agent does not know makes it refuse the file | Codex | `readable` |
-//! | Entries stand below another key, `{"hooks": ..}` for instance | Droid; all | `nesting` |
+//! | A key that the agent does not know, or the wrong version, makes it refuse the file | Codex, Copilot, Cursor | `readable` |
+//! | Entries stand below another key, `{"hooks": ..}` for instance, or in a file that another one overrides | Droid; all | `nesting` |
 //! | An event has another agent's name, or one is left out (failures are an event of their own) | Gemini, Claude; all | `events` |
 //! | A time limit in the wrong unit, or shorter than an answer takes: the call runs | Gemini; all | `form` |
 //! | A crash or a missing program lets the call run (`onFailure`, `failClosed`) | Claude, Cursor | `form` |
@@ -17,11 +17,17 @@
 //! | The program can be removed or replaced by others | all | `place` |
 //! | Two entries judge and log each call twice; another agent's entries are read too | Copilot, Cursor; all | `double` |
 //! | Hooks that are not trusted, or were something else when they were | Codex | `trusted` |
-//! | A project's hooks in a folder that is not trusted | Codex, Copilot, Gemini, pi | `trusted` |
-//! | A setting switches hooks off | Claude, Codex, Gemini | `enabled` |
-//! | The agent does not come to ask, for whatever reason | all | `fired` |
+//! | Hooks in a folder that is not trusted | Codex, Copilot, Gemini, pi | `folder` |
+//! | A setting switches hooks off | all but Cursor | `enabled` |
+//! | What is typed into a terminal that is open is shown to no hook | Codex | `typed` |
+//! | An early version ignores `onFailure`, or runs what is denied, or has no hooks | Claude, Copilot, Codex | `version` |
+//! | The agent does not come to ask before a call, for whatever reason | all | `fired` |
+//! | It calls for an event that is new, and gets no opinion | all | `unknown` |
+//! | Other hooks on the same event rewrite the call, or take their time | all | `others` |
 //! | An answer with a field too many, without a reason, in another agent's words, not JSON, late or none | Codex; all | `denies` |
 //! | A word where nothing was to be said: `allow` skips the user's own prompts | all | `passes` |
+//! | A question that the agent takes for a yes | Codex, Gemini, Droid, OpenCode | `asks` |
+//! | An answer that will be late one day | all | `time` |
 //!
 //! Behind the agents stand the shared terminal, see `terminal`, and the installed plugins, see `plugins`.
 
@@ -33,32 +39,40 @@ use serde_json::{Value, json};
 use toolgate_host::plain;
 
 use super::file::File;
+use super::folder::Folder;
 use super::hooks::{self, Entry};
+use super::off::{self, Own, Where};
 use super::plugins;
-use super::probe::{self, Chain};
+use super::probe;
 use super::program::{self, Standing};
 use super::shims;
-use super::table::{self, Agent, Event, Hooks, Known, Scope, Way};
+use super::table::{self, Fixed, Hooks, Known, Scope, Way};
 use super::terminal;
+use super::trials;
 use super::trust::{self, Trust};
 use crate::columns::count;
-use crate::fired::{self, Fired};
+use crate::fired;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, place, rules};
+use crate::{Failure, rules};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
 
-/// Keys of a handler that make it run seldom, late or beside the call.
-const ODD: &[&str] = &["async", "asyncRewake", "disabled", "enabled", "if", "once", "shell"];
+/// Keys of a handler or its group that make it run seldom, late or beside the call.
+const ODD: &[&str] = &["async", "asyncRewake", "commandRegex", "disabled", "enabled", "if", "once", "shell"];
+
+/// How long an agent may not have asked.
+const LONG_AGO: jiff::SignedDuration = jiff::SignedDuration::from_hours(14 * 24);
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What is said of a command that only a shell can read.
 const CUSTOM: &str = "a command of your own runs Toolgate among other things, and is not checked";
 
 #[derive(Args)]
 #[command(after_help = "\
-Two trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which must be denied, and \
-`true`. They are judged and not run.
+Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which must be denied, \
+`true`, and one that a rule of the trial's own asks about. They are judged and not run.
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
 \"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \
@@ -67,7 +81,8 @@ With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"a
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
-    agent: Option<Agent>,
+    #[arg(value_parser = table::parser())]
+    agent: Option<&'static Known>,
 
     /// Print JSON
     #[arg(long)]
@@ -99,36 +114,45 @@ pub(super) struct Check {
 }
 
 /// The checks of an agent.
-struct Report {
-    known: &'static Known,
+pub(super) struct Report {
+    pub(super) known: &'static Known,
     found: bool,
     installed: bool,
     checks: Vec<Check>,
 }
 
 /// A file with our entries, or our file.
-struct Place {
-    scope: Scope,
+pub(super) struct Place {
+    pub(super) scope: Scope,
     file: File,
-    content: Content,
+    pub(super) content: Content,
+    /// The key with the events, if it is a file that is read besides the one for that.
+    second: Option<&'static str>,
 }
 
-enum Content {
+pub(super) enum Content {
     Hooks { root: Value, entries: Vec<Entry> },
     Shim { program: String },
 }
 
+impl Place {
+    /// The form of its file.
+    pub(super) fn looked(&self, hooks: &Hooks) -> Hooks {
+        looked(hooks, self.second)
+    }
+}
+
 impl Report {
-    fn add(&mut self, name: &'static str, level: Level, says: impl Into<String>, todo: impl Into<String>) {
+    pub(super) fn add(&mut self, name: &'static str, level: Level, says: impl Into<String>, todo: impl Into<String>) {
         self.checks.push(Check { name, level, says: says.into(), todo: todo.into() });
     }
 
-    fn ok(&mut self, name: &'static str, says: impl Into<String>) {
+    pub(super) fn ok(&mut self, name: &'static str, says: impl Into<String>) {
         self.add(name, Level::Ok, says, "");
     }
 
     /// A check of several things: fine if nothing is wrong.
-    fn all(&mut self, name: &'static str, wrong: Vec<(Level, String)>, fine: String, todo: &str) {
+    pub(super) fn all(&mut self, name: &'static str, wrong: Vec<(Level, String)>, fine: String, todo: &str) {
         match wrong.iter().map(|(level, _)| *level).max() {
             None => self.ok(name, fine),
             Some(level) => {
@@ -141,25 +165,22 @@ impl Report {
 
 /// `toolgate doctor`.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let agents: Vec<Agent> = match arguments.agent {
-        Some(agent) => vec![agent],
-        None => <Agent as clap::ValueEnum>::value_variants().to_vec(),
-    };
-    let mut reports: Vec<Report> = agents.into_iter().map(|agent| examine(agent.known())).collect();
+    let only = arguments.agent.as_ref();
+    let agents = only.map_or(table::AGENTS, std::slice::from_ref);
+    let mut reports: Vec<Report> = agents.iter().copied().map(examine).collect();
     if arguments.agent.is_none() {
         reports.retain(|report| report.found || report.installed);
     }
-    let terminal = terminal::checks(arguments.agent.map(Agent::known));
+    let terminal = terminal::checks(arguments.agent);
     let plugins = plugins::checks();
     let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins);
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
-        let version = env!("CARGO_PKG_VERSION");
         let agents: Vec<Value> = reports.iter().map(json).collect();
         let (terminal, plugins) = (json!({ "checks": json_of(&terminal) }), json!({ "checks": json_of(&plugins) }));
         let answer = json!({
-            "schema": 1, "program": program, "version": version, "ok": !to_do, "agents": agents, "terminal": terminal,
+            "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
             "plugins": plugins,
         });
         rules::print(|out| writeln!(out, "{answer}"))?;
@@ -168,7 +189,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             if reports.is_empty() {
                 writeln!(out, "no agent is found here")?;
             }
-            reports.iter().try_for_each(|report| show(out, report.known.title, &report.checks))?;
+            reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
             show(out, "Shared terminal", &terminal)?;
             show(out, "Plugins", &plugins)
         })?;
@@ -178,7 +199,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 fn json(report: &Report) -> Value {
     let checks = json_of(&report.checks);
-    json!({ "agent": report.known.name, "found": report.found, "installed": report.installed, "checks": checks })
+    json!({ "agent": report.known.name(), "found": report.found, "installed": report.installed, "checks": checks })
 }
 
 fn json_of(checks: &[Check]) -> Value {
@@ -205,11 +226,11 @@ fn show(out: &mut dyn std::io::Write, title: &str, checks: &[Check]) -> std::io:
 
 /// Whether this file makes the agent call Toolgate.
 pub(crate) fn installed(known: &Known, file: &File) -> bool {
-    content(known, file).is_ok_and(|content| content.is_some())
+    content(known, file, None).is_ok_and(|content| content.is_some())
 }
 
-/// What of ours is in a file. An error says why it cannot be read.
-fn content(known: &Known, file: &File) -> Result<Option<Content>, String> {
+/// What of ours is in a file, of events under this key if it is a second one. An error says why it cannot be read.
+fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<Option<Content>, String> {
     if !file.exists() {
         return Ok(None);
     }
@@ -218,10 +239,15 @@ fn content(known: &Known, file: &File) -> Result<Option<Content>, String> {
         Way::Shim(_) => shims::program(text).map(|program| Content::Shim { program }),
         Way::Hooks(hooks) => {
             let root = hooks::parse(text)?;
-            let entries = hooks::entries(known, hooks, &root);
+            let entries = hooks::entries(known, &looked(hooks, second), &root);
             (!entries.is_empty()).then_some(Content::Hooks { root, entries })
         }
     })
+}
+
+/// The form of a file whose events are under this key, if it is a second one.
+fn looked(hooks: &Hooks, second: Option<&'static str>) -> Hooks {
+    Hooks { under: second.or(hooks.under), ..*hooks }
 }
 
 fn examine(known: &'static Known) -> Report {
@@ -240,50 +266,89 @@ fn examine(known: &'static Known) -> Report {
             "install it, or set PATH",
         ),
     }
-    let mut places = Vec::new();
-    for scope in Scope::ALL {
-        let file = match known.file(scope) {
-            Ok(path) => File::read(&path),
-            // Outside of a project there is none.
-            Err(_) if scope == Scope::Project => continue,
-            Err(failure) => Err(failure),
-        };
-        let read = file.and_then(|file| match content(known, &file) {
-            Ok(content) => Ok((file, content)),
-            Err(error) => Err(super::unreadable(&file, &error)),
-        });
-        match read {
-            Ok((file, Some(content))) => places.push(Place { scope, file, content }),
-            Ok((file, None)) => misplaced(&mut report, &file),
-            Err(failure) => {
-                report.add("readable", Level::Fail, failure.message, "set it right; the agent may not read it either");
-            }
-        }
-    }
+    let places = places(&mut report);
     report.installed = !places.is_empty();
     if places.is_empty() {
-        let says = format!("{} does not ask Toolgate", known.title);
-        report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name));
+        let says = format!("{} does not ask Toolgate", known.title());
+        report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name()));
         return report;
     }
     for place in &places {
         one(&mut report, place);
     }
     double(&mut report, &places);
-    trusted(&mut report, &places);
-    let off = places.iter().find_map(|place| trust::switched_off(known, &place.file));
-    match off {
-        Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
-        None if ["claude", "codex", "gemini"].contains(&known.name) => {
-            report.ok("enabled", "no setting switches hooks off");
-        }
-        None => {}
+    let at = Where::of(known);
+    for place in places.iter().filter(|_| known.name() == table::CODEX.name()) {
+        trusted(&mut report, place);
     }
+    trusts(&mut report, &places, &at);
+    enabled(&mut report, &places, &at);
+    if let Some((or, todo)) = off::missing(known, &at) {
+        report.add("typed", Level::Warn, or, todo);
+    }
+    trials::version(&mut report, path.as_deref());
     fired(&mut report, &places);
     for place in &places {
-        trial(&mut report, place);
+        trials::others(&mut report, place);
+        trials::run(&mut report, place);
     }
     report
+}
+
+/// The files that make the agent ask.
+fn places(report: &mut Report) -> Vec<Place> {
+    let known = report.known;
+    let mut places = Vec::new();
+    for scope in Scope::ALL {
+        let read = match known.file(scope) {
+            Ok(path) => read(known, &path, None),
+            // Outside of a project there is none.
+            Err(_) if scope == Scope::Project => continue,
+            Err(failure) => Err(failure),
+        };
+        match read {
+            Ok((file, Some(content))) => places.push(Place { scope, file, content, second: None }),
+            Ok((first, None)) => {
+                for path in known.other_files(scope).iter().filter(|_| known.risks.second.is_some()) {
+                    let second = known.risks.second;
+                    if let Ok((file, Some(content))) = self::read(known, path, second) {
+                        places.push(Place { scope, file, content, second });
+                    }
+                }
+                misplaced(report, &first);
+            }
+            Err(failure) => {
+                report.add("readable", Level::Fail, failure.message, "set it right; the agent may not read it either");
+            }
+        }
+    }
+    places
+}
+
+/// A file, and what of ours is in it.
+fn read(known: &Known, path: &Path, second: Option<&'static str>) -> Result<(File, Option<Content>), Failure> {
+    let file = File::read(path)?;
+    match content(known, &file, second) {
+        Ok(content) => Ok((file, content)),
+        Err(error) => Err(super::unreadable(&file, &error)),
+    }
+}
+
+/// Whether a setting switches hooks off.
+fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
+    let known = report.known;
+    let why = |place: &Place| {
+        let entries = match &place.content {
+            Content::Hooks { entries, .. } => entries.as_slice(),
+            Content::Shim { .. } => &[],
+        };
+        off::switched_off(known, at, &Own { scope: place.scope, file: &place.file.path, entries })
+    };
+    match places.iter().find_map(why) {
+        Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
+        None if known.risks.off.is_empty() => {}
+        None => report.ok("enabled", "no setting switches hooks off"),
+    }
 }
 
 /// Handlers of ours that are where the agent does not look for them.
@@ -291,12 +356,12 @@ fn misplaced(report: &mut Report, file: &File) {
     let Some(root) = trust::read(&file.path) else { return };
     if anywhere(report.known, &root) > 0 {
         let says =
-            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title);
-        let todo = format!("remove them, then toolgate install {}", report.known.name);
+            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title());
+        let todo = format!("remove them, then toolgate install {}", report.known.name());
         report.add("nesting", Level::Fail, says, todo);
     }
     if custom(report.known, &root) > 0 {
-        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name));
+        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name()));
     }
 }
 
@@ -307,7 +372,7 @@ fn anywhere(known: &Known, value: &Value) -> usize {
         Value::Object(fields) => fields.values().map(|field| anywhere(known, field)).sum(),
         _ => 0,
     };
-    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name));
+    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name()));
     inner + usize::from(ours)
 }
 
@@ -318,7 +383,7 @@ fn custom(known: &Known, value: &Value) -> usize {
         Value::Object(fields) => fields.values().map(|field| custom(known, field)).sum(),
         _ => 0,
     };
-    inner + usize::from(program::words(value).is_none() && program::mentions(value, known.name))
+    inner + usize::from(program::words(value).is_none() && program::mentions(value, known.name()))
 }
 
 /// The checks of one file.
@@ -326,7 +391,7 @@ fn one(report: &mut Report, place: &Place) {
     let known = report.known;
     let path = place.file.path.display().to_string();
     let option = if place.scope == Scope::Project { " --project" } else { "" };
-    let install = format!("toolgate install {}{option}", known.name);
+    let install = format!("toolgate install {}{option}", known.name());
     match (&place.content, &known.way) {
         (Content::Hooks { root, entries }, Way::Hooks(hooks)) => {
             report.ok("installed", format!("{path} ({})", count(entries.len(), "hook")));
@@ -336,14 +401,17 @@ fn one(report: &mut Report, place: &Place) {
                 report.add(
                     "nesting",
                     Level::Fail,
-                    format!("{lost} of them stand where {} does not look", known.title),
+                    format!("{lost} of them stand where {} does not look", known.title()),
                     "remove these by hand",
                 );
             } else {
                 report.ok("nesting", "they stand where they are looked for");
             }
             events(report, hooks, entries, &install);
-            let mut wrong: Vec<_> = entries.iter().flat_map(|entry| form(hooks, entry)).collect();
+            if place.second.is_some() {
+                overridden(report, hooks, place, entries, &install);
+            }
+            let mut wrong: Vec<_> = entries.iter().flat_map(|entry| form(known, hooks, entry)).collect();
             if custom(known, root) > 0 {
                 wrong.push((Level::Warn, CUSTOM.to_owned()));
             }
@@ -378,6 +446,12 @@ fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: &Value) {
             wrong.push((Level::Fail, format!("the agent refuses the file for its key {key:?}")));
         }
     }
+    if let Some((path, fixed @ Fixed::Number(_))) = hooks.fixed {
+        let now = path.iter().try_fold(root, |at, key| at.get(key)).unwrap_or(&Value::Null);
+        if *now != fixed.value() {
+            wrong.push((Level::Fail, format!("its {} is {now} and has to be {}", path.join("."), fixed.value())));
+        }
+    }
     report.all("readable", wrong, "plain and complete".to_owned(), "set the file right by hand");
 }
 
@@ -399,8 +473,21 @@ fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) 
     report.all("events", wrong, names.join(", "), install);
 }
 
+/// Events of a second file do not count that the first one has, too.
+fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entries: &[Entry], install: &str) {
+    let first = report.known.file(place.scope).ok();
+    let root = first.as_deref().and_then(trust::read).unwrap_or_default();
+    let both =
+        entries.iter().filter(|entry| hooks::events(hooks, &root).is_some_and(|all| all.contains_key(&entry.event)));
+    let both: Vec<&str> = both.map(|entry| entry.event.as_str()).collect();
+    if let (Some(first), false) = (first, both.is_empty()) {
+        let says = format!("{} takes the place of what this has for {}", first.display(), both.join(", "));
+        report.add("nesting", Level::Fail, says, install);
+    }
+}
+
 /// What is wrong with an entry's form.
-fn form(hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
+fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
     let Some(event) = hooks.events.iter().find(|event| event.name == entry.event) else { return Vec::new() };
     let worst = if event.gates { Level::Fail } else { Level::Warn };
     let should = hooks::should_be(hooks, event, entry);
@@ -422,11 +509,15 @@ fn form(hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
             say(worst, format!("{key} is {now} and should be {value}"));
         }
     }
-    for key in ODD.iter().filter(|key| entry.handler.get(**key).is_some_and(|value| should.get(**key) != Some(value))) {
+    let odd = |key: &&&str| {
+        let own = entry.handler.get(**key).is_some_and(|value| should.get(**key) != Some(value));
+        own || entry.outer.get(**key).is_some_and(|value| should.get(**key) != Some(value))
+    };
+    for key in ODD.iter().filter(odd) {
         say(worst, format!("{key} may keep it from being asked, or from being waited for"));
     }
-    if entry.matcher.as_deref().is_some_and(|matcher| !["", "*", ".*"].contains(&matcher)) {
-        say(worst, format!("its matcher {:?} leaves out tools", entry.matcher.as_deref().unwrap_or_default()));
+    if let Some(matcher) = entry.matcher().filter(|matcher| !known.risks.matchers.contains(matcher)) {
+        say(worst, format!("its matcher {matcher:?} leaves out tools"));
     }
     wrong
 }
@@ -449,7 +540,7 @@ fn programs(place: &Place) -> Vec<String> {
 }
 
 /// Whether a configured program is this very file.
-fn is_this(program: &str) -> bool {
+pub(super) fn is_this(program: &str) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     let this = std::env::current_exe().ok().and_then(|path| real(&path));
     this.is_some() && real(Path::new(program)) == this
@@ -482,10 +573,10 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
         command.arg("--version");
         let said = probe::once(command, "").unwrap_or_else(|error| error);
         let said = said.trim();
-        if said == concat!("toolgate ", env!("CARGO_PKG_VERSION")) {
+        if said == format!("toolgate {VERSION}") {
             report.ok("program", format!("{program}, of the same version as this one"));
         } else {
-            let says = format!("{program} says that it is {said:?}, and this is {}", env!("CARGO_PKG_VERSION"));
+            let says = format!("{program} says that it is {said:?}, and this is {VERSION}");
             report.add("program", Level::Warn, says, install);
         }
     }
@@ -495,7 +586,7 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
             report.ok("place", "where you can replace it, and so can the agent but for Toolgate's own rules");
         }
         Standing::Loose(why) => {
-            report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name));
+            report.add("place", Level::Warn, why, format!("{} {}", program::advice(program), report.known.name()));
         }
     }
 }
@@ -524,151 +615,114 @@ fn double(report: &mut Report, places: &[Place]) {
         }
     }
     let others = Scope::ALL.into_iter().flat_map(|scope| known.other_files(scope));
-    for path in others {
+    for path in others.filter(|path| places.iter().all(|place| place.file.path != *path)) {
         if trust::read(&path).is_some_and(|root| anywhere(known, &root) > 0) {
             wrong.push((Level::Warn, format!("{} asks as well", path.display())));
         }
     }
-    // Both read a project's settings of Claude Code.
-    if ["copilot", "cursor"].contains(&known.name) {
-        let claude = Agent::Claude.known();
-        let file = claude.file(Scope::Project).and_then(|path| File::read(&path));
-        if let Some(file) = file.ok().filter(|file| installed(claude, file)) {
-            wrong.push((
-                Level::Warn,
-                format!("{} may read Claude Code's hooks in {}, too", known.title, file.path.display()),
-            ));
+    let claude = &table::CLAUDE;
+    let files =
+        known.risks.claudes.iter().flat_map(|scope| claude.file(*scope).into_iter().chain(claude.other_files(*scope)));
+    for path in files {
+        if File::read(&path).is_ok_and(|file| installed(claude, &file)) {
+            let says = format!("{} may read Claude Code's hooks in {}, too", known.title(), path.display());
+            wrong.push((Level::Warn, says));
         }
     }
     report.all("double", wrong, "asked once".to_owned(), "toolgate uninstall where it is one too many");
 }
 
-fn trusted(report: &mut Report, places: &[Place]) {
-    let known = report.known;
-    for place in places {
-        let project = place.scope == Scope::Project;
-        match (&place.content, known.name) {
-            (Content::Hooks { entries, .. }, "codex") => {
-                let settings = known.folder().ok().and_then(|folder| trust::read(&folder.join("config.toml")));
-                let todo = "start codex, type /hooks and trust those of Toolgate";
-                match trust::codex(settings.as_ref(), &place.file.path, entries) {
-                    Trust::Missing(events) => {
-                        let says = format!(
-                            "Codex leaves out without a word, as you have not trusted them: {}",
-                            events.join(", ")
-                        );
-                        report.add("trusted", Level::Fail, says, todo);
-                    }
-                    Trust::Outdated(events) => {
-                        let says = format!("these were trusted when they were something else: {}", events.join(", "));
-                        report.add("trusted", Level::Fail, says, todo);
-                    }
-                    Trust::Off(events) => {
-                        let says = format!("these are switched off in Codex: {}", events.join(", "));
-                        report.add("trusted", Level::Fail, says, "start codex, type /hooks and switch them on");
-                    }
-                    Trust::Given if !project => report.ok("trusted", "all entries, as they are now"),
-                    Trust::Given => {}
-                }
-                if project {
-                    let root = table::project().map(|root| root.display().to_string()).unwrap_or_default();
-                    let level = settings.as_ref().and_then(|all| all.get("projects")?.get(&root)?.get("trust_level"));
-                    if level.is_none_or(|level| level != "trusted") {
-                        let says = format!("Codex reads no hooks of {root}, as you have not trusted it");
-                        report.add(
-                            "trusted",
-                            Level::Fail,
-                            says,
-                            "start codex there and trust it; or toolgate install codex --user",
-                        );
-                    } else {
-                        let says = "`codex exec` is reported to leave out a project's hooks even if they are trusted";
-                        report.add("trusted", Level::Warn, says, "toolgate install codex --user");
-                    }
-                }
-            }
-            (_, name @ ("copilot" | "gemini" | "pi")) if project => {
-                let says = format!("whether you have trusted this project in {} cannot be told from here", known.title);
-                // Gemini leaves out the user's hooks as well, in a folder that is not trusted.
-                let advice = match name {
-                    "gemini" => "trust the folder in Gemini CLI".to_owned(),
-                    _ => format!("toolgate install {} --user needs no such trust", known.name),
-                };
-                report.add("trusted", Level::Warn, says, advice);
-            }
-            _ => {}
+/// Whether the user trusts each of our entries, as Codex wants to know.
+fn trusted(report: &mut Report, place: &Place) {
+    let Content::Hooks { entries, .. } = &place.content else { return };
+    let project = place.scope == Scope::Project;
+    let settings = report.known.folder().ok().and_then(|folder| trust::read(&folder.join("config.toml")));
+    let todo = "start codex, type /hooks and trust those of Toolgate";
+    let fail = |report: &mut Report, why: &str, events: &[String], todo: &str| {
+        report.add("trusted", Level::Fail, format!("{why}: {}", events.join(", ")), todo);
+    };
+    match trust::codex(settings.as_ref(), &place.file.path, entries) {
+        Trust::Missing(events) => {
+            fail(report, "Codex leaves out without a word, as you have not trusted them", &events, todo);
         }
+        Trust::Outdated(events) => fail(report, "these were trusted when they were something else", &events, todo),
+        Trust::Off(events) => {
+            let todo = "start codex, type /hooks and switch them on";
+            fail(report, "these are switched off in Codex", &events, todo);
+        }
+        Trust::Given if !project => report.ok("trusted", "all entries, as they are now"),
+        Trust::Given => {
+            let says = "`codex exec` is reported to leave out a project's hooks even if they are trusted";
+            report.add("trusted", Level::Warn, says, "toolgate install codex --user");
+        }
+    }
+}
+
+/// Whether the agent trusts the folder, where its hooks depend on that.
+fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
+    let known = report.known;
+    let project = places.iter().any(|place| place.scope == Scope::Project);
+    let Some(depends) = known.risks.folder.as_ref().filter(|depends| project || depends.all) else { return };
+    let (title, cwd) = (known.title(), at.cwd.display());
+    let instead = if depends.all { String::new() } else { format!("; or toolgate install {} --user", known.name()) };
+    let todo = format!("start {title} there and trust the folder{instead}");
+    match (depends.trusts)(at) {
+        Folder::Trusted => report.ok("folder", format!("{title} trusts {cwd}")),
+        Folder::Untrusted => {
+            let whose = if depends.all { "all hooks" } else { "a project's hooks" };
+            let says = format!("{title} does not trust {cwd}, and leaves out {whose} there without a word");
+            report.add("folder", Level::Fail, says, todo);
+        }
+        Folder::Undecided if project => {
+            let says = format!("nothing says whether {title} is to trust {cwd}; without that it leaves out hooks");
+            report.add("folder", Level::Warn, says, todo);
+        }
+        // It asks when it is started.
+        Folder::Undecided => {}
     }
 }
 
 /// When the agent last asked, by the sign of life that every hook leaves.
 fn fired(report: &mut Report, places: &[Place]) {
     let known = report.known;
-    let sign = fired::path(known.name).and_then(|path| std::fs::read(path).ok());
-    let sign = sign.and_then(|sign| serde_json::from_slice::<Fired>(&sign).ok());
-    let time = sign.as_ref().and_then(|sign| sign.time.parse::<jiff::Timestamp>().ok());
-    let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title);
-    let (Some(sign), Some(time)) = (sign, time) else {
-        report.add("fired", Level::Warn, "never", todo);
+    let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title());
+    let sign = fired::read(known.name()).unwrap_or_default();
+    if !sign.unknown.is_empty() {
+        let says = format!("it calls for events that Toolgate does not know: {}", sign.unknown.join(", "));
+        let file = fired::path(known.name()).map(|path| path.display().to_string()).unwrap_or_default();
+        let todo = format!("leave them out of its configuration, then remove {file}, where they are noted");
+        report.add("unknown", Level::Warn, says, todo);
+    }
+    let moment = |time: &str| time.parse::<jiff::Timestamp>().ok();
+    let Some(time) = sign.gated.as_deref().and_then(moment) else {
+        let says = match moment(&sign.time) {
+            Some(time) => format!("never before a call, and last at {}", time.strftime("%F %T UTC")),
+            None => "never".to_owned(),
+        };
+        report.add("fired", Level::Warn, says, todo);
         return;
     };
+    let mut wrong = Vec::new();
     let changed = places.iter().filter_map(|place| place.file.changed()).max();
     let changed = changed.and_then(|time| jiff::Timestamp::try_from(time).ok());
-    let at = time.strftime("%F %T UTC");
     if changed.is_some_and(|changed| time < changed) {
-        report.add("fired", Level::Warn, format!("last at {at}, and not since its configuration was changed"), todo);
-    } else if !places.iter().flat_map(programs).any(|configured| same_file(&configured, &sign.program)) {
-        let says = format!("last at {at}, and that was {} {}", sign.program, sign.version);
-        report.add("fired", Level::Warn, says, todo);
-    } else {
-        report.ok("fired", format!("last at {at}"));
+        wrong.push("not since its configuration was changed".to_owned());
     }
+    if jiff::Timestamp::now().duration_since(time) > LONG_AGO {
+        wrong.push(format!("more than {} days ago", LONG_AGO.as_hours() / 24));
+    }
+    let configured = places.iter().flat_map(programs).any(|program| same_file(&program, &sign.program));
+    if !configured || sign.version != VERSION {
+        wrong.push(format!("that was {} {}, and this is {VERSION}", sign.program, sign.version));
+    }
+    let at = format!("before a call last at {}", time.strftime("%F %T UTC"));
+    if !wrong.is_empty() {
+        wrong.insert(0, at.clone());
+    }
+    report.all("fired", wrong.into_iter().map(|why| (Level::Warn, why)).collect(), at, &todo);
 }
 
 fn same_file(one: &str, other: &str) -> bool {
     let real = |path: &str| Path::new(path).canonicalize().ok();
     one == other || real(one).is_some_and(|path| real(other) == Some(path))
-}
-
-/// Two calls through the configured command.
-fn trial(report: &mut Report, place: &Place) {
-    let Some((chain, program)) = chain(report.known, place) else { return };
-    if place.scope == Scope::Project && !is_this(&program) {
-        return;
-    }
-    let Ok(folder) = place::folder(None) else { return };
-    let outcome = probe::run(report.known.name, &chain, Path::new(&folder));
-    let todo = "run the command by hand to see why; `toolgate rules lint` says whether a rule file is broken";
-    match outcome.denies {
-        Ok(()) => report.ok("denies", "a trial call that must not run"),
-        Err(why) => report.add("denies", Level::Fail, format!("a trial call that must not run: {why}"), todo),
-    }
-    match outcome.passes {
-        Ok(()) => report.ok("passes", "a trial call that is harmless, without a word"),
-        Err(why) => report.add("passes", Level::Fail, format!("a trial call that is harmless: {why}"), todo),
-    }
-}
-
-/// The command that stands before a shell call, and its program.
-fn chain(known: &Known, place: &Place) -> Option<(Chain, String)> {
-    match &place.content {
-        Content::Shim { program } => Some((Chain::Session(program.clone()), program.clone())),
-        Content::Hooks { entries, .. } => {
-            let event = if known.name == "cursor" { "beforeShellExecution" } else { shell_event(known)?.name };
-            let entry = entries.iter().find(|entry| entry.event == event)?;
-            let program = entry.words.first()?.clone();
-            let chain = match entry.handler.get("args") {
-                Some(_) => Chain::Exec(entry.words.clone()),
-                None => Chain::Shell(entry.handler["command"].as_str().or(entry.handler["bash"].as_str())?.to_owned()),
-            };
-            Some((chain, program))
-        }
-    }
-}
-
-fn shell_event(known: &Known) -> Option<&'static Event> {
-    match &known.way {
-        Way::Hooks(hooks) => hooks.events.first(),
-        Way::Shim(_) => None,
-    }
 }

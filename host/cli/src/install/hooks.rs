@@ -28,8 +28,8 @@ pub(crate) struct Entry {
     /// Where it is in the event's list, and in the group if there are groups.
     pub(crate) at: (usize, usize),
     pub(crate) handler: Value,
-    /// The group's or the handler's matcher.
-    pub(crate) matcher: Option<String>,
+    /// The group that it is in; itself where there are no groups.
+    pub(crate) outer: Value,
     /// Its command.
     pub(crate) words: Vec<String>,
     /// Whether nothing else is in its group.
@@ -37,6 +37,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// The group's or the handler's matcher.
+    pub(crate) fn matcher(&self) -> Option<&str> {
+        self.outer.get("matcher").and_then(Value::as_str)
+    }
+
     /// The arguments behind `hook AGENT`, but for the event.
     pub(crate) fn more(&self) -> Vec<String> {
         let behind = self.words.get(3..).unwrap_or_default();
@@ -77,19 +82,32 @@ fn unique(node: &CstNode) -> Result<(), String> {
     node.as_array().iter().flat_map(CstArray::elements).try_for_each(|element| unique(&element))
 }
 
+/// The lists of handlers, or of groups of them, by their events.
+pub(crate) fn events<'a>(hooks: &Hooks, root: &'a Value) -> Option<&'a serde_json::Map<String, Value>> {
+    hooks.under.map_or(Some(root), |key| root.get(key)).and_then(Value::as_object)
+}
+
+/// How many handlers at an event are not ours.
+pub(crate) fn others(known: &Known, hooks: &Hooks, root: &Value, event: &str) -> usize {
+    let list = events(hooks, root).and_then(|events| events.get(event)?.as_array());
+    let list = list.map(Vec::as_slice).unwrap_or_default();
+    let of_group = |group: &Value| group.get("hooks").and_then(Value::as_array).map_or(0, Vec::len);
+    let all = if hooks.groups { list.iter().map(of_group).sum() } else { list.len() };
+    all.saturating_sub(of_event(known, hooks, event, list).len())
+}
+
 /// Our handlers, for whatever event.
 pub(crate) fn entries(known: &Known, hooks: &Hooks, root: &Value) -> Vec<Entry> {
-    let events = hooks.under.map_or(Some(root), |key| root.get(key)).and_then(Value::as_object);
-    let lists = events.into_iter().flatten().filter_map(|(event, list)| Some((event, list.as_array()?)));
+    let lists = events(hooks, root).into_iter().flatten();
+    let lists = lists.filter_map(|(event, list)| Some((event, list.as_array()?)));
     lists.flat_map(|(event, list)| of_event(known, hooks, event, list)).collect()
 }
 
 fn of_event(known: &Known, hooks: &Hooks, event: &str, list: &[Value]) -> Vec<Entry> {
-    let ours = |handler: &Value| words(handler).filter(|words| is_hook(words, known.name));
+    let ours = |handler: &Value| words(handler).filter(|words| is_hook(words, known.name()));
     let entry = |at, outer: &Value, handler: &Value, alone| {
-        let matcher = outer.get("matcher").and_then(Value::as_str).map(str::to_owned);
-        let words = ours(handler)?;
-        Some(Entry { event: event.to_owned(), at, handler: handler.clone(), matcher, words, alone })
+        let (words, handler, outer) = (ours(handler)?, handler.clone(), outer.clone());
+        Some(Entry { event: event.to_owned(), at, handler, outer, words, alone })
     };
     let items = list.iter().enumerate();
     if !hooks.groups {

@@ -4,24 +4,32 @@
 //! |---|---|
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `file` | changing a file so that nothing is lost |
+//! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
+//! | `off` | settings that switch an agent's hooks off |
 //! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
 //! | `program` | where the program is, and which commands are it |
+//! | `risks` | why an agent may leave out hooks that are right |
 //! | `shims` | agents that load a file of ours |
 //! | `table` | which agent has what where |
 //! | `terminal` | whether the shared terminal is offered to an agent |
-//! | `trust` | what an agent's own settings allow |
+//! | `trials` | what comes of such calls, and of which version the agent is |
+//! | `trust` | whether the user trusts hooks of ours |
 
 mod doctor;
 mod file;
+mod folder;
 mod hooks;
+mod off;
 mod plugins;
 mod probe;
 mod program;
+mod risks;
 mod shims;
 mod table;
 mod terminal;
+mod trials;
 mod trust;
 
 use std::path::Path;
@@ -39,8 +47,9 @@ use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
 use crate::{Failure, exit, rules, shim};
 use file::File;
+use off::{Own, Where};
 use program::Standing;
-use table::{Agent, Known, Scope, Way};
+use table::{Known, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,7 +60,8 @@ Exit codes: 0 done, or nothing to do; 64 wrong arguments, 65 a configuration tha
 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
     /// The agent
-    agent: Agent,
+    #[arg(value_parser = table::parser())]
+    agent: &'static Known,
 
     /// In the project of the current folder
     #[arg(long, conflicts_with = "user")]
@@ -96,7 +106,7 @@ enum Next {
 
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent.known();
+    let known = arguments.agent;
     let program = program::running()?;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = match &known.way {
@@ -107,7 +117,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
             let message = format!(
                 "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
-                known.title
+                known.title()
             );
             return Err(Failure::new(exit::USAGE, message));
         }
@@ -125,15 +135,18 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let message = format!("{} is a link out of the project, which is not followed", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
+    let entries = match &known.way {
+        Way::Hooks(hooks) => hooks::parse(&next).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default(),
+        Way::Shim(_) => Vec::new(),
+    };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes = Vec::new();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
-        notes.push(format!("{gone} {}", known.name));
+        notes.push(format!("{gone} {}", known.name()));
     }
-    if let Some(off) = trust::switched_off(known, &file) {
-        notes.push(off);
-    }
+    let own = Own { scope: arguments.scope(), file: &file.path, entries: &entries };
+    notes.extend(off::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }
@@ -144,7 +157,8 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if fresh {
         notes.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` says whether it works",
-            known.title, known.name
+            known.title(),
+            known.name()
         ));
     }
     arguments.carry_out(known, &file, &next, &notes)
@@ -152,7 +166,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// `toolgate uninstall`.
 pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent.known();
+    let known = arguments.agent;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = if file.exists() { without(known, &file)? } else { Next::Same };
     let mut notes = Vec::new();
@@ -215,7 +229,7 @@ impl Arguments {
             }
         };
         rules::print(|out| {
-            writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name, plain(&path), plain(&after))?;
+            writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
             notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
     }

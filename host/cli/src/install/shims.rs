@@ -53,13 +53,13 @@ pub(crate) fn is_current(text: &str, shim: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Agent, Known, Way};
+    use super::super::table::{OPENCODE, PI, Way};
     use super::*;
 
     #[test]
     fn a_shim_says_which_program_it_runs() {
-        for agent in [Agent::Pi, Agent::Opencode] {
-            let Known { way: Way::Shim(shim), .. } = agent.known() else { panic!("{agent:?} has no shim") };
+        for known in [&PI, &OPENCODE] {
+            let Way::Shim(shim) = known.way else { panic!("{} has no shim", known.name()) };
             for path in ["/usr/local/bin/toolgate", "/a \"b\\c/toolgate", "/ü/toolgate"] {
                 for terminal in [false, true].into_iter().filter(|terminal| !terminal || can_share(shim)) {
                     let text = with(shim, path, terminal).expect("one line for each");
@@ -67,7 +67,7 @@ mod tests {
                     assert!(is_current(&text, shim) && !is_current(&(text + "x"), shim));
                 }
             }
-            assert_eq!(can_share(shim), agent == Agent::Pi);
+            assert_eq!(can_share(shim), known.name() == "pi");
         }
         assert_eq!((program("const PROGRAM = \"/x\";\n"), shares(SHARED)), (None, false));
     }

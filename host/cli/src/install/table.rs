@@ -4,31 +4,21 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
-use crate::agent::quoted;
+use super::risks::{self, Risks};
+use crate::agent::{self, Dialect, quoted};
 use crate::{Failure, exit, place, plugins, shim};
 
 /// The agents that Toolgate can be installed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Agent {
-    /// Claude Code
-    Claude,
-    /// Codex CLI
-    Codex,
-    /// Gemini CLI
-    Gemini,
-    /// Copilot CLI
-    Copilot,
-    /// Factory Droid
-    Droid,
-    /// Cursor
-    Cursor,
-    /// pi
-    Pi,
-    #[value(help = "OpenCode")]
-    Opencode,
+pub(crate) static AGENTS: &[&Known] = &[&CLAUDE, &CODEX, &GEMINI, &COPILOT, &DROID, &CURSOR, &PI, &OPENCODE];
+
+/// Reads an agent's name on the command line.
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Known> {
+    let names = AGENTS.iter().map(|known| PossibleValue::new(known.name()).help(known.title()));
+    let named = |name: String| AGENTS.iter().copied().find(|known| known.name() == name).ok_or("it is no agent");
+    PossibleValuesParser::new(names).try_map(named)
 }
 
 /// Whose configuration is meant.
@@ -51,10 +41,8 @@ impl Scope {
 
 /// How an agent is configured.
 pub(crate) struct Known {
-    /// As commands name it.
-    pub(crate) name: &'static str,
-    /// As people name it.
-    pub(crate) title: &'static str,
+    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) risks: &'static Risks,
     /// Its program.
     pub(crate) program: &'static str,
     base: Base,
@@ -218,7 +206,7 @@ fn command(program: &str, agent: &str, event: &Event, more: &[String]) -> String
 /// An event at which nothing can be denied is named, so that a failure is no denial there: agents take that for an order to
 /// go on.
 fn arguments(agent: &str, event: &Event, more: &[String]) -> Vec<String> {
-    let name = (!event.gates || agent == COPILOT.name).then(|| event.name.to_owned());
+    let name = (!event.gates || agent == COPILOT.name()).then(|| event.name.to_owned());
     ["hook", agent].into_iter().map(str::to_owned).chain(name).chain(more.iter().cloned()).collect()
 }
 
@@ -259,9 +247,9 @@ fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
     handler
 }
 
-const CLAUDE: Known = Known {
-    name: "claude",
-    title: "Claude Code",
+pub(crate) static CLAUDE: Known = Known {
+    dialect: &agent::claude::Claude,
+    risks: &risks::CLAUDE,
     program: "claude",
     base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
     file: ("settings.json", ".claude/settings.json"),
@@ -289,9 +277,9 @@ const CLAUDE: Known = Known {
     left: ("", "whoever has no Toolgate at that path cannot make Claude Code run anything here"),
 };
 
-const CODEX: Known = Known {
-    name: "codex",
-    title: "Codex",
+pub(crate) static CODEX: Known = Known {
+    dialect: &agent::codex::Codex,
+    risks: &risks::CODEX,
     program: "codex",
     base: Base { variable: Some("CODEX_HOME"), home: ".codex", inner: "" },
     file: ("hooks.json", ".codex/hooks.json"),
@@ -323,11 +311,11 @@ const CODEX: Known = Known {
     ),
 };
 
-const GEMINI: Known = Known {
-    name: "gemini",
-    title: "Gemini CLI",
+pub(crate) static GEMINI: Known = Known {
+    dialect: &agent::gemini::Gemini,
+    risks: &risks::GEMINI,
     program: "gemini",
-    base: Base { variable: None, home: ".gemini", inner: "" },
+    base: Base { variable: Some("GEMINI_CLI_HOME"), home: "", inner: ".gemini" },
     file: ("settings.json", ".gemini/settings.json"),
     also: (&[], &[]),
     way: Way::Hooks(Hooks {
@@ -345,9 +333,9 @@ const GEMINI: Known = Known {
     left: ("", "Gemini CLI may leave out a project's settings where you have not trusted the folder"),
 };
 
-const COPILOT: Known = Known {
-    name: "copilot",
-    title: "Copilot CLI",
+pub(crate) static COPILOT: Known = Known {
+    dialect: &agent::copilot::Copilot,
+    risks: &risks::COPILOT,
     program: "copilot",
     base: Base { variable: Some("COPILOT_HOME"), home: ".copilot", inner: "" },
     file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
@@ -376,11 +364,11 @@ const COPILOT: Known = Known {
     ),
 };
 
-const DROID: Known = Known {
-    name: "droid",
-    title: "Droid",
+pub(crate) static DROID: Known = Known {
+    dialect: &agent::droid::Droid,
+    risks: &risks::DROID,
     program: "droid",
-    base: Base { variable: None, home: ".factory", inner: "" },
+    base: Base { variable: Some("FACTORY_HOME_OVERRIDE"), home: "", inner: ".factory" },
     file: ("hooks.json", ".factory/hooks.json"),
     also: (&["settings.json"], &[".factory/settings.json"]),
     way: Way::Hooks(Hooks {
@@ -405,9 +393,9 @@ const DROID: Known = Known {
     left: ("", ""),
 };
 
-const CURSOR: Known = Known {
-    name: "cursor",
-    title: "Cursor",
+pub(crate) static CURSOR: Known = Known {
+    dialect: &agent::cursor::Cursor,
+    risks: &risks::CURSOR,
     program: "cursor-agent",
     base: Base { variable: None, home: ".cursor", inner: "" },
     file: ("hooks.json", ".cursor/hooks.json"),
@@ -438,9 +426,9 @@ const CURSOR: Known = Known {
     left: ("this follows Cursor's documentation and was not tried with Cursor itself", ""),
 };
 
-const PI: Known = Known {
-    name: "pi",
-    title: "pi",
+pub(crate) static PI: Known = Known {
+    dialect: &agent::pi::Pi,
+    risks: &risks::PI,
     program: "pi",
     base: Base { variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", inner: "" },
     file: ("extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
@@ -449,9 +437,9 @@ const PI: Known = Known {
     left: ("", "pi loads a project's extensions only if you trust the project: --user is safer"),
 };
 
-const OPENCODE: Known = Known {
-    name: "opencode",
-    title: "OpenCode",
+pub(crate) static OPENCODE: Known = Known {
+    dialect: &agent::opencode::OpenCode,
+    risks: &risks::OPENCODE,
     program: "opencode",
     base: Base { variable: Some("XDG_CONFIG_HOME"), home: ".config", inner: "opencode" },
     file: ("plugins/toolgate.js", ".opencode/plugins/toolgate.js"),
@@ -460,22 +448,17 @@ const OPENCODE: Known = Known {
     left: ("", ""),
 };
 
-impl Agent {
-    pub(crate) fn known(self) -> &'static Known {
-        match self {
-            Agent::Claude => &CLAUDE,
-            Agent::Codex => &CODEX,
-            Agent::Gemini => &GEMINI,
-            Agent::Copilot => &COPILOT,
-            Agent::Droid => &DROID,
-            Agent::Cursor => &CURSOR,
-            Agent::Pi => &PI,
-            Agent::Opencode => &OPENCODE,
-        }
-    }
-}
-
 impl Known {
+    /// As commands name it.
+    pub(crate) fn name(&self) -> &'static str {
+        self.dialect.name()
+    }
+
+    /// As people name it.
+    pub(crate) fn title(&self) -> &'static str {
+        self.dialect.title()
+    }
+
     /// The user's folder for this agent.
     ///
     /// # Errors
@@ -527,8 +510,7 @@ impl Known {
 
 /// The files by which agents are made to call Toolgate, where a variable says that they are not in their usual places.
 pub(crate) fn moved() -> Vec<PathBuf> {
-    let agents = Agent::value_variants().iter().map(|agent| agent.known());
-    let moved = agents.filter(|known| known.base.variable.is_some_and(|name| std::env::var_os(name).is_some()));
+    let moved = AGENTS.iter().filter(|known| known.base.variable.is_some_and(|name| std::env::var_os(name).is_some()));
     moved.flat_map(|known| known.file(Scope::User).into_iter().chain(known.other_files(Scope::User))).collect()
 }
 
@@ -545,4 +527,134 @@ pub(crate) fn project() -> Result<PathBuf, Failure> {
         return Err(Failure::new(exit::USAGE, message));
     }
     Ok(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_host::ToolKind;
+
+    use super::*;
+    use crate::agent::{About, Answer, Payload, Said, Trial, When};
+
+    /// The keys of the payload before a shell call, as the agents send it.
+    #[rustfmt::skip]
+    const SENT: &[(&str, &str, &str)] = &[
+        ("claude", "PreToolUse", "cwd effort.level hook_event_name permission_mode prompt_id session_id tool_input.command tool_input.description tool_name tool_use_id transcript_path"),
+        ("codex", "PreToolUse", "cwd hook_event_name model permission_mode session_id tool_input.command tool_name tool_use_id transcript_path turn_id"),
+        ("copilot", "preToolUse", "cwd sessionId timestamp toolArgs.command toolArgs.description toolName"),
+        ("cursor", "beforeShellExecution", "command conversation_id cursor_version cwd generation_id hook_event_name model workspace_roots"),
+        ("cursor", "preToolUse", "conversation_id cursor_version cwd generation_id hook_event_name model tool_input.command tool_name workspace_roots"),
+        ("droid", "PreToolUse", "cwd hook_event_name permission_mode session_id tool_input.command tool_input.riskLevel tool_input.riskLevelReason tool_input.summary tool_name transcript_path"),
+        ("gemini", "BeforeTool", "cwd hook_event_name session_id timestamp tool_input.command tool_input.description tool_name transcript_path"),
+        ("opencode", "tool.execute.before", "directory input.callID input.sessionID input.tool output.args.command output.args.description worktree"),
+        ("pi", "tool_call", "cwd event.input.command event.toolCallId event.toolName event.type hasUI mode session"),
+    ];
+
+    fn keys(at: &str, value: &Value) -> Vec<String> {
+        match value {
+            Value::Object(fields) => {
+                fields.iter().flat_map(|(key, value)| keys(&format!("{at}.{key}"), value)).collect()
+            }
+            _ => vec![at.trim_start_matches('.').to_owned()],
+        }
+    }
+
+    #[test]
+    fn an_agents_trial_is_what_the_agent_sends() {
+        let mut left = SENT.to_vec();
+        for known in AGENTS {
+            let name = known.name();
+            for event in known.dialect.trials() {
+                let payload = known.dialect.trial(&Trial { event, command: "true", cwd: "/work" });
+                let mut found = keys("", &payload);
+                found.sort();
+                let at = left.iter().position(|(agent, of, _)| (agent, of) == (&name, event)).expect("a row");
+                assert_eq!(found.join(" "), left.remove(at).2, "{name} {event}");
+                let read = known.dialect.decode(Some(event), &Payload::new(&payload, &|_| None)).expect("it is read");
+                let About::Call { call, .. } = read.about else { panic!("{name} {event} is about no call") };
+                let command = call.command.map(|command| command.value);
+                assert_eq!((command.as_deref(), call.kind), (Some("true"), ToolKind::Shell), "{name} {event}");
+                assert_eq!((call.cwd.as_str(), read.moment.when), ("/work", When::Before), "{name} {event}");
+            }
+        }
+        assert!(left.is_empty(), "{left:?}");
+    }
+
+    #[test]
+    fn what_is_said_to_an_agent_is_what_it_hears() {
+        let agents = AGENTS.iter().map(|known| known.dialect);
+        for agent in agents {
+            for event in agent.trials() {
+                let moment = agent.unreadable(Some(event));
+                let heard = |answer: &Answer| agent.said(event, &agent.encode(&moment, answer, None));
+                let (name, why) = (agent.name(), || "why".to_owned());
+                assert_eq!(heard(&Answer::Deny(why())), Ok(Said::Deny(why())), "{name} {event}");
+                assert_eq!(heard(&Answer::Nothing), Ok(Said::Nothing), "{name} {event}");
+                assert_eq!(heard(&Answer::Rewrite(json!({ "command": "" }))), Ok(Said::Other), "{name} {event}");
+            }
+        }
+    }
+
+    #[test]
+    fn events_are_what_their_dialects_take_them_for() {
+        for known in AGENTS {
+            let Way::Hooks(hooks) = &known.way else { continue };
+            for event in hooks.events {
+                let when = known.dialect.unreadable(Some(event.name)).when;
+                assert!(when != When::Unknown, "{} {}", known.name(), event.name);
+                assert_eq!(event.gates, when.gates(), "{} {}", known.name(), event.name);
+            }
+        }
+    }
+
+    #[test]
+    fn answers_are_read_as_each_agent_reads_them() {
+        let decision = |more: &str, event: &str, decision: &str, reason: &str| {
+            format!(
+                r#"{{{more}"hookSpecificOutput":{{"hookEventName":"{event}","permissionDecision":"{decision}","permissionDecisionReason":"{reason}"}}}}"#
+            )
+        };
+        let pre = |word: &str| decision("", "PreToolUse", word, "no");
+        let (deny, ask) = (|| Some(Said::Deny("no".to_owned())), || Some(Said::Ask("no".to_owned())));
+        let more = || decision(r#""continue":false,"#, "PreToolUse", "deny", "no");
+        let inner = pre("deny").replace("permissionDecisionReason", "reason");
+        let flat = |decision: &str, reason: &str| format!(r#"{{"{decision}":"deny","{reason}":"no"}}"#);
+        let cases = [
+            ("claude", pre("deny"), deny()),
+            ("claude", pre("ask"), ask()),
+            ("claude", pre("allow"), Some(Said::Other)),
+            ("claude", pre("block"), Some(Said::Other)),
+            ("claude", more(), deny()),
+            ("claude", decision("", "PostToolUse", "deny", "no"), None),
+            ("claude", decision("", "PreToolUse", "deny", ""), None),
+            ("claude", r#"{"permissionDecision":"deny"}"#.to_owned(), Some(Said::Other)),
+            ("claude", "no".to_owned(), None),
+            ("claude", "[]".to_owned(), None),
+            ("claude", " \n".to_owned(), Some(Said::Nothing)),
+            ("codex", pre("deny"), deny()),
+            ("codex", more(), None),
+            ("codex", inner, None),
+            ("codex", decision(r#""systemMessage":"x","#, "PreToolUse", "deny", "no"), deny()),
+            ("codex", decision("", "PreToolUse", "deny", ""), None),
+            ("droid", pre("deny"), deny()),
+            ("droid", decision("", "BeforeTool", "deny", "no"), None),
+            ("gemini", pre("deny"), Some(Said::Other)),
+            ("gemini", flat("decision", "reason"), deny()),
+            ("gemini", flat("decision", "reason").replace("deny", "block"), deny()),
+            ("gemini", flat("decision", "why"), None),
+            ("copilot", flat("permissionDecision", "permissionDecisionReason"), deny()),
+            ("copilot", pre("deny"), Some(Said::Other)),
+            ("cursor", flat("permission", "agent_message"), deny()),
+            ("cursor", "{}".to_owned(), Some(Said::Nothing)),
+            ("cursor", String::new(), None),
+            ("pi", r#"{"block":true,"reason":"no"}"#.to_owned(), deny()),
+            ("pi", r#"{"block":"true"}"#.to_owned(), Some(Said::Other)),
+            ("opencode", "null".to_owned(), None),
+        ];
+        for (agent, answer, expected) in cases {
+            let known = AGENTS.iter().find(|known| known.name() == agent).expect("an agent");
+            let event = known.dialect.trials()[0];
+            assert_eq!(known.dialect.said(event, &answer).ok(), expected, "{agent} {answer}");
+        }
+    }
 }

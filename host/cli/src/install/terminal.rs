@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use clap::ValueEnum;
 use serde_json::Value;
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::tmux_version;
@@ -13,7 +12,7 @@ use toolgate_host::capability::tmux_version;
 use super::doctor::{Check, Level};
 use super::file::File;
 use super::shims;
-use super::table::{Agent, Known, Scope, Way, project};
+use super::table::{self, Known, Scope, Way, project};
 use super::trust;
 use crate::agent::quoted;
 use crate::place;
@@ -44,7 +43,7 @@ impl Switch {
 /// What is left to the user where Toolgate's own entries are no way to the terminal.
 pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
     let program = quoted(program);
-    let how = match known.name {
+    let how = match known.name() {
         "pi" => return None,
         "claude" => format!("claude mcp add toolgate -- {program} mcp"),
         "codex" => format!(
@@ -54,26 +53,26 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
         "gemini" => format!("gemini mcp add toolgate {program} mcp"),
         _ => format!("name {program} with the argument mcp in its configuration of MCP servers"),
     };
-    Some(format!("{} gets at the shared terminal as an MCP server: {how}", known.title))
+    Some(format!("{} gets at the shared terminal as an MCP server: {how}", known.title()))
 }
 
 /// Where an agent's MCP servers stand: files below the user's home folder or a project, and the key.
 struct Servers {
-    agent: Agent,
+    known: &'static Known,
     user: &'static str,
     project: &'static str,
     key: &'static str,
 }
 
 #[rustfmt::skip]
-const SERVERS: &[Servers] = &[
-    Servers { agent: Agent::Claude, user: ".claude.json", project: ".mcp.json", key: "mcpServers" },
-    Servers { agent: Agent::Codex, user: ".codex/config.toml", project: ".codex/config.toml", key: "mcp_servers" },
-    Servers { agent: Agent::Copilot, user: ".copilot/mcp-config.json", project: "", key: "mcpServers" },
-    Servers { agent: Agent::Cursor, user: ".cursor/mcp.json", project: ".cursor/mcp.json", key: "mcpServers" },
-    Servers { agent: Agent::Droid, user: ".factory/mcp.json", project: ".factory/mcp.json", key: "mcpServers" },
-    Servers { agent: Agent::Gemini, user: ".gemini/settings.json", project: ".gemini/settings.json", key: "mcpServers" },
-    Servers { agent: Agent::Opencode, user: ".config/opencode/opencode.json", project: "opencode.json", key: "mcp" },
+static SERVERS: &[Servers] = &[
+    Servers { known: &table::CLAUDE, user: ".claude.json", project: ".mcp.json", key: "mcpServers" },
+    Servers { known: &table::CODEX, user: ".codex/config.toml", project: ".codex/config.toml", key: "mcp_servers" },
+    Servers { known: &table::COPILOT, user: ".copilot/mcp-config.json", project: "", key: "mcpServers" },
+    Servers { known: &table::CURSOR, user: ".cursor/mcp.json", project: ".cursor/mcp.json", key: "mcpServers" },
+    Servers { known: &table::DROID, user: ".factory/mcp.json", project: ".factory/mcp.json", key: "mcpServers" },
+    Servers { known: &table::GEMINI, user: ".gemini/settings.json", project: ".gemini/settings.json", key: "mcpServers" },
+    Servers { known: &table::OPENCODE, user: ".config/opencode/opencode.json", project: "opencode.json", key: "mcp" },
 ];
 
 /// What is found of the shared terminal.
@@ -88,7 +87,7 @@ struct Found {
 pub(super) fn checks(only: Option<&Known>) -> Vec<Check> {
     let mut offered = extensions();
     offered.extend(servers());
-    offered.retain(|(known, _)| only.is_none_or(|only| only.name == known.name));
+    offered.retain(|(known, _)| only.is_none_or(|only| only.name() == known.name()));
     let inside = ["TMUX", "TMUX_PANE"].iter().all(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     told(&Found { offered, inside, version: version() })
 }
@@ -104,7 +103,7 @@ fn told(found: &Found) -> Vec<Check> {
     let mut checks: Vec<Check> = found
         .offered
         .iter()
-        .map(|(known, file)| ok("offered", format!("{}: {}", known.title, file.display())))
+        .map(|(known, file)| ok("offered", format!("{}: {}", known.title(), file.display())))
         .collect();
     checks.push(match &found.version {
         Ok(version) => ok("tmux", version.clone()),
@@ -124,8 +123,7 @@ fn told(found: &Found) -> Vec<Check> {
 
 /// Extensions that have it switched on.
 fn extensions() -> Vec<(&'static Known, PathBuf)> {
-    let agents = Agent::value_variants().iter().map(|agent| agent.known());
-    let shims = agents.filter(|known| matches!(known.way, Way::Shim(_)));
+    let shims = table::AGENTS.iter().copied().filter(|known| matches!(known.way, Way::Shim(_)));
     let files =
         shims.flat_map(|known| Scope::ALL.into_iter().filter_map(move |scope| Some((known, known.file(scope).ok()?))));
     let shares = |path: &Path| File::read(path).is_ok_and(|file| file.text().is_ok_and(shims::shares));
@@ -136,12 +134,12 @@ fn extensions() -> Vec<(&'static Known, PathBuf)> {
 fn servers() -> Vec<(&'static Known, PathBuf)> {
     let (home, project) = (place::home().map(PathBuf::from), project().ok());
     let mut found = Vec::new();
-    for Servers { agent, user, project: of_project, key } in SERVERS {
+    for Servers { known, user, project: of_project, key } in SERVERS {
         let user = home.as_ref().map(|home| home.join(user));
         let of_project = project.as_ref().filter(|_| !of_project.is_empty()).map(|root| root.join(of_project));
         for path in [user, of_project].into_iter().flatten() {
             if trust::read(&path).is_some_and(|settings| names(settings.get(key), project.as_deref(), &settings)) {
-                found.push((agent.known(), path));
+                found.push((*known, path));
             }
         }
     }
@@ -202,7 +200,7 @@ mod tests {
 
     #[test]
     fn the_terminal_is_complained_about_only_where_it_is_wanted() {
-        let on = || vec![(Agent::Pi.known(), PathBuf::from("/x/toolgate.ts"))];
+        let on = || vec![(&table::PI, PathBuf::from("/x/toolgate.ts"))];
         let version = || Ok("tmux 3.3a".to_owned());
         let cases = [
             (vec![], false, Err("no tmux".to_owned()), vec![("offered", "ok")]),

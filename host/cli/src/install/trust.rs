@@ -1,5 +1,5 @@
-//! What an agent's own settings allow: whether hooks are on, and whether the user trusts ours. Only reading: Toolgate
-//! never trusts itself in the user's name.
+//! Whether the user trusts our hooks, where an agent wants to know that of each. Only reading: Toolgate never trusts itself
+//! in the user's name.
 
 use std::path::Path;
 
@@ -8,31 +8,6 @@ use sha2::{Digest, Sha256};
 
 use super::file::File;
 use super::hooks::{self, Entry};
-use super::table::{Known, Scope};
-
-/// Why the agent runs none of our hooks, as its settings say so; `file` is the one that ours are in.
-pub(crate) fn switched_off(known: &Known, file: &File) -> Option<String> {
-    let own = Scope::ALL.into_iter().filter_map(|scope| known.file(scope).ok());
-    let more = Scope::ALL.into_iter().flat_map(|scope| known.other_files(scope));
-    let mut paths: Vec<_> = [file.path.clone()].into_iter().chain(own).chain(more).collect();
-    paths.sort();
-    paths.dedup();
-    paths.iter().find_map(|path| {
-        let settings = read(path)?;
-        let (key, off) = match known.name {
-            "claude" => ("disableAllHooks", settings["disableAllHooks"] == true),
-            "codex" => ("features.hooks", settings["features"]["hooks"] == false),
-            "gemini" if settings["hooksConfig"]["enabled"] == false => ("hooksConfig.enabled", true),
-            "gemini" => {
-                let names = settings["hooksConfig"]["disabled"].as_array().into_iter().flatten();
-                let mut names = names.filter_map(Value::as_str);
-                ("hooksConfig.disabled", names.any(|name| name.contains("toolgate")))
-            }
-            _ => return None,
-        };
-        off.then(|| format!("{key} in {} switches Toolgate's hooks off", path.display()))
-    })
-}
 
 /// A settings file as JSON, whatever its own format; none if there is none or it cannot be read.
 pub(crate) fn read(path: &Path) -> Option<Value> {
@@ -99,8 +74,8 @@ fn codex_hash(event: &str, entry: &Entry) -> String {
     handler["timeout"] = timeout.into();
     handler["type"] = "command".into();
     let mut identity = json!({ "event_name": event, "hooks": [handler] });
-    if let Some(matcher) = entry.matcher.as_ref().filter(|_| !["stop", "user_prompt_submit"].contains(&event)) {
-        identity["matcher"] = matcher.as_str().into();
+    if let Some(matcher) = entry.matcher().filter(|_| !["stop", "user_prompt_submit"].contains(&event)) {
+        identity["matcher"] = matcher.into();
     }
     let digest = Sha256::digest(identity.to_string());
     digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))
@@ -120,7 +95,7 @@ fn snake(event: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Agent, Way};
+    use super::super::table::{CODEX, Way};
     use super::*;
 
     /// What Codex 0.169.0 says of such entries for a program in /usr/local/bin, in a file /home/dev/.codex/hooks.json.
@@ -135,8 +110,7 @@ mod tests {
 
     #[test]
     fn the_trust_of_codex_is_read_as_codex_writes_it() {
-        let codex = Agent::Codex.known();
-        let Way::Hooks(hooks) = &codex.way else { panic!("Codex has hooks") };
+        let Way::Hooks(hooks) = &CODEX.way else { panic!("Codex has hooks") };
         let handler = json!({ "type": "command", "command": "/usr/local/bin/toolgate hook codex", "timeout": 10 });
         let mut events = json!({});
         for event in ["PreToolUse", "PermissionRequest", "PostToolUse"] {
@@ -146,7 +120,7 @@ mod tests {
             events[event] = json!([{ "hooks": [handler] }]);
         }
         let names: Vec<String> = events.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
-        let entries = hooks::entries(codex, hooks, &json!({ "hooks": events }));
+        let entries = hooks::entries(&CODEX, hooks, &json!({ "hooks": events }));
         let file = Path::new("/home/dev/.codex/hooks.json");
         let settings = |change: &dyn Fn(&str, &mut Value)| {
             let mut state = json!({});

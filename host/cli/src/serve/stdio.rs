@@ -18,7 +18,7 @@
 //! | `status` | `key`, `text`: a status line, or `null` to clear it |
 //! | `journal` | `kind`, `entry`: to be kept in the agent's own history of the session |
 //! | `message` | `kind`, `text`, `details`, `visible`, `delivery` (`steer`, `follow-up`, `next-turn`), `trigger_turn`: for the conversation; `folded` and `unfolded`, lines of spans with `text` and `style`, a key of the theme |
-//! | `error` | a line was no frame: a sentence |
+//! | `error` | a line was no frame, or one of another schema: a sentence; to an event there is a result as well |
 //!
 //! | `result` of | Is |
 //! |---|---|
@@ -65,6 +65,7 @@ const TOOL_RUN: &str = "tool_run";
 /// A line from the shim.
 #[derive(Deserialize)]
 struct Frame<'a> {
+    schema: Option<Value>,
     id: Option<Value>,
     event: Option<String>,
     #[serde(borrow)]
@@ -150,6 +151,16 @@ fn answer_all(
                 continue;
             }
         };
+        if let Some(schema) = frame.schema.filter(|schema| *schema != 1) {
+            let why = format!("the frame has schema {schema}, and this is schema 1");
+            frames.write("error", why.as_str().into()).map_err(|error| broken(&error))?;
+            if let (Some(id), None, false) = (frame.id, frame.answer, frame.cancel) {
+                let moment = agent.unreadable(frame.event.as_deref());
+                let said = denial(agent, &moment, &refusal("schema", &why));
+                Owed { id, frames: frames.clone(), instead: None }.pay(&said);
+            }
+            continue;
+        }
         if let Some(question) = frame.answer {
             frames.answered(question, frame.confirmed);
             continue;
@@ -162,7 +173,7 @@ fn answer_all(
             frames.write("error", "the frame has neither id nor answer".into()).map_err(|error| broken(&error))?;
             continue;
         };
-        fired::note(agent.name());
+        fired::note(agent.name(), agent.unreadable(frame.event.as_deref()).when.gates());
         let payload = frame.payload.map(|payload| payload.get().as_bytes().to_vec()).unwrap_or_default();
         let request = Request { agent, id, event: frame.event, payload, frames: frames.clone() };
         let cancelled = host.started(&request);

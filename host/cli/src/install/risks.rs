@@ -1,0 +1,164 @@
+//! Why an agent may leave out our hooks, or an answer, although its entries are right: what `toolgate doctor` knows of each
+//! besides its table. Where it is not said otherwise, from its source or documentation, and not from a run.
+
+use super::folder::{self, Folder};
+use super::off::By::{False, Lists, Ours, True};
+use super::off::In::{Beside, Named, Own, Project, System, User};
+use super::off::Off::{Any, ForProjects, Last, Variable};
+use super::off::{In, Off, Wanted, Where};
+use super::table::Scope;
+
+/// What may be wrong with an agent.
+pub(crate) struct Risks {
+    /// The events at which a question is known to reach its user. At any other one it has to be a denial.
+    pub(crate) asks: &'static [&'static str],
+    /// The first version that does what is relied on, and what earlier ones do.
+    pub(crate) since: Option<([u64; 3], &'static str)>,
+    /// What it does with other hooks on the same event.
+    pub(crate) beside: &'static str,
+    /// The matchers that leave out no tool.
+    pub(crate) matchers: &'static [&'static str],
+    /// Whose files of Claude Code it reads as well.
+    pub(crate) claudes: &'static [Scope],
+    /// The key with the events in its other files, if these count for events that its own file has not.
+    pub(crate) second: Option<&'static str>,
+    /// What switches its hooks off.
+    pub(crate) off: &'static [Off],
+    /// A setting that closes a gap.
+    pub(crate) wanted: Option<Wanted>,
+    /// Whether it trusts the folder, where its hooks depend on that.
+    pub(crate) folder: Option<Depends>,
+}
+
+/// Hooks that depend on a folder's being trusted.
+pub(crate) struct Depends {
+    /// Not only a project's, but the user's as well.
+    pub(crate) all: bool,
+    pub(crate) trusts: fn(&Where<'_>) -> Folder,
+}
+
+const NOTHING: Risks = Risks {
+    asks: &[],
+    since: None,
+    beside: "what they answer counts as well",
+    matchers: &["", "*", ".*"],
+    claudes: &[],
+    second: None,
+    off: &[],
+    wanted: None,
+    folder: None,
+};
+
+const CLAUDE_MANAGED: &[In] =
+    &[System("etc/claude-code/managed-settings.json"), System("etc/claude-code/managed-settings.d/")];
+
+pub(crate) static CLAUDE: Risks = Risks {
+    asks: &["PreToolUse"],
+    since: Some(([2, 1, 295], "is reported to ignore onFailure, so that a failure lets the call run")),
+    off: &[
+        Any(
+            &[
+                User("settings.json"),
+                User("settings.local.json"),
+                Project(".claude/settings.json"),
+                Project(".claude/settings.local.json"),
+            ],
+            "/disableAllHooks",
+            True,
+        ),
+        Any(CLAUDE_MANAGED, "/disableAllHooks", True),
+        Any(CLAUDE_MANAGED, "/allowManagedHooksOnly", True),
+        Any(CLAUDE_MANAGED, "/strictPluginOnlyCustomization", Lists("hooks")),
+        Variable("CLAUDE_CODE_SIMPLE"),
+        Variable("CLAUDE_CODE_SAFE_MODE"),
+    ],
+    ..NOTHING
+};
+
+const CODEX_MANAGED: In = System("etc/codex/requirements.toml");
+
+const CODEX_FILES: &[In] =
+    &[User("config.toml"), Project(".codex/config.toml"), System("etc/codex/config.toml"), CODEX_MANAGED];
+
+pub(crate) static CODEX: Risks = Risks {
+    since: Some(([0, 124, 0], "is reported to have no hooks that are on by themselves")),
+    beside: "Codex runs them at once, and of several that rewrite a call the last one wins",
+    off: &[
+        Any(CODEX_FILES, "/features/hooks", False),
+        Any(CODEX_FILES, "/features/codex_hooks", False),
+        Any(&[CODEX_MANAGED], "/allow_managed_hooks_only", True),
+    ],
+    wanted: Some(Wanted {
+        file: User("config.toml"),
+        key: "/features/unified_exec_tty",
+        by: False,
+        or: "what Codex types into a terminal that a call has left open is shown to no hook",
+        todo: "set unified_exec_tty = false under [features] in Codex's config.toml",
+    }),
+    folder: Some(Depends { all: false, trusts: folder::codex }),
+    ..NOTHING
+};
+
+const GEMINI_SYSTEM: In = Named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &System("etc/gemini-cli/settings.json"));
+
+const GEMINI_DEFAULTS: In = Named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &Beside(&GEMINI_SYSTEM, "system-defaults.json"));
+
+/// What counts before a folder is trusted, the last one most.
+pub(crate) const GEMINI_OUTSIDE: &[In] = &[GEMINI_DEFAULTS, User("settings.json"), GEMINI_SYSTEM];
+
+const GEMINI_FILES: &[In] = &[GEMINI_DEFAULTS, User("settings.json"), Project(".gemini/settings.json"), GEMINI_SYSTEM];
+
+pub(crate) static GEMINI: Risks = Risks {
+    off: &[Last(GEMINI_FILES, "/hooksConfig/enabled", False), Any(GEMINI_FILES, "/hooksConfig/disabled", Ours)],
+    // Nor does it run the user's hooks where it does not trust the folder.
+    folder: Some(Depends { all: true, trusts: folder::gemini }),
+    ..NOTHING
+};
+
+pub(crate) static COPILOT: Risks = Risks {
+    asks: &["preToolUse"],
+    since: Some(([1, 0, 74], "is reported to run calls that a hook denies")),
+    // It puts `^(?:` and `)$` round them.
+    matchers: &[".*"],
+    claudes: &[Scope::Project],
+    off: &[Any(
+        &[
+            Own,
+            User("settings.json"),
+            Project(".github/copilot/settings.json"),
+            Project(".github/copilot/settings.local.json"),
+            Project(".claude/settings.json"),
+            Project(".claude/settings.local.json"),
+        ],
+        "/disableAllHooks",
+        True,
+    )],
+    folder: Some(Depends { all: false, trusts: folder::copilot }),
+    ..NOTHING
+};
+
+pub(crate) static DROID: Risks = Risks {
+    second: Some("hooks"),
+    off: &[
+        Any(&[User("hooks.json"), Project(".factory/hooks.json")], "/hooksDisabled", True),
+        Any(&[User("settings.json"), Project(".factory/settings.json")], "/hooks/hooksDisabled", True),
+        Any(&[System("etc/factory/settings.json")], "/allowManagedHooksOnly", True),
+    ],
+    ..NOTHING
+};
+
+pub(crate) static CURSOR: Risks =
+    Risks { asks: &["beforeShellExecution"], claudes: &[Scope::User, Scope::Project], ..NOTHING };
+
+pub(crate) static PI: Risks = Risks {
+    off: &[Any(
+        &[User("settings.json"), Project(".pi/settings.json")],
+        "/extensions",
+        Lists("-extensions/toolgate.ts"),
+    )],
+    folder: Some(Depends { all: false, trusts: folder::pi }),
+    ..NOTHING
+};
+
+pub(crate) static OPENCODE: Risks =
+    Risks { off: &[Variable("OPENCODE_PURE"), ForProjects("OPENCODE_DISABLE_PROJECT_CONFIG")], ..NOTHING };
