@@ -449,6 +449,13 @@ fn every_silent_failure_has_its_check() {
             "claude",
             claude("").replace(r#""hooks": [{"#, r#""hooks": [{"type": "command", "command": "other"}, {"#),
             "others",
+            "ok",
+        ),
+        (
+            "codex",
+            within(shell("codex", "PreToolUse", ""), "")
+                .replace(r#""hooks": [{"#, r#""hooks": [{"type": "command", "command": "other"}, {"#),
+            "others",
             "warn",
         ),
         ("claude", claude(""), "others", "ok"),

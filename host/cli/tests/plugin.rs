@@ -7,6 +7,7 @@ mod person;
 mod scene;
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::Output;
 
 use built::{built, target};

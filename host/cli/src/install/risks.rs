@@ -1,6 +1,7 @@
 //! Why an agent may leave out our hooks, or an answer, although its entries are right: what `toolgate doctor` knows of each
 //! besides its table. Where it is not said otherwise, from its source or documentation, and not from a run.
 
+use super::doctor::Level;
 use super::folder::{self, Folder};
 use super::off::By::{False, Lists, Ours, True};
 use super::off::In::{Beside, Named, Own, Project, System, User};
@@ -15,7 +16,7 @@ pub(crate) struct Risks {
     /// The first version that does what is relied on, and what earlier ones do.
     pub(crate) since: Option<([u64; 3], &'static str)>,
     /// What it does with other hooks on the same event.
-    pub(crate) beside: &'static str,
+    pub(crate) beside: (Level, &'static str),
     /// The matchers that leave out no tool.
     pub(crate) matchers: &'static [&'static str],
     /// Whose files of Claude Code it reads as well.
@@ -40,7 +41,7 @@ pub(crate) struct Depends {
 const NOTHING: Risks = Risks {
     asks: &[],
     since: None,
-    beside: "what they answer counts as well",
+    beside: (Level::Ok, "what they answer counts as well"),
     matchers: &["", "*", ".*"],
     claudes: &[],
     second: None,
@@ -82,7 +83,7 @@ const CODEX_FILES: &[In] =
 
 pub(crate) static CODEX: Risks = Risks {
     since: Some(([0, 124, 0], "is reported to have no hooks that are on by themselves")),
-    beside: "Codex runs them at once, and of several that rewrite a call the last one wins",
+    beside: (Level::Warn, "Codex runs them at once, and of several that rewrite a call the last one wins"),
     off: &[
         Any(CODEX_FILES, "/features/hooks", False),
         Any(CODEX_FILES, "/features/codex_hooks", False),

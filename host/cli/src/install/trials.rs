@@ -99,12 +99,12 @@ pub(super) fn others(report: &mut Report, place: &Place) {
     let hooks = place.looked(hooks);
     let gating = hooks.events.iter().filter(|event| event.gates && entries.iter().any(|one| one.event == event.name));
     let others = gating.map(|event| (event.name, hooks::others(report.known, &hooks, root, event.name)));
+    let (level, why) = report.known.risks.beside;
     let wrong: Vec<_> = others
         .filter(|(_, others)| *others > 0)
-        .map(|(event, others)| (Level::Warn, format!("{} beside ours at {event}", count(others, "hook"))))
+        .map(|(event, others)| (level, format!("{} beside ours at {event}: {why}", count(others, "hook"))))
         .collect();
-    let todo = format!("see whether you want them: {}", report.known.risks.beside);
-    report.all("others", wrong, "none beside ours where a call can be stopped".to_owned(), &todo);
+    report.all("others", wrong, "none beside ours where a call can be stopped".to_owned(), "see whether you want them");
 }
 
 /// Whether the agent is a version that does what is relied on.
