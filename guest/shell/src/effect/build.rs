@@ -321,6 +321,19 @@ fn cargo_clean(run: &mut Run<'_>, _: &[Arg]) {
     }
 }
 
+/// `python -m venv FOLDER ..`, `virtualenv FOLDER`: the words behind a script's name may be options.
+pub(super) fn virtual_environments(run: &mut Run<'_>, operands: &[Arg]) {
+    let cleared = |word: &Arg| word.known() == Some("--clear");
+    let cleared = run.args.has("clear") || operands.iter().chain(&run.args.loose).any(cleared);
+    for operand in operands.iter().filter(|operand| !operand.shape().starts_with('-')) {
+        let place = run.word(operand);
+        if cleared {
+            run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+        }
+        run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
+    }
+}
+
 /// `cargo new FOLDER`, `npm create`-like commands: a folder full of files.
 fn new_folder(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(folder) = operands.first() {
@@ -358,7 +371,7 @@ pub(super) const PIP: &[Row] = &[
 pub(super) const UV: &[Row] = &[
     wild("add remove lock sync", "r/requirements=r directory=C project=C p/python=v group=v optional=v", Makes("pyproject.toml uv.lock .venv/**")),
     wild("init", "name=v p/python=v", Makes("**")),
-    command("venv", "p/python=v prompt=v", Code(virtual_environment)),
+    command("venv", "p/python=v prompt=v clear/c", Code(virtual_environment)),
     wild("build publish", "o/out-dir=f", Makes("dist/**")),
     wild("run tool x", "with=v p/python=v directory=C project=C with-requirements=r", Mentions),
     wild("pip", "", Subcommands(UV_PIP)),
@@ -375,7 +388,7 @@ const UV_PIP: &[Row] = &[
 fn virtual_environment(run: &mut Run<'_>, operands: &[Arg]) {
     match operands.is_empty() {
         true => run.implied(Kind::Create, ".venv/**"),
-        false => new_folder(run, operands),
+        false => virtual_environments(run, operands),
     }
 }
 

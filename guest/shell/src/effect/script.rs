@@ -1,7 +1,7 @@
 //! Programs that take a script: editors of streams, interpreters, patch.
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, escaped};
+use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
 use crate::word::Value;
 
@@ -301,6 +301,9 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
 /// Programs that run a file of a language.
 pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     let given = run.args.given.iter().any(|given| given.meaning.is_script());
+    if run.args.value("m").and_then(Arg::known).is_some_and(|module| ["venv", "virtualenv"].contains(&module)) {
+        return build::virtual_environments(run, operands);
+    }
     let mut operands = operands.iter();
     if !given && let Some(script) = operands.next().filter(|script| script.known() != Some("-")) {
         let place = run.word(script);

@@ -191,6 +191,7 @@ const PROGRAMS: &[Row] = &[
     row("perl", "i? e/E=q 0# l# F=v I=v M=v m=v x? C? D=v p n a c h s S t T u U w W X v", Code(script::perl)),
     row("ruby", "i? e=q 0# F=v I=v r=v x? C=C E=v p n a c h l s S v w W", Code(script::perl)),
     row("awk gawk mawk nawk goawk", "F/field-separator=v v/assign=v f/file=P e/source=q i/include=t l/load=v o? p? d?", Code(script::awk)).style(Posix).skip(1),
+    row("virtualenv", "p/python=v prompt=v seeder=v clear", Code(build::virtual_environments)),
     row("python python2 python3 pypy pypy3 ipython", "c=q m=q W=v X=v V!", Code(script::interpret)).style(Posix).wild(),
     row("node nodejs deno tsx ts-node ", "e/eval=q p/print=q r/require=x import=x loader=x experimental-loader=x env-file=r C/conditions=v title=v inspect-port=v v! version! c/check!", Code(script::interpret)).style(Posix).wild(),
     row("php", "r=q f=x d=v c=r z=r B=q R=q E=q S=q t=m l! v! i! m!", Code(script::interpret)).style(Posix).wild(),
