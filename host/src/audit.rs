@@ -7,6 +7,7 @@
 //! Lines are not synced to the disk one by one: a write that fails is noticed, a power failure may cost the last ones.
 //! That a program of the same user changes the file cannot be prevented here; the gate keeps the agent from it.
 
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -148,6 +149,8 @@ pub struct Circumstances {
     pub plugin: String,
     /// See [`Record::plugin_digest`].
     pub plugin_digest: String,
+    /// The digests of other plugins that may have decided, by their names.
+    pub others: BTreeMap<String, String>,
 }
 
 impl Record {
@@ -165,6 +168,8 @@ impl Record {
         let session = context["session"].as_str().unwrap_or_default().to_owned();
         let first = deciding(verdict);
         let reason = first.map(|finding| redact::redacted(&finding.reason)).unwrap_or_default();
+        let plugin = first.map(|finding| finding.plugin.clone()).filter(|name| !name.is_empty());
+        let plugin = plugin.unwrap_or_else(|| circumstances.plugin.clone());
         let rules = first
             .into_iter()
             .chain(verdict.findings.iter().filter(|one| !first.is_some_and(|f| std::ptr::eq(f, *one))));
@@ -182,11 +187,11 @@ impl Record {
             cwd: call.cwd.clone(),
             agent: circumstances.agent.clone(),
             session,
-            plugin: first
-                .map(|finding| finding.plugin.clone())
-                .filter(|name| !name.is_empty())
-                .unwrap_or_else(|| circumstances.plugin.clone()),
-            plugin_digest: circumstances.plugin_digest.clone(),
+            plugin_digest: match circumstances.others.get(&plugin) {
+                Some(other) if plugin != circumstances.plugin => other.clone(),
+                _ => circumstances.plugin_digest.clone(),
+            },
+            plugin,
             decision_us: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             note: String::new(),
             path_hints: context["path_hints"]
@@ -536,12 +541,14 @@ mod tests {
         let mut verdict = Verdict::block("user:apply", "changes real machines at https://u:secret@h");
         verdict.findings[0].plugin = "guard".into();
         verdict.findings[0].evidence = vec![evidence(12, 29, "terraform destroy"), evidence(10, 11, "x")];
-        let circumstances = Circumstances { agent: "claude".into(), plugin: "p".into(), plugin_digest: "d".into() };
+        let others = [("guard".to_owned(), "e".to_owned())].into();
+        let circumstances =
+            Circumstances { agent: "claude".into(), plugin: "p".into(), plugin_digest: "d".into(), others };
         let at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_769_850_487_123);
         let record = Record::new(Outcome::Denied, &call, &verdict, at, Duration::from_micros(124), &circumstances);
         assert_eq!(
             record.line(),
-            r#"{"time":"2026-01-31T09:08:07.123Z","kind":"damage-control-log","schema":1,"action":"denied","rule":"user:apply","tool":"bash","input":{"command":"API_TOKEN=[redacted] terraform destroy"},"matched":["terraform destroy","[redacted]"],"reason":"changes real machines at https://u:[redacted]@h","rules":["user:apply"],"cwd":"/p","agent":"claude","session":"s1","plugin":"guard","plugin_digest":"d","decision_us":124,"note":"","path_hints":[]}"#
+            r#"{"time":"2026-01-31T09:08:07.123Z","kind":"damage-control-log","schema":1,"action":"denied","rule":"user:apply","tool":"bash","input":{"command":"API_TOKEN=[redacted] terraform destroy"},"matched":["terraform destroy","[redacted]"],"reason":"changes real machines at https://u:[redacted]@h","rules":["user:apply"],"cwd":"/p","agent":"claude","session":"s1","plugin":"guard","plugin_digest":"e","decision_us":124,"note":"","path_hints":[]}"#
         );
     }
 

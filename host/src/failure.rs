@@ -69,8 +69,31 @@ pub(crate) fn checked(mut verdict: Verdict, plugin: &str, may_rewrite: bool) -> 
         }
         _ => {}
     }
+    named(&mut verdict, plugin);
     verdict
 }
+
+/// Makes sure that some finding stands for a block or a question: logs, permissions and approvals go by findings, so that one
+/// without would be nobody's, and lifted with any other.
+fn named(verdict: &mut Verdict, plugin: &str) {
+    let (action, reason) = match &verdict.decision {
+        Decision::Block(reason) => (Action::Block, reason),
+        Decision::Ask(reason) => (Action::Ask, reason),
+        Decision::Pass | Decision::Rewrite(_) => return,
+    };
+    if verdict.findings.iter().all(|finding| finding.action != action) {
+        verdict.findings.push(Finding {
+            rule: UNNAMED.to_owned(),
+            plugin: plugin.to_owned(),
+            action,
+            reason: reason.clone(),
+            evidence: Vec::new(),
+        });
+    }
+}
+
+/// The rule of a decision that names none.
+const UNNAMED: &str = "unnamed";
 
 /// Findings as people and models may see them: not too many, not too long, nothing hidden in them. Evidence keeps its
 /// characters, as it is compared with the call's.
@@ -120,6 +143,27 @@ mod tests {
         for error in failures {
             assert!(matches!(verdict(Role::Gate, "p", &error).decision, Decision::Block(reason) if !reason.is_empty()));
             assert_eq!(verdict(Role::Observer, "p", &error), Verdict::pass());
+        }
+    }
+
+    #[test]
+    fn a_decision_that_no_finding_stands_for_gets_one() {
+        let finding =
+            |action| Finding { rule: "r".into(), plugin: "x".into(), action, reason: "f".into(), evidence: vec![] };
+        // The decision, what stands beside it, and the rules that stand for it then.
+        let cases = [
+            (Decision::Block("b".into()), vec![], vec!["unnamed"]),
+            (Decision::Ask("b".into()), vec![finding(Action::Note)], vec!["unnamed"]),
+            (Decision::Block("b".into()), vec![finding(Action::Ask)], vec!["unnamed"]),
+            (Decision::Ask("b".into()), vec![finding(Action::Ask)], vec!["r"]),
+            (Decision::Pass, vec![], vec![]),
+        ];
+        for (decision, findings, rules) in cases {
+            let verdict = checked(Verdict { decision: decision.clone(), findings }, "p", false);
+            let action = if matches!(decision, Decision::Block(_)) { Action::Block } else { Action::Ask };
+            let stand = verdict.findings.iter().filter(|one| one.action == action);
+            let found: Vec<(&str, &str)> = stand.map(|one| (one.rule.as_str(), one.plugin.as_str())).collect();
+            assert_eq!(found, rules.into_iter().map(|rule| (rule, "p")).collect::<Vec<_>>(), "{decision:?}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
 use crate::failure;
 use crate::instance::{Asked, Instance, Lines, Question, Role, Session};
-use crate::limits::Limits;
+use crate::limits::{Limits, said};
 use crate::slot::{Generation, Slot};
 use crate::text;
 use crate::{
@@ -407,6 +407,36 @@ impl Provider {
             tool.description = text::sentence(&tool.description);
         }
         Ok(tools)
+    }
+
+    /// The same of a component that is not trusted with the agent's attention: not more tools than it can have a use for, and
+    /// of each a schema that is short and nothing else.
+    ///
+    /// # Errors
+    /// If the component fails.
+    pub async fn offered(&self) -> Result<Vec<ProvidedTool>, CallError> {
+        let mut tools = self.tools().await?;
+        tools.truncate(said::TOOLS);
+        tools.retain(|tool| tool.input_schema.len() <= said::SCHEMA);
+        for tool in &mut tools {
+            let schema: Option<serde_json::Value> = serde_json::from_str(&text::addition(&tool.input_schema)).ok();
+            let schema = schema.filter(serde_json::Value::is_object);
+            tool.input_schema = schema.map_or_else(|| r#"{"type":"object"}"#.to_owned(), |schema| schema.to_string());
+        }
+        Ok(tools)
+    }
+
+    /// Runs a tool of such a component. Its output is cut like all that plugins say, and cannot hide anything.
+    ///
+    /// # Errors
+    /// As for [`Provider::run`].
+    pub async fn run_offered(&self, tool: &ProvidedTool, input: &str) -> Result<ToolOutput, CallError> {
+        let output = self.run(tool, input).await.map_err(|error| match error {
+            CallError::Request(why) => CallError::Request(text::sentence(&why)),
+            error => error,
+        })?;
+        let details = if output.details.len() > said::ADDITION { String::new() } else { output.details };
+        Ok(ToolOutput { text: text::addition(&output.text), details, ..output })
     }
 
     /// Runs a tool on its input, a JSON text. The gate has to have judged the call.

@@ -71,7 +71,9 @@ impl Capability {
             Capability::Daemon => "start the project's check daemon and ask it",
             Capability::Terminal => "run any command as you, in a tmux pane; each is judged by the gate first",
             Capability::Ui => "show you messages and a status line",
-            Capability::Journal => "write into the session's record, and note events that rules ask for",
+            Capability::Journal => {
+                "write into the session's record, and note events: rules that wait for one are lifted by it"
+            }
             Capability::Message => "write to the agent, in the conversation with you",
             Capability::Clock => "know the time and be woken up",
             Capability::Log => "write to the log",

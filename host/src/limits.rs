@@ -104,6 +104,10 @@ pub mod said {
     pub const ADDITION: usize = 80 << 10;
     /// Diagnostics of a start.
     pub const DIAGNOSTICS: usize = 1_024;
+    /// Tools of a component.
+    pub const TOOLS: usize = 64;
+    /// Bytes of the schema of a tool's input.
+    pub const SCHEMA: usize = 32 << 10;
     /// Messages to the log in one hook. What is more is counted.
     pub const LOG_LINES: u32 = 100;
 }

@@ -401,6 +401,20 @@ impl Log for Said {
 }
 
 #[tokio::test]
+async fn what_tools_of_plugins_say_is_bounded_and_hides_nothing() {
+    let provider = Provider::new(test_guest(&Engine::new().expect("an engine")), session(), Capabilities::denied());
+    let tools = provider.offered().await.expect("tools");
+    assert!(!tools.is_empty());
+    for tool in &tools {
+        assert_eq!(tool.input_schema, r#"{"title":"abc","type":"object"}"#);
+        assert!(tool.description.len() <= said::SENTENCE + 100, "{}", tool.description.len());
+    }
+    let output = provider.run_offered(&tools[0], r#"{"text": "mislead"}"#).await.expect("an output");
+    assert!(output.text.len() <= said::ADDITION + 100 && output.details.is_empty(), "{}", output.text.len());
+    assert!(!output.text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{e0041}', '\r', '\u{9b}']));
+}
+
+#[tokio::test]
 async fn of_a_million_log_lines_few_are_kept_and_the_rest_is_counted() {
     let engine = Engine::new().expect("an engine");
     let log = Said::default();

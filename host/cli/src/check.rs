@@ -128,7 +128,7 @@ impl Gates<'_> {
             } else {
                 standing.open(files, None).await?
             };
-            let until = Told::nothing().until;
+            let until = Told::now().until;
             let opened = standing.gates(opened, None, Asked::Call, until).await;
             let (gates, diagnostics) = opened.map_err(|error| Failure::new(exit::SOFTWARE, error))?;
             show::diagnostics(&diagnostics);
@@ -142,7 +142,7 @@ impl Gates<'_> {
             self.open.insert(key.clone(), gates);
         }
         match self.open.get(&key) {
-            Some(gates) => Ok(gates.all(call, Told::nothing()).await.verdict),
+            Some(gates) => Ok(gates.all(call, Told::now()).await.verdict),
             None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use toolgate_host::audit::NoAudit;
+use toolgate_host::audit::{Circumstances, NoAudit};
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
@@ -86,7 +86,7 @@ impl Desk<'_> {
                 let Ruled { verdict, message } = self.ruled(scene, *call, asks, Asked::Call, None).await;
                 self.agent.encode(&moment, &said(&verdict), message.as_deref())
             }
-            About::Call { call, .. } if moment.when == When::Permission && self.plugins.any() => {
+            About::Call { call, .. } if moment.when == When::Permission && self.plugins.perhaps() => {
                 self.permission(&moment, scene, *call).await
             }
             _ => {
@@ -127,15 +127,10 @@ impl Desk<'_> {
         self.agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
     }
 
-    /// A call that the agent is about to ask its user about, which plugins may deny. That they want a question asked is no
-    /// opinion: it is.
+    /// A call that the agent is about to ask its user about, which plugins may deny.
     async fn permission(&self, moment: &Moment, scene: Scene, call: ToolCall) -> String {
         let Ruled { verdict, message } = self.ruled(scene, call, Asks::Agent, Asked::Permission, None).await;
-        let answer = match said(&verdict) {
-            Answer::Ask(_) => Answer::Nothing,
-            answer => answer,
-        };
-        self.agent.encode(moment, &answer, message.as_deref())
+        self.agent.encode(moment, &said(&verdict), message.as_deref())
     }
 
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
@@ -184,9 +179,14 @@ impl Desk<'_> {
         let Some(mut call) = call else {
             return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
-        let Judged { verdict, diagnostics, memory, memories, took } = match judged {
+        let Judged { verdict, diagnostics, memory, memories, events, digests, took } = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
+        };
+        let verdict = match (asked, &verdict.decision) {
+            // The agent asks in any case.
+            (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
+            _ => verdict,
         };
         let covered = match (approved, place::default_plugin()) {
             (Some(approved), Ok(plugin)) => approved.covers(&plugin, &call, &verdict).await,
@@ -203,7 +203,7 @@ impl Desk<'_> {
                 if !hinted {
                     hint(&mut call).await;
                 }
-                let policy = self.policy(asks);
+                let policy = self.policy(asks, digests);
                 let policy = if approved.is_some() { policy.rewrites(false) } else { policy };
                 let decided = policy.decide(&call, verdict.clone(), took).await;
                 if let (Some(terminal), None) = (self.terminal, approved) {
@@ -217,8 +217,10 @@ impl Desk<'_> {
         }
         // A call that is asked about may run.
         let runs = !matches!(verdict.decision, Decision::Block(_));
-        if runs && (memory.is_some() || !memories.is_empty()) {
+        if runs && (memory.is_some() || !memories.is_empty() || !events.is_empty()) {
+            let certain = !matches!(verdict.decision, Decision::Ask(_));
             session::keep(agent, &scene, |file| {
+                events.iter().for_each(|event| file.events.note(event, certain));
                 if let Some(memory) = &memory {
                     file.remember(memory, kept.memory.as_ref());
                 }
@@ -263,15 +265,19 @@ impl Desk<'_> {
 
     async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
         let nothing = ToolCall::new("", ToolKind::Other, "");
-        let decided = self.policy(Asks::Nobody).decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await;
+        let decided = self
+            .policy(Asks::Nobody, BTreeMap::new())
+            .decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO)
+            .await;
         Ruled { verdict: decided.verdict, message: None }
     }
 
     /// What becomes of calls, and where it is logged.
-    fn policy(&self, asks: Asks) -> Policy {
+    fn policy(&self, asks: Asks, others: BTreeMap<String, String>) -> Policy {
         let plugin = place::default_plugin().ok();
+        let circumstances = place::circumstances(self.agent.name(), plugin.as_ref());
         let mut policy = Policy::new()
-            .circumstances(place::circumstances(self.agent.name(), plugin.as_ref()))
+            .circumstances(Circumstances { others, ..circumstances })
             .agent_asks(asks == Asks::Agent)
             .rewrites(self.plugins.rewrite());
         match &self.user {

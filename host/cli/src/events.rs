@@ -5,8 +5,8 @@
 //! the agent that started them, where they have a name for one.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,6 +30,9 @@ const MOST: usize = 1_000;
 
 /// Most bytes that their names take together.
 const BYTES: usize = 64 << 10;
+
+/// Most events that gates write about a call.
+const MOST_OF_A_CALL: usize = 100;
 
 /// Longest name, in bytes. The contract has that limit.
 const LONGEST_NAME: usize = 100;
@@ -69,6 +72,11 @@ impl Events {
         self.turn = self.turn.saturating_add(1);
     }
 
+    /// Takes over what a gate has written about a call that runs, or may run.
+    pub(crate) fn note(&mut self, event: &Event, certain: bool) {
+        self.add(event.name.clone(), event.uncertain || !certain);
+    }
+
     /// Adds one. What has come again since is forgotten first, as nobody can ask for it; then the oldest, of a project's
     /// first, and that is noted.
     fn add(&mut self, event: String, uncertain: bool) {
@@ -89,6 +97,50 @@ impl Events {
     }
 }
 
+/// An event as a component writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Event {
+    name: String,
+    uncertain: bool,
+}
+
+impl Event {
+    /// Reads an entry of the journal.
+    fn read(kind: &str, entry: &str) -> Answer<Self> {
+        if kind != KIND {
+            return Err(CapabilityError::Denied(format!("only entries of the kind {KIND} are kept here")));
+        }
+        let entry: Value = serde_json::from_str(entry).map_err(|error| CapabilityError::Invalid(error.to_string()))?;
+        let name = entry.get("event").and_then(Value::as_str).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
+        let name = name.ok_or_else(|| CapabilityError::Invalid("the entry names no event".to_owned()))?;
+        Ok(Event { name: name.to_owned(), uncertain: entry.get("uncertain") == Some(&Value::Bool(true)) })
+    }
+}
+
+/// Takes the events that gates write, until it is known whether the call runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallEvents(Arc<Mutex<Vec<Event>>>);
+
+impl CallEvents {
+    /// All of them since the last time.
+    pub(crate) fn drain(&self) -> Vec<Event> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[async_trait]
+impl Journal for CallEvents {
+    async fn append(&self, kind: String, entry: String) -> Answer<()> {
+        let event = Event::read(&kind, &entry)?;
+        let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if events.len() >= MOST_OF_A_CALL {
+            return Err(CapabilityError::TooLarge(MOST_OF_A_CALL as u64));
+        }
+        events.push(event);
+        Ok(())
+    }
+}
+
 /// Takes the events that a component writes into a session.
 pub(crate) struct SessionEvents {
     agent: &'static dyn Dialect,
@@ -106,14 +158,8 @@ impl SessionEvents {
 #[async_trait]
 impl Journal for SessionEvents {
     async fn append(&self, kind: String, entry: String) -> Answer<()> {
-        if kind != KIND {
-            return Err(CapabilityError::Denied(format!("only entries of the kind {KIND} are kept here")));
-        }
-        let entry: Value = serde_json::from_str(&entry).map_err(|error| CapabilityError::Invalid(error.to_string()))?;
-        let name = entry.get("event").and_then(Value::as_str).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
-        let name = name.ok_or_else(|| CapabilityError::Invalid("the entry names no event".to_owned()))?;
-        let uncertain = entry.get("uncertain") == Some(&Value::Bool(true));
-        let add = |kept: &mut session::Kept| kept.events.add(name.to_owned(), uncertain);
+        let event = Event::read(&kind, &entry)?;
+        let add = |kept: &mut session::Kept| kept.events.note(&event, true);
         match session::keep(self.agent.name(), &self.scene, add) {
             true => Ok(()),
             false => {
@@ -205,6 +251,27 @@ mod tests {
         }
         assert_eq!(events.list.first().map(|one| one.event.as_str()), Some("secret"));
         assert_eq!(events.json(), None);
+    }
+
+    #[tokio::test]
+    async fn what_gates_write_waits_until_the_call_runs() {
+        let written = CallEvents::default();
+        let append = async |kind: &str, entry: &str| written.append(kind.to_owned(), entry.to_owned()).await;
+        assert!(matches!(append("log", r#"{"event": "a"}"#).await, Err(CapabilityError::Denied(_))));
+        for entry in ["{", "{}", r#"{"event": ""}"#, r#"{"event": 1}"#] {
+            assert!(matches!(append(KIND, entry).await, Err(CapabilityError::Invalid(_))), "{entry}");
+        }
+        for _ in 0..MOST_OF_A_CALL {
+            assert_eq!(append(KIND, r#"{"event": "a"}"#).await, Ok(()));
+        }
+        assert!(matches!(append(KIND, r#"{"event": "a"}"#).await, Err(CapabilityError::TooLarge(_))));
+        assert_eq!((written.drain().len(), written.drain().len()), (MOST_OF_A_CALL, 0));
+        let mut events = Events::default();
+        let event = |uncertain| Event { name: "a".to_owned(), uncertain };
+        for (uncertain, certain) in [(false, true), (true, true), (false, false)] {
+            events.note(&event(uncertain), certain);
+        }
+        assert_eq!(events.list.iter().map(|one| one.uncertain).collect::<Vec<_>>(), [false, true, true]);
     }
 
     #[test]

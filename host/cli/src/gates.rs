@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::capability::{Denied, LocalFiles, LocalGit};
+use toolgate_host::capability::{Absent, LocalFiles, LocalGit};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{OTHER_CWD, Whose, note, unnote};
+use crate::events::{CallEvents, Event};
 use crate::place;
 use crate::plugin::loaded::Loaded;
 
@@ -39,8 +40,8 @@ pub(crate) struct Told<'a> {
 }
 
 impl Told<'static> {
-    /// Nothing of a session, and all the time that there is for a question.
-    pub(crate) fn nothing() -> Self {
+    /// Nothing of a session, from now on, with all the time that there is for a question.
+    pub(crate) fn now() -> Self {
         static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
         Told { memories: &NOTHING, until: Instant::now() + OTHERS }
     }
@@ -54,12 +55,14 @@ pub(crate) struct Said {
     pub(crate) memory: Option<String>,
     /// What the plugins want, as in [`Told`].
     pub(crate) memories: BTreeMap<String, String>,
+    /// The events that they wrote, which count if it runs.
+    pub(crate) events: Vec<Event>,
 }
 
 impl Said {
     /// A verdict after which nothing is remembered.
     pub(crate) fn only(verdict: Verdict) -> Self {
-        Said { verdict, memory: None, memories: BTreeMap::new() }
+        Said { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new() }
     }
 }
 
@@ -69,6 +72,8 @@ pub(crate) struct Gates {
     others: Vec<Other>,
     /// Reads shell texts for the others.
     analysis: Analysis,
+    /// What the others write about the call.
+    events: CallEvents,
 }
 
 struct Other {
@@ -81,7 +86,7 @@ pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, wh
     let extension = |one: &Loaded| {
         let all = place::granted(files.clone(), None, &Peers::default()).git(LocalGit);
         // They are asked while others wait, so they ask nobody themselves.
-        let may = one.may(all, whose).extensions(Denied);
+        let may = one.may(all.extensions(Absent), whose);
         Extension::new(one.plugin.clone(), session.clone(), may)
     };
     Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
@@ -97,6 +102,7 @@ impl Gates {
         guard: Gate,
         analysis: Analysis,
         others: Vec<(&Loaded, Gate)>,
+        events: CallEvents,
         until: Instant,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Result<Self, String> {
@@ -110,7 +116,7 @@ impl Gates {
             diagnostics.extend(started.diagnostics.into_iter().map(said));
             started_others.push(Other { kept_under: one.kept_under().to_owned(), gate });
         }
-        Ok(Gates { guard, others: started_others, analysis })
+        Ok(Gates { guard, others: started_others, analysis, events })
     }
 
     /// What all of them say of a call.
@@ -119,11 +125,13 @@ impl Gates {
         let mut verdicts = vec![first];
         let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
         if let Some(cwd) = context.get(OTHER_CWD).and_then(Value::as_str) {
-            verdicts.push(self.guard.judge(&ToolCall { cwd: cwd.to_owned(), ..call.clone() }).await);
+            let there = ToolCall { cwd: cwd.to_owned(), ..call.clone() };
+            verdicts.push(self.guard.judge(&there).await);
+            verdicts.push(self.others(&there, Asked::Call, told).await.verdict);
         }
         let others = self.others(call, Asked::Call, told).await;
-        verdicts.push(others.verdict);
-        Said { verdict: strictest(verdicts), memory, memories: others.memories }
+        verdicts.push(others.verdict.clone());
+        Said { verdict: strictest(verdicts), memory, ..others }
     }
 
     /// What the plugins say of it.
@@ -150,14 +158,27 @@ impl Gates {
                 None => unnote(&mut call, "memory"),
             }
             let (verdict, memory) = match asked {
+                _ if Instant::now() >= told.until => {
+                    let why = "the plugins asked before this one have used up the time that there is for all of them";
+                    (Verdict::block("host:plugins", why), None)
+                }
                 Asked::Call => gate.judge_until(&call, told.until).await,
                 Asked::Permission => (gate.permit_until(&call, told.until).await, None),
             };
-            verdicts.push(verdict);
+            verdicts.push(named(verdict));
             said.memories.extend(memory.map(|memory| (kept_under.clone(), memory)));
         }
-        Said { verdict: strictest(verdicts), ..said }
+        Said { verdict: strictest(verdicts), events: self.events.drain(), ..said }
     }
+}
+
+/// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
+/// and the log go by these names.
+fn named(mut verdict: Verdict) -> Verdict {
+    for finding in verdict.findings.iter_mut().filter(|finding| !finding.rule.starts_with("host:")) {
+        finding.rule = format!("plugin:{}:{}", finding.plugin, finding.rule);
+    }
+    verdict
 }
 
 /// A call with what its shell text does, for those that must not have to read it themselves.
@@ -193,10 +214,11 @@ mod tests {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
             let analysis = Analysis::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
             let others = vec![Other { kept_under: "other:".to_owned(), gate: gate() }];
-            let gates = Gates { guard: gate(), others, analysis: analysis.with_limits(limits) };
+            let (guard, analysis) = (gate(), analysis.with_limits(limits));
+            let gates = Gates { guard, others, analysis, events: CallEvents::default() };
             // Long enough to be noticed by the clock behind the limit.
             let command = ToolCall::shell("echo a; ".repeat(4_000), "/none");
-            let verdict = gates.all(&command, Told::nothing()).await.verdict;
+            let verdict = gates.all(&command, Told::now()).await.verdict;
             assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocked, "{:?}", verdict.decision);
         }
     }

@@ -12,9 +12,11 @@ use serde_json::Value;
 use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
 use crate::agent::{Scene, Whose};
+use crate::events::Event;
 use crate::gates::{Asked, Gates, Said, Told};
 use crate::packs::Packs;
 use crate::place::{self, Standing};
+use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::{Frames, resident};
 
@@ -47,6 +49,10 @@ pub(crate) struct Judged {
     pub(crate) memory: Option<String>,
     /// The same for each plugin, by [`Loaded::kept_under`](crate::plugin::loaded::Loaded::kept_under).
     pub(crate) memories: BTreeMap<String, String>,
+    /// The events that plugins wrote, which count if it runs.
+    pub(crate) events: Vec<Event>,
+    /// The digests of the plugins, by their names.
+    pub(crate) digests: BTreeMap<String, String>,
     /// How long the verdict took.
     pub(crate) took: Duration,
 }
@@ -114,7 +120,7 @@ pub(crate) async fn here(
     let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
     let before = Instant::now();
     let opened = standing.open(files, frames).await.map_err(|failure| failure.message)?;
-    let told = Told { memories, ..Told::nothing() };
+    let told = Told { memories, ..Told::now() };
     let (gates, diagnostics) = standing.gates(opened, frames, *asked, told.until).await?;
     let said = match (call, asked) {
         (Some(call), Asked::Call) => rewritten(&gates, call, question, told).await,
@@ -125,8 +131,13 @@ pub(crate) async fn here(
     if life == Life::Call {
         std::mem::forget(gates);
     }
-    let Said { verdict, memory, memories } = said;
-    Ok(Judged { verdict, diagnostics, memory, memories, took })
+    let digest = |one: &Loaded| {
+        let description = one.plugin.description();
+        (description.name.clone(), description.component.sha256.clone())
+    };
+    let digests = loaded.iter().map(digest).collect();
+    let Said { verdict, memory, memories, events } = said;
+    Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took })
 }
 
 /// What all of them say of a call, where what a component makes of it is judged by all of them again.

@@ -7,13 +7,14 @@
 
 use std::time::Duration;
 
-use toolgate_host::capability::{Denied, LocalFiles, LocalGit};
+use toolgate_host::capability::{Absent, LocalFiles, LocalGit};
 use toolgate_host::{Peers, ProvidedTool, Provider, Session, ToolOutput};
 
 use crate::agent::Whose;
 use crate::events::SessionEvents;
 use crate::place;
 use crate::plugin::loaded::Loaded;
+use crate::plugins::Plugins;
 use crate::serve::Frames;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
@@ -28,6 +29,8 @@ pub(crate) struct Offers(Vec<Offer>);
 
 #[derive(Debug)]
 struct Offer {
+    /// The plugin that it is of, as it was when the tools were offered.
+    of: Loaded,
     provider: std::sync::Arc<Provider>,
     /// As the plugin calls it.
     own: ProvidedTool,
@@ -45,10 +48,10 @@ impl Offers {
                 Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
             let reach = place::granted(LocalFiles::new(), frames, &Peers::default()).git(LocalGit);
             let reach = reach.journal(SessionEvents::new(agent, scene));
-            let provider = Provider::new(one.plugin.clone(), session, one.may(reach, Some(whose)).terminal(Denied));
+            let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);
             let plugin = &one.plugin.description().name;
-            let told = tokio::time::timeout(DESCRIBING, provider.tools()).await;
+            let told = tokio::time::timeout(DESCRIBING, provider.offered()).await;
             let told = told.map_err(|_| "it took too long".to_owned());
             let tools = match told.and_then(|tools| tools.map_err(|error| error.to_string())) {
                 Ok(tools) => tools,
@@ -64,7 +67,7 @@ impl Offers {
                     continue;
                 }
                 let offered = ProvidedTool { name, ..own.clone() };
-                offers.push(Offer { provider: provider.clone(), own, offered });
+                offers.push(Offer { of: one.clone(), provider: provider.clone(), own, offered });
             }
         }
         Offers(offers)
@@ -81,12 +84,32 @@ impl Offers {
         self.0.is_empty()
     }
 
-    /// Runs one of them, if it is one. Whatever goes wrong is an output that says so. The call has been judged.
-    pub(crate) async fn run(&self, tool: &str, input: &str, cancelled: impl Future<Output = ()>) -> Option<ToolOutput> {
+    /// Runs one of them, if it is one and the plugins in force are still those that offered it: what was taken away has taken
+    /// its gate along. Whatever goes wrong is an output that says so. The call has been judged.
+    pub(crate) async fn run(
+        &self,
+        plugins: &Plugins,
+        tool: &str,
+        input: &str,
+        cancelled: impl Future<Output = ()>,
+    ) -> Option<ToolOutput> {
         let offer = self.0.iter().find(|offer| offer.offered.name == tool)?;
         let failed = |text: String| ToolOutput { text, is_error: true, details: String::new() };
+        let same = |one: &Loaded| one.key == offer.of.key && one.granted == offer.of.granted;
+        match plugins.load() {
+            Ok(now) if now.iter().any(same) => {}
+            Ok(_) => {
+                let name = &offer.of.plugin.description().name;
+                return Some(failed(format!(
+                    "{name} was changed or taken away; start the agent anew for the tools that there are now"
+                )));
+            }
+            Err(why) => return Some(failed(why)),
+        }
         Some(tokio::select! {
-            output = offer.provider.run(&offer.own, input) => output.unwrap_or_else(|error| failed(error.to_string())),
+            output = offer.provider.run_offered(&offer.own, input) => {
+                output.unwrap_or_else(|error| failed(error.to_string()))
+            }
             () = cancelled => failed("the call was cancelled".to_owned()),
         })
     }

@@ -1,5 +1,6 @@
 //! Where things are: the user's home, the project's root, rule files. And the gate that is started with them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ use toolgate_host::{
 };
 
 use crate::agent::Whose;
-use crate::events::SessionEvents;
+use crate::events::CallEvents;
 use crate::gates::{self, Asked, Gates};
 use crate::packs::Packs;
 use crate::plugin::live;
@@ -189,7 +190,7 @@ impl Standing<'_> {
     ) -> Result<(Gates, Vec<Diagnostic>), String> {
         let analysis = self.analysis(&of);
         let Opened { gate, started, files, peers } = of;
-        let mut others = Vec::new();
+        let (mut others, events) = (Vec::new(), CallEvents::default());
         for one in self.loaded {
             let judges = match asked {
                 Asked::Call => one.plugin.has_gate(),
@@ -198,7 +199,7 @@ impl Standing<'_> {
             if judges {
                 let all = granted(files.clone(), frames, &peers).git(LocalGit);
                 let all = match self.whose {
-                    Some(Whose { agent, scene }) => all.journal(SessionEvents::new(agent, scene)),
+                    Some(_) => all.journal(events.clone()),
                     None => all,
                 };
                 let gate = Gate::new(one.plugin.clone(), self.session(), one.may(all, self.whose));
@@ -206,7 +207,7 @@ impl Standing<'_> {
             }
         }
         let mut diagnostics = started.diagnostics;
-        let gates = Gates::new(gate, analysis, others, until, &mut diagnostics).await?;
+        let gates = Gates::new(gate, analysis, others, events, until, &mut diagnostics).await?;
         Ok((gates, diagnostics))
     }
 
@@ -324,5 +325,6 @@ pub(crate) fn circumstances(agent: &str, plugin: Option<&Plugin>) -> Circumstanc
         agent: agent.to_owned(),
         plugin: description.map(|of| of.name.clone()).unwrap_or_default(),
         plugin_digest: description.map(|of| of.component.sha256.clone()).unwrap_or_default(),
+        others: BTreeMap::new(),
     }
 }

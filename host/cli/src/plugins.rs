@@ -43,6 +43,11 @@ impl Plugins {
         !self.files.is_empty() || !installed().is_empty()
     }
 
+    /// Whether there may be any: the same, where not to know it is no reason to go on.
+    pub(crate) fn perhaps(&self) -> bool {
+        self.any() || Store::of_user().and_then(|store| store.list()).is_err()
+    }
+
     /// Whether one of them may rewrite calls.
     pub(crate) fn rewrite(&self) -> bool {
         self.rewrite || installed().iter().any(|one| one.granted.rewrite)
@@ -93,10 +98,11 @@ impl Plugins {
                 loaded::compile(&name, &bytes)?
             }
         };
-        let name = &plugin.description().name;
+        // Two files of one name are two plugins.
+        let path = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
         let granted = self.granted();
         Ok(Loaded {
-            key: format!("--plugin {name}:{}", plugin.description().component.sha256),
+            key: format!("--plugin {}:{}", path.display(), plugin.description().component.sha256),
             plugin,
             granted,
             logged: true,

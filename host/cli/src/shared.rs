@@ -284,6 +284,11 @@ impl Shared {
         self.offered.get_or_try_init(offered).await.map(Vec::as_slice)
     }
 
+    /// Whether this is one of its tools.
+    pub(crate) async fn has(&self, tool: &str) -> bool {
+        self.tools().await.is_ok_and(|tools| tools.iter().any(|one| one.name == tool))
+    }
+
     /// Runs a tool. Whatever goes wrong is an output that says so. The call has been judged; what was let through for it
     /// counts for this run.
     pub(crate) async fn run(&self, run: Run<'_>, cancelled: impl Future<Output = ()>) -> ToolOutput {

@@ -335,15 +335,18 @@ fn gates_of_plugins_remember_the_session_each_for_itself() {
     let scene = scene();
     scene.write("home/twin.wasm", built("test-plugin/guest.wasm"));
     let at = |name: &str| scene.at(name).display().to_string();
+    scene.write("home/elsewhere/plain.wasm", built("test-plugin/guest.wasm"));
     let (plain, twin) = (at("home/plain.wasm"), at("home/twin.wasm"));
+    let elsewhere = at("home/elsewhere/plain.wasm");
     let one = ["--plugin", &plain];
     // A call of the session, with these plugins; what becomes of it, and what is in the reason.
-    let cases: [(&str, &[&str], &str, &str); 7] = [
+    let cases: [(&str, &[&str], &str, &str); 8] = [
         ("what-was-before", &one, "ask", "memory: None"),
         ("echo remember-this", &one, "", ""),
         ("echo remember-this; rm -rf ~", &one, "deny", "home"),
         ("what-was-before", &one, "ask", r#"[String("echo remember-this")]"#),
         ("what-was-before", &["--plugin", &twin], "ask", "memory: None"),
+        ("what-was-before", &["--plugin", &elsewhere], "ask", "memory: None"),
         ("echo remember-this too", &["--plugin", &plain, "--plugin", &twin], "", ""),
         ("what-was-before", &one, "ask", r#"[String("echo remember-this"), String("echo remember-this too")]"#),
     ];
@@ -364,7 +367,7 @@ fn plugins_deny_permissions_and_give_none() {
         (
             "never-permit",
             with,
-            json!({ "behavior": "deny", "message": "Security Policy Violation: it is not to be permitted." }),
+            json!({ "behavior": "deny", "message": "Security Policy Violation: it is not to be permitted (rule plugin:plain:unnamed)." }),
         ),
         ("perhaps-permit", with, Value::Null),
         ("never-permit", &[], Value::Null),
@@ -377,6 +380,18 @@ fn plugins_deny_permissions_and_give_none() {
     let gone = scene.at("home/gone.wasm").display().to_string();
     let answer = hook(&scene, "PermissionRequest", "Bash", json!({ "command": "ls" }), &["--plugin", &gone]);
     assert_eq!(answer["decision"]["behavior"], "deny", "what a plugin would have said is not known");
+}
+
+#[test]
+fn the_log_names_the_plugin_that_decided() {
+    let scene = scene();
+    let asking = scene.at("home/asking.wasm").display().to_string();
+    assert_eq!(judged(&scene, "ls", &["--plugin", &asking]).0, "ask");
+    let log = std::fs::read_to_string(scene.at("home/.local/state/toolgate/audit.jsonl")).expect("the log");
+    let entry: Value = serde_json::from_str(log.lines().last().expect("an entry")).expect("JSON");
+    let digest = toolgate_host::Measure::of(&std::fs::read(&asking).expect("the plugin")).sha256;
+    let named = [&entry["plugin"], &entry["rule"], &entry["plugin_digest"]];
+    assert_eq!(named, ["asking", "plugin:asking:unnamed", &digest]);
 }
 
 #[test]

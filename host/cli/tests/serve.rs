@@ -138,7 +138,7 @@ fn a_host_that_is_of_no_use_changes_no_verdict() {
     // It says all that a host says, and passes everything.
     let listener = UnixListener::bind(&socket).expect("a socket");
     let pass = json!({
-        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "took": {"secs": 0, "nanos": 1},
+        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "events": [], "digests": {}, "took": {"secs": 0, "nanos": 1},
     });
     let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
     let known: BTreeMap<&str, String> = variables(&scene).into_iter().collect();
@@ -396,6 +396,12 @@ fn a_shim_is_offered_the_tools_of_plugins() {
     let call =
         json!({"type": "tool_call", "toolName": "other_say", "toolCallId": "c", "input": {"path": "~/.ssh/id_rsa"}});
     assert_eq!(ask("tool_call", call)["block"], true);
+    // Another build has another gate, and is started with the next session.
+    let mut newer = built("wasm32-unknown-unknown/guest/toolgate_test_tracker.wasm");
+    newer.extend([0, 2, 1, b'x']);
+    scene.write("home/other.wasm", newer);
+    let output = ask("tool_run", json!({"type": "tool_run", "toolName": "other_say", "toolCallId": "c", "input": {}}));
+    assert!(output["text"].as_str().expect("a text").contains("was changed or taken away"), "{output}");
 }
 
 /// Several calls at once, each with its own answer.

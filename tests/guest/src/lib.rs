@@ -202,7 +202,7 @@ impl provided_tools::Guest for Fixture {
         let tool = |name: &str, alongside| provided_tools::Tool {
             name: name.into(),
             description: MISLEADING.repeat(10_000),
-            input_schema: "{}".into(),
+            input_schema: "{\"type\": \"object\", \"title\": \"a\u{202e}b\u{200b}c\"}".into(),
             alongside,
             longest: 1,
         };
@@ -210,7 +210,8 @@ impl provided_tools::Guest for Fixture {
     }
 
     fn run(_name: String, input: String) -> Result<provided_tools::Output, String> {
-        Ok(provided_tools::Output { text: misbehave(&input), is_error: false, details: String::new() })
+        let text = if input.contains("mislead") { MISLEADING.repeat(20_000) } else { misbehave(&input) };
+        Ok(provided_tools::Output { details: text.clone(), text, is_error: false })
     }
 }
 

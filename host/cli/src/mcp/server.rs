@@ -180,12 +180,14 @@ impl SessionOf {
     async fn run(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
         let failed = |why: &str| ToolOutput { text: why.to_owned(), is_error: true, details: String::new() };
         let input = run.input.to_string();
-        if let Some(output) = self.offers.run(run.tool, &input, context.ct.cancelled()).await {
-            return output;
-        }
+        let cancelled = context.ct.cancelled();
+        // The terminal's tools come first: none of a plugin's is taken for one of them.
         match &self.shared {
-            Some(shared) => shared.run(run, context.ct.cancelled()).await,
-            None => failed(NONE),
+            Some(shared) if shared.has(run.tool).await => shared.run(run, cancelled).await,
+            _ => {
+                let output = self.offers.run(&self.plugins, run.tool, &input, cancelled).await;
+                output.unwrap_or_else(|| failed(NONE))
+            }
         }
     }
 }

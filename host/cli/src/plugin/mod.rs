@@ -40,7 +40,8 @@ use store::StoreError;
 #[derive(Args)]
 #[command(after_help = "\
 A plugin is a WebAssembly component. It reaches nothing but what you grant it, and it can only add restrictions and advice: \
-the guard judges every call as well, and the strictest verdict holds. The guard comes first, then the installed plugins in \
+the guard judges every call as well, and the strictest verdict holds. What you grant may do more: with journal it notes events, \
+which lift rules that wait for them. The guard comes first, then the installed plugins in \
 the order of their names, then those of --plugin; the order changes no verdict.
 
 Plugins are added, granted something and removed only at a terminal of yours: not below an agent.")]

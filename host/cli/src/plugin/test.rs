@@ -261,7 +261,7 @@ impl Bench {
         if let Some(diagnostic) = opened.started.diagnostics.iter().find(|one| one.file.is_some()) {
             return Err(format!("its rules: {}", diagnostic.message));
         }
-        let told = Told::nothing();
+        let told = Told::now();
         let (gates, _) = standing.gates(opened, None, Asked::Call, told.until).await?;
         let mut verdicts = vec![gates.others(&call, Asked::Call, told).await.verdict];
         if case.rules.is_some() {

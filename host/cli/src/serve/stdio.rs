@@ -369,12 +369,19 @@ impl Request {
                 std::future::pending::<()>().await;
             }
         });
+        let run = Run { tool: text("toolName"), id: text("toolCallId"), input, scene: scene.clone() };
+        let shared = host.open(self.agent, &scene, &self.frames).await;
+        // The terminal's tools come first: none of a plugin's is taken for one of them.
+        if let Some(shared) = shared
+            && shared.has(run.tool).await
+        {
+            return shared.run(run, cancelled).await;
+        }
         let offers = host.offers(Whose { agent: self.agent, scene: &scene }, &self.frames).await;
-        if let Some(output) = offers.run(text("toolName"), &input.to_string(), &mut cancelled).await {
+        if let Some(output) = offers.run(&host.plugins, run.tool, &input.to_string(), &mut cancelled).await {
             return output;
         }
-        let run = Run { tool: text("toolName"), id: text("toolCallId"), input, scene: scene.clone() };
-        match host.open(self.agent, &scene, &self.frames).await {
+        match shared {
             Some(shared) => shared.run(run, cancelled).await,
             None => failed(
                 "there is no such tool; and no shared terminal, as it is not switched on or the agent does not run inside tmux",
