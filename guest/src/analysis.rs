@@ -18,9 +18,13 @@ use crate::peers::Provided;
 /// Of every answer. A reader ignores keys that it does not know; the number changes when one gets another meaning.
 const SCHEMA: u32 = 1;
 
-/// How many bytes of names and values of variables are in one answer. Every command has all of them, so that a text
-/// with many of both would have an answer that is much longer than itself; those of later commands are left out.
-const ENVIRONMENT: usize = 8 << 20;
+/// How many bytes of variables are in one answer. Every command has all of them, so that a text with many of both would
+/// have an answer that is much longer than itself, and a plugin that reads it no room for that; those of later commands
+/// are left out.
+const ENVIRONMENT: usize = 1 << 20;
+
+/// What a variable counts for beside its name and value: its punctuation, and why it is unknown.
+const VARIABLE: usize = 64;
 
 /// A request that was read.
 struct Request {
@@ -471,11 +475,15 @@ impl<'a> Reading<'a> {
                 note(at, &Why::Directory);
             }
         }
-        let env: BTreeMap<&str, Option<&str>> = command.env.iter().collect();
-        let bytes: usize = env.iter().map(|(name, value)| name.len() + value.map_or(0, str::len)).sum();
+        let mut env = BTreeMap::new();
         // Once too much, always too much: an environment that is there is whole.
-        *left = left.saturating_sub(bytes);
-        let env = Some(env).filter(|_| bytes == 0 || *left > 0);
+        let whole = command.env.iter().all(|(name, value)| {
+            let rest = left.checked_sub(VARIABLE + name.len() + value.map_or(0, str::len));
+            *left = rest.unwrap_or_default();
+            env.insert(name, value);
+            rest.is_some()
+        });
+        let env = Some(env).filter(|_| whole);
         match &env {
             None => note("env", &Why::TooMuch),
             Some(env) => {

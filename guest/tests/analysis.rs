@@ -209,14 +209,17 @@ fn explaining_gives_the_findings_of_the_verdict() {
 /// The environment of every command would be a long answer to a short text.
 #[test]
 fn an_answer_stays_in_bounds() {
-    let text = (0..400).map(|n| format!("v{n}={};", "x".repeat(200))).collect::<String>();
-    let answer = walk(&json!({"command": text, "cwd": "/p"}).to_string(), None, None).expect("an answer");
-    assert!(answer.len() < 20 << 20, "{}", answer.len());
-    let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    let commands = answer["commands"].as_array().expect("a list");
-    assert_eq!(commands.len(), 400);
-    assert!(commands[1]["env"].is_object());
-    let last = &commands[399];
-    assert!(last["env"].is_null(), "{last}");
-    assert_eq!(last["unknown"][0]["at"], "env");
+    // Long values, many of them, and many that are not known.
+    for (count, value) in [(400, "x".repeat(200)), (3_000, "1".to_owned()), (3_000, "$(date)".to_owned())] {
+        let text = (0..count).map(|n| format!("v{n}={value};")).collect::<String>();
+        let answer = walk(&json!({"command": text, "cwd": "/p"}).to_string(), None, None).expect("an answer");
+        assert!(answer.len() < 4 << 20, "{value}: {}", answer.len());
+        let answer: Value = serde_json::from_str(&answer).expect("JSON");
+        let commands = answer["commands"].as_array().expect("a list");
+        assert!(commands.len() >= count && commands[1]["env"].is_object(), "{value}: {}", commands.len());
+        let last = &commands[commands.len() - 1];
+        assert!(last["env"].is_null(), "{last}");
+        let unknown = last["unknown"].as_array().expect("a list");
+        assert!(unknown.iter().any(|one| one["at"] == "env"), "{last}");
+    }
 }

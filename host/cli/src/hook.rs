@@ -123,7 +123,8 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
         let (entry, moment) = (verdict.clone(), late.clone());
         let writer = std::thread::Builder::new().spawn(move || drop(done.send(refused(agent, &moment, &entry))));
         let said = writer.ok().and_then(|_| logged.recv_timeout(WRITING / 2).ok());
-        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), || {});
+        // What it takes so long over may be a plugin's first compilation, which ends with this process. One that stays ends it.
+        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), resident::start);
     });
     if watching.is_err() {
         let verdict = refusal("threads", "no thread could be started to watch the time");

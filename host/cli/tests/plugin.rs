@@ -6,9 +6,10 @@ mod built;
 mod person;
 mod scene;
 
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{Child, Command, Output, Stdio};
 
 use built::{built, target};
 use person::{Terminal, left_out};
@@ -291,6 +292,29 @@ fn a_store_that_was_changed_blocks_and_says_how_to_mend_it() {
 }
 
 #[test]
+fn the_trial_calls_of_doctor_are_judged_by_what_is_installed() {
+    if left_out() {
+        return;
+    }
+    let scene = scene();
+    let level = |check: &str| {
+        let report = scene.run_with(&["doctor", "claude", "--json"], b"", &[]).stdout;
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let checks = report["agents"][0]["checks"].as_array().expect("a list").clone();
+        let found = checks.iter().find(|one| one["check"] == check).unwrap_or_else(|| panic!("no {check}: {report}"));
+        found["level"].as_str().expect("a level").to_owned()
+    };
+    scene.write("home/.claude/settings.json", "{}");
+    assert_eq!(scene.run_with(&["install", "claude"], b"", &[]).status.code(), Some(0));
+    assert_eq!(level("passes"), "ok");
+    agreed(&scene, "add asking.wasm");
+    assert_ne!(level("passes"), "ok", "it asks about everything");
+    assert_eq!(level("denies"), "ok");
+    agreed(&scene, "remove asking");
+    assert_eq!(level("passes"), "ok");
+}
+
+#[test]
 fn the_order_of_plugins_changes_no_verdict() {
     let scene = scene();
     let at = |name: &str| scene.at(name).display().to_string();
@@ -304,10 +328,12 @@ fn the_order_of_plugins_changes_no_verdict() {
             let answer = judged(&scene, command, &order).0;
             let log = std::fs::read_to_string(scene.at("home/.local/state/toolgate/audit.jsonl")).expect("the log");
             let entry: Value = serde_json::from_str(log.lines().last().expect("an entry")).expect("JSON");
-            let findings = entry["findings"].as_array().cloned().unwrap_or_default();
-            let mut findings: Vec<String> = findings.iter().map(Value::to_string).collect();
-            findings.sort();
-            (answer, findings)
+            let mut rules: Vec<String> =
+                entry["rules"].as_array().expect("a list").iter().map(Value::to_string).collect();
+            rules.sort();
+            // Who only asks names no rule.
+            assert_eq!(rules.is_empty(), decision == "ask", "{command}: {entry}");
+            (answer, rules)
         });
         assert_eq!(found[0].0, decision, "{command}");
         assert_eq!(found[0], found[1], "{command}");
@@ -328,6 +354,16 @@ fn observers_of_plugins_add_to_results_and_remember_the_session() {
     assert_eq!(write["additionalContext"], "call 5\nCHECKED /a.rs");
     assert_eq!(unasked(&scene, "toolgate plugin revoke asking").0, 0);
     assert_eq!(added(&scene, "ls"), "call 7");
+}
+
+/// Every command has all variables, so that what a plugin is told could grow with the square of the text.
+#[test]
+fn a_plugin_judges_a_long_script_with_many_variables() {
+    let scene = scene();
+    let asking = scene.at("home/asking.wasm").display().to_string();
+    let script: String = (0..3_000).map(|n| format!("V{n}={n}; echo $V{n}\n")).collect();
+    let (decision, reason) = judged(&scene, &script, &["--plugin", &asking]);
+    assert!(decision == "ask" && reason.contains("call 1"), "{decision}: {reason}");
 }
 
 #[test]
@@ -488,8 +524,42 @@ fn the_examples_get_their_own_cases_right() {
     }
 }
 
+/// Until it is dropped.
+struct Author(Child);
+
+impl Drop for Author {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_plugin_is_built_and_tested_again_at_each_change() {
+    let scene = Scene::new();
+    let module = target().join("test-plugin/guest.wasm").display().to_string();
+    scene.write(
+        "home/project/p/plugin.toml",
+        format!("name = \"p\"\ncomponent = \"p.wasm\"\nbuild = [\"cp\", \"{module}\", \"p.wasm\"]\n"),
+    );
+    let case = |expect: &str| {
+        scene.write("home/project/p/new", format!("- {{name: one, command: ls, expect: {expect}}}\n"));
+        std::fs::rename(scene.at("home/project/p/new"), scene.at("home/project/p/cases.yaml")).expect("renamed");
+    };
+    case("pass");
+    let mut author = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    author.args(["plugin", "dev", "p"]).current_dir(scene.at("home/project")).env_clear().env("HOME", scene.at("home"));
+    author.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
+    let mut author = Author(author.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts"));
+    let mut said = BufReader::new(author.0.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    for (next, outcome) in [("block", "1 case, 0 wrong"), ("pass", "1 case, 1 wrong"), ("block", "1 case, 0 wrong")] {
+        assert!(said.any(|line| line.contains(outcome)), "{outcome}: it has ended");
+        case(next);
+    }
+}
+
+#[test]
+fn what_a_plugin_is_built_with_and_tested_on_decides_the_exit_code() {
     let scene = Scene::new();
     let module = target().join("test-plugin/guest.wasm").display().to_string();
     let case = "- {name: nothing, command: ls, expect: pass}\n";

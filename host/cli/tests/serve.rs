@@ -1,5 +1,7 @@
 //! Hosts that stay: the resident one that hooks ask, and the one behind a shim.
 
+#![allow(clippy::print_stdout, reason = "says what is left out")]
+
 mod built;
 mod scene;
 
@@ -11,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use built::built;
+use built::{built, target};
 use scene::Scene;
 use serde_json::{Value, json};
 
@@ -63,14 +65,40 @@ fn resident(scene: &Scene) -> (Running, PathBuf) {
 
 /// The decision of Claude Code's hook on a command, and whether the resident host gave it.
 fn hook(scene: &Scene, command: &str, variables: &[(&'static str, String)]) -> (String, bool) {
+    hook_with(scene, command, variables, &[])
+}
+
+/// The same with these options.
+fn hook_with(scene: &Scene, command: &str, variables: &[(&'static str, String)], options: &[&str]) -> (String, bool) {
     let payload = json!({
         "session_id": "", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": command},
     });
-    let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), variables);
+    let arguments = [&["hook", "claude"], options].concat();
+    let output = scene.run_with(&arguments, payload.to_string().as_bytes(), variables);
     assert_eq!(output.status.code(), Some(0));
     let resident = String::from_utf8_lossy(&output.stderr).contains("judged by the resident host");
     (String::from_utf8(output.stdout).expect("UTF-8"), resident)
+}
+
+/// A plugin that takes longer to compile than a hook may take is in force all the same after a while.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+fn a_large_plugin_is_compiled_by_the_host_that_a_late_hook_starts() {
+    let plugin = target().join("plugins/js-gate.wasm").display().to_string();
+    if !target().join("plugins/js-gate.wasm").exists() && std::env::var_os("CI").is_none() {
+        println!("left out: js-gate is not built");
+        return;
+    }
+    let scene = Scene::new();
+    let answers: Vec<String> =
+        (0..6).map(|_| hook_with(&scene, "ls", &variables(&scene), &["--plugin", &plugin]).0).collect();
+    let judged = answers.iter().position(String::is_empty).unwrap_or_else(|| panic!("never judged: {answers:?}"));
+    for (call, answer) in answers.iter().enumerate() {
+        assert_eq!(answer.contains("no verdict within"), call < judged, "{call}: {answers:?}");
+    }
+    let asked = hook_with(&scene, "npm publish", &variables(&scene), &["--plugin", &plugin]).0;
+    assert!(asked.contains("cannot be taken back"), "{asked}");
 }
 
 /// The decision that the resident host gives. On a machine that is busy a hook may judge itself; it is asked again then.

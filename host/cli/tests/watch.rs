@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod built;
+mod person;
 mod scene;
 
 use std::io::{BufRead, BufReader};
@@ -10,6 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use built::built;
+use person::{Terminal, left_out};
 use scene::Scene;
 use serde_json::{Value, json};
 
@@ -59,8 +61,14 @@ fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
 
 /// Starts a host that watches `p.wasm`, with these grants.
 fn watching(scene: &Scene, grants: &str) -> Host {
+    watching_with(scene, &["--plugin", "../p.wasm", "--grant", grants])
+}
+
+/// Starts a host that watches what these options name.
+fn watching_with(scene: &Scene, options: &[&str]) -> Host {
     let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-        .args(["serve", "--watch", "--plugin", "../p.wasm", "--grant", grants])
+        .args(["serve", "--watch"])
+        .args(options)
         .current_dir(scene.at("home/project"))
         .env_clear()
         .envs(variables(scene).into_iter().filter(|(name, _)| *name != "TOOLGATE_LOG"))
@@ -97,12 +105,17 @@ impl Host {
 /// What the resident host decides on `ls`, and why. On a machine that is busy a hook may judge itself; it is asked again
 /// then.
 fn by_host(scene: &Scene, grants: &str) -> (String, String) {
+    let file = scene.at("home/p.wasm").display().to_string();
+    by_host_with(scene, &["--plugin", &file, "--grant", grants])
+}
+
+/// The same with these options.
+fn by_host_with(scene: &Scene, options: &[&str]) -> (String, String) {
     let payload = json!({
         "session_id": "", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": "ls"},
     });
-    let file = scene.at("home/p.wasm").display().to_string();
-    let arguments = ["hook", "claude", "--no-lens", "--plugin", &file, "--grant", grants];
+    let arguments = [&["hook", "claude", "--no-lens"], options].concat();
     for _ in 0..50 {
         let output = scene.run_with(&arguments, payload.to_string().as_bytes(), &variables(scene));
         if String::from_utf8_lossy(&output.stderr).contains("judged by the resident host") {
@@ -154,6 +167,36 @@ fn a_build_that_asks_for_more_is_held_back() {
     let said = host.says("held back");
     assert!(said.contains("files, terminal"), "{said}");
     assert_eq!(by_host(&scene, "log").0, "");
+}
+
+#[test]
+fn a_newer_build_of_an_installed_plugin_is_put_in_the_store_or_held_back() {
+    if left_out() {
+        return;
+    }
+    let scene = Scene::new();
+    scene.write("home/p.wasm", plain());
+    let mut terminal = Terminal::new(&scene, "toolgate plugin add p.wasm");
+    let word = terminal.word();
+    terminal.answer(&word);
+    assert_eq!(terminal.exit(), 0, "{}", terminal.seen);
+    let kept = || {
+        let index = std::fs::read(scene.at("home/.local/state/toolgate/plugins/plugins.json")).expect("the index");
+        let index: Value = serde_json::from_slice(&index).expect("JSON");
+        let plugin = &index["plugins"][0];
+        (plugin["digest"].clone(), plugin["held"]["digest"].clone())
+    };
+    let (first, _) = kept();
+    let host = watching_with(&scene, &["p"]);
+    put(&scene, &newer(plain()));
+    host.says("generation 2 is in force");
+    let (second, held) = kept();
+    assert!(second != first && held.is_null(), "{first} {second} {held}");
+    put(&scene, &asking());
+    host.says("held back");
+    let (third, held) = kept();
+    assert!(third == second && held.is_string() && held != third, "{second} {third} {held}");
+    assert_eq!(by_host_with(&scene, &[]).0, "");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use toolgate_host::shortened;
 
 use super::table::TIMEOUT;
 use crate::agent::{Dialect, Said, Trial};
+use crate::plugin::store::Store;
 
 /// What no rule set lets through, and what none stops.
 const DENIED: &str = "rm -rf ~";
@@ -118,13 +119,13 @@ impl Probe<'_> {
                 command
             }
         };
-        // The log and the sign of life are the agent's, and this is no call of its.
+        // The log and the sign of life are the agent's, and this is no call of its. But the same plugins judge it.
+        let state = scratch.path().join("toolgate");
+        toolgate_host::private::private_folder(&state).map_err(|error| error.to_string())?;
+        Store::of_user().and_then(|store| store.copy_to(&state)).map_err(|error| error.to_string())?;
         command.current_dir(self.folder).env("XDG_STATE_HOME", scratch.path()).env("TOOLGATE_NO_SERVE", "1");
         if let Some(rules) = rules {
-            let folder = scratch.path().join("toolgate");
-            let written =
-                std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("toolgate.yaml"), rules));
-            written.map_err(nowhere)?;
+            std::fs::write(state.join("toolgate.yaml"), rules).map_err(nowhere)?;
             command.env("XDG_CONFIG_HOME", scratch.path());
         }
         let start = Instant::now();

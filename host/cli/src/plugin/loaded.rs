@@ -81,6 +81,9 @@ pub(crate) fn installed() -> Result<Vec<Loaded>, String> {
 /// Why it cannot be used, as a sentence.
 pub(crate) fn compile(name: &str, component: &[u8]) -> Result<Plugin, String> {
     let key = format!("{name}:{}", Measure::of(component).sha256);
+    // One at a time, as each takes all processors there are: whoever waits for the same one finds it compiled.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plugin) = compiled(&key) {
         return Ok(plugin);
     }

@@ -196,6 +196,30 @@ impl Store {
         }
     }
 
+    /// Puts what is installed, and the code that was made of it, into another state folder.
+    ///
+    /// # Errors
+    /// If it cannot be used, or not be written there.
+    pub(crate) fn copy_to(&self, state: &Path) -> Result<(), StoreError> {
+        let plugins = self.list()?;
+        let Some(index) = self.index().read()?.filter(|_| !plugins.is_empty()) else { return Ok(()) };
+        let copy = Store { folder: state.join("plugins") };
+        for plugin in &plugins {
+            copy.keep(&self.component(&plugin.name, &plugin.version)?)?;
+        }
+        copy.index().update(|_| index)?;
+        let Some(code) = Folder::open(&self.code())? else { return Ok(()) };
+        secret_folder(&copy.code())?;
+        for entry in std::fs::read_dir(self.code()).into_iter().flatten().filter_map(Result::ok) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            // What cannot be used here is not used there either, but compiled.
+            if let Ok(Some(bytes)) = code.read(&name, Others::Distrust, COMPONENT) {
+                Folder::create(&copy.code())?.replace(&name, &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Removes components that nothing needs any more. What is left over is in nobody's way.
     fn tidy(&self, plugins: &[Installed]) {
         let Ok(Some(folder)) = Folder::open(&self.folder.join(COMPONENTS)) else { return };

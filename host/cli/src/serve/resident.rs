@@ -83,6 +83,7 @@ mod linux {
 
     use super::{SWITCH, VARIABLES, folder};
     use crate::judge::{Judged, Life, Question, here};
+    use crate::plugin::loaded::installed;
     use crate::{Failure, exit, place};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
@@ -96,6 +97,10 @@ mod linux {
 
     /// How long after an attempt to start one the next hook tries again.
     const AGAIN: Duration = Duration::from_secs(60);
+
+    /// How long it goes on with what it has begun once it is not wanted any more: a plugin that is compiled takes longer than
+    /// a hook waits for, and the next hook finds the code.
+    const LINGER: Duration = Duration::from_secs(120);
 
     /// Connections at a time. Who comes later judges itself.
     const CONNECTIONS: u64 = 32;
@@ -321,15 +326,34 @@ mod linux {
         std::fs::set_permissions(&path, mode).map_err(|error| failed(&shown, &error))?;
         // Whoever started it by hand, or waits for it, sees that it is there. Nobody has to.
         let _ = writeln!(std::io::stdout(), "listening on {shown}");
-        serve(&listener, &path, &Arc::new(plugin), stays);
+        let open = Arc::default();
+        warm(&open);
+        serve(&listener, &path, &Arc::new(plugin), stays, &open);
         let _ = std::fs::remove_file(&path);
+        // A successor need not wait.
+        drop((listener, lock));
+        let end = Instant::now() + LINGER;
+        while open.load(Ordering::SeqCst) > 0 && Instant::now() < end {
+            std::thread::sleep(LOOK / 50);
+        }
         Ok(ExitCode::SUCCESS)
     }
 
-    fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>, stays: bool) {
+    /// Has the installed plugins compiled before a hook waits for that.
+    fn warm(open: &Arc<AtomicU64>) {
+        let counted = Counted::new(open);
+        // Where it fails, each hook finds out for itself what is wrong, and says it.
+        let _ = std::thread::Builder::new().spawn(move || {
+            let _counted = counted;
+            if let Err(error) = installed() {
+                tracing::warn!(error, "the installed plugins are not ready");
+            }
+        });
+    }
+
+    fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>, stays: bool, open: &Arc<AtomicU64>) {
         let ours = Program::of(path);
         let program = std::env::current_exe().ok();
-        let open = Arc::new(AtomicU64::new(0));
         let mut last = Instant::now();
         loop {
             let wait = Timespec { tv_sec: LOOK.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: 0 };
@@ -337,12 +361,10 @@ mod linux {
             if ready > 0 {
                 last = Instant::now();
                 let Ok((stream, _)) = listener.accept() else { continue };
-                if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
-                    open.fetch_sub(1, Ordering::SeqCst);
+                if open.load(Ordering::SeqCst) >= CONNECTIONS {
                     continue;
                 }
-                let (plugin, open) = (Arc::clone(plugin), Arc::clone(&open));
-                let counted = Counted(Arc::clone(&open));
+                let (plugin, counted) = (Arc::clone(plugin), Counted::new(open));
                 // One that cannot be started drops its count, and the hook judges itself.
                 let _ = std::thread::Builder::new().spawn(move || {
                     let _counted = counted;
@@ -360,8 +382,15 @@ mod linux {
         }
     }
 
-    /// One less when it goes, however.
+    /// What is under way: one less when it goes, however.
     struct Counted(Arc<AtomicU64>);
+
+    impl Counted {
+        fn new(all: &Arc<AtomicU64>) -> Self {
+            all.fetch_add(1, Ordering::SeqCst);
+            Counted(Arc::clone(all))
+        }
+    }
 
     impl Drop for Counted {
         fn drop(&mut self) {
