@@ -320,7 +320,7 @@ fn step(lens: &mut Lens, world: &mut Fake, step: &str) {
         }
         "end" => lens.on_end(object, "{}", world),
         "turn" => {
-            let context = json!({ "schema": 1, "again": object == "again" }).to_string();
+            let context = json!({ "schema": 1, "again": object == "again", "unseen": object == "unseen" }).to_string();
             let text = lens.on_turn_end(&context, world);
             world.text("turn", text.as_deref());
         }

@@ -240,14 +240,19 @@ impl Lens {
     }
 
     /// The turn ends. A text is what the agent has to look at before; there is none if it was sent on already, which
-    /// the host's `context`, a JSON text, says with `"again": true`.
+    /// the host's `context`, a JSON text, says with `"again": true`. Where calls may have run that nobody was told of, it has
+    /// `"unseen": true`.
     pub fn on_turn_end(&mut self, context: &str, world: &mut dyn World) -> Option<String> {
         if !self.config.enabled || self.subagents.is_closed() {
             return None;
         }
         self.checked.since(|| world.now());
         let context: Value = serde_json::from_str(context).unwrap_or_default();
-        let again = context.get("again").and_then(Value::as_bool) == Some(true);
+        let says = |key: &str| context.get(key).and_then(Value::as_bool) == Some(true);
+        if says("unseen") {
+            self.turns.unchecked();
+        }
+        let again = says("again");
         let text = if again { None } else { self.sweep(world) };
         self.turns.end(world.now());
         text

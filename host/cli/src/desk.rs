@@ -76,7 +76,7 @@ impl Desk<'_> {
             About::Result(result) => Some(Happening::Result { result, last: !self.agent.tells_ends() }),
             About::Update(update) => Some(Happening::Update(update)),
             About::End(end) => Some(Happening::End(end)),
-            About::Turn { again } => Some(Happening::Turn(*again)),
+            About::Turn { again } => Some(Happening::Turn { again: *again, unseen: !self.agent.tells_failures() }),
         };
         if let Some(happening) = happening {
             return self.watched(&moment, scene, &happening).await;
@@ -112,7 +112,7 @@ impl Desk<'_> {
             events::witness(self.agent, &scene, result, matches!(self.judge, Judge::ForOne)).await;
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
-        if let (Happening::Turn(_), true) = (happening, texts.is_empty()) {
+        if let (Happening::Turn { .. }, true) = (happening, texts.is_empty()) {
             session::keep(self.agent.name(), &scene, |kept| kept.events.next_turn());
         }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };

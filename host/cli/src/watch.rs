@@ -61,8 +61,13 @@ pub(crate) enum Happening<'a> {
     },
     Update(&'a Update),
     End(&'a End),
-    /// A turn has ended, in which the agent was sent on already, or not.
-    Turn(bool),
+    /// A turn has ended.
+    Turn {
+        /// Whether the agent was sent on in it already.
+        again: bool,
+        /// Whether calls may have run that no event told of.
+        unseen: bool,
+    },
     /// The session ends, for this reason.
     Over(&'a str),
 }
@@ -340,8 +345,8 @@ async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> 
             observer.ended(end).await;
             None
         }
-        Happening::Turn(again) => {
-            let context = json!({ "schema": 1, "again": again }).to_string();
+        Happening::Turn { again, unseen } => {
+            let context = json!({ "schema": 1, "again": again, "unseen": unseen }).to_string();
             observer.turn_ended(&Turn { index: None, context }).await
         }
         Happening::Over(reason) => {
@@ -366,7 +371,7 @@ async fn once(agent: &'static dyn Dialect, scene: &Scene, eye: &Eye, happening: 
     let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
     let over = matches!(happening, Happening::Over(_)) || !eye.remembers();
     let kept = over || keep(agent, scene, eye.name(), &observer, known).await;
-    if !kept && matches!(happening, Happening::Turn(_)) {
+    if !kept && matches!(happening, Happening::Turn { .. }) {
         // At the end of the next turn it would be new again, and so at the end of each.
         seen.texts.clear();
     }

@@ -92,7 +92,7 @@ fn a_large_plugin_is_compiled_by_the_host_that_a_late_hook_starts() {
     }
     let scene = Scene::new();
     let answers: Vec<String> =
-        (0..6).map(|_| hook_with(&scene, "ls", &variables(&scene), &["--plugin", &plugin]).0).collect();
+        (0..12).map(|_| hook_with(&scene, "ls", &variables(&scene), &["--plugin", &plugin]).0).collect();
     let judged = answers.iter().position(String::is_empty).unwrap_or_else(|| panic!("never judged: {answers:?}"));
     for (call, answer) in answers.iter().enumerate() {
         assert_eq!(answer.contains("no verdict within"), call < judged, "{call}: {answers:?}");

@@ -100,6 +100,11 @@ impl Dialect for Claude {
         super::with_message(said, message)
     }
 
+    /// Only where the event for it is installed, which is for plugins.
+    fn tells_failures(&self) -> bool {
+        false
+    }
+
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
     }

@@ -88,6 +88,11 @@ impl Dialect for Droid {
         super::with_message(said, message)
     }
 
+    /// Of a command with another exit code than 0 there is no event after it.
+    fn tells_failures(&self) -> bool {
+        false
+    }
+
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("PreToolUse"))
     }

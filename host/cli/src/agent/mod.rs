@@ -68,6 +68,11 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
         false
     }
 
+    /// Whether it says of calls that failed what came of them, or at least that they did.
+    fn tells_failures(&self) -> bool {
+        true
+    }
+
     /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
     /// is known to be another.
     fn unreadable(&self, event: Option<&str>) -> Moment;

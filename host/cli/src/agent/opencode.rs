@@ -82,6 +82,11 @@ impl Dialect for OpenCode {
         said.to_string()
     }
 
+    /// There is no event after a call that throws.
+    fn tells_failures(&self) -> bool {
+        false
+    }
+
     fn unreadable(&self, event: Option<&str>) -> Moment {
         moment(event.unwrap_or("tool.execute.before"))
     }
