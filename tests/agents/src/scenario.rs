@@ -428,7 +428,8 @@ impl Scenario {
             return Verdict::Fail(format!("a harmless command was blocked: {}", json!(guarded.told)));
         }
         if !self.afresh(client) && !guarded.heard.contains(self.told) {
-            return Verdict::Fail(format!("the model was not told the reason, but {}", json!(guarded.told)));
+            let fault = format!("the model was not told the reason, but {}", json!(guarded.told));
+            return client.limit(self.name).map_or(Verdict::Fail(fault), |limit| Verdict::Unsupported(limit.into()));
         }
         if matches!(self.trouble, Trouble::HostKilled | Trouble::HostStopped) && guarded.hit == 0 {
             return Verdict::NotYet("no resident host was running".into());
@@ -495,6 +496,8 @@ mod tests {
             ("host-killed", "codex", &real, &real, "FAIL"),
             ("hook-hangs", "claude", &real, &real, "FAIL"),
             ("hook-hangs", "codex", &real, &real, "no"),
+            ("lens-turn", "opencode", &record(&["project/new.sh"], ""), &record(&["project/new.sh"], ""), "no"),
+            ("lens-turn", "claude", &record(&["project/new.sh"], ""), &record(&["project/new.sh"], ""), "FAIL"),
             ("rewrite", "claude", &record(&[THIS], ""), &record(&[THAT], ""), "ok"),
             ("rewrite", "claude", &record(&[THIS], ""), &record(&[THIS, THAT], ""), "FAIL"),
             ("rewrite", "claude", &record(&[THIS], ""), &real, "FAIL"),
