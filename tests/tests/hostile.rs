@@ -406,7 +406,8 @@ async fn what_tools_of_plugins_say_is_bounded_and_hides_nothing() {
     let tools = provider.offered().await.expect("tools");
     assert!(!tools.is_empty());
     for tool in &tools {
-        assert_eq!(tool.input_schema, r#"{"title":"abc","type":"object"}"#);
+        // It has a title that is turned round: nothing of such a schema is kept.
+        assert_eq!(tool.input_schema, r#"{"type":"object"}"#);
         assert!(tool.description.len() <= said::SENTENCE + 100, "{}", tool.description.len());
     }
     let output = provider.run_offered(&tools[0], r#"{"text": "mislead"}"#).await.expect("an output");
