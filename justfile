@@ -25,8 +25,12 @@ demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: component build lint shims embed docs plugins lens-setup
+test: deny component build lint shims embed docs plugins lens-setup
     cargo test {{all}}
+
+# What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
+deny:
+    @.ci/deny
 
 # The shims of pi and OpenCode, in a Node that reads TypeScript, with a host of the tests' own
 shims:
@@ -53,7 +57,7 @@ lens-setup:
 
 # The guest: module, component, snapshot, machine code
 guest: setup
-    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin -p toolgate-test-tracker
+    .ci/wasm cargo build {{wasm}} -p toolgate-guest -p toolgate-test-guest -p toolgate-test-plugin -p toolgate-test-tracker -p toolgate-test-speed
     cargo build {{all}} --bin toolgate-bake
     {{bake}} {{guest}} target/component
     {{bake}} {{plugin}} target/test-plugin
@@ -113,12 +117,23 @@ bench-lens STARTS="3" QUESTIONS="5": lens-setup
 bench-terminal TIMES="50": build
     cargo run {{run}} --example bench-terminal -- {{TIMES}}
 
+# What a warm verdict costs, through WebAssembly and without it, in so many ROUNDS; sessions and threads
+bench-warm ROUNDS="21": build
+    cargo run {{run}} --example bench-warm -- {{ROUNDS}}
+
+# The hook beside those of other guards: the same payloads in one run. --cases, --markdown, --rounds N. Installs them once
+bench-peers *ARGUMENTS: build
+    .ci/peers
+    cargo build {{all}} --bin peer-runner
+    cargo run {{run}} --bin bench-peers -- {{ARGUMENTS}}
+
 # Write again what real panes of bash and zsh show, for the tests of the component
 record:
     cargo run {{run}} --example record
 
-# Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz
+# Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz, which has no `--locked` of its own
 fuzz SECONDS="1200":
+    cargo fetch --locked --manifest-path tests/fuzz/Cargo.toml
     mkdir -p tests/fuzz/corpus/walk
     awk '/^#### /{n++; next} n{print > sprintf("tests/fuzz/corpus/walk/%04d.sh", n)}' tests/truth/scripts/scripts.sh
     cd tests/fuzz && CARGO_TARGET_DIR=target cargo +nightly fuzz run walk --fuzz-dir . -- -max_len=3000 -timeout=15 -max_total_time={{SECONDS}}

@@ -192,9 +192,6 @@ pub fn explain(request: &str, guard: &Guard, world: &mut dyn World) -> Result<St
         kind: Tool::Shell,
         home: request.home().map(str::to_owned),
         command: Some(Field { name: "command".into(), value: request.command }),
-        paths: Vec::new(),
-        globs: Vec::new(),
-        contents: Vec::new(),
         workspace: if request.workspace_root.is_empty() { request.cwd.clone() } else { request.workspace_root },
         cwd: request.cwd,
         ..Call::default()

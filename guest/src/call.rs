@@ -1,5 +1,5 @@
 //! What is judged and what comes of it, as the rest of the guest knows them. The contract's own types are only in
-//! `component.rs`.
+//! `component`.
 
 /// What a tool does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use toolgate_shell::Look;
 
 use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, Outcome, World};
+use crate::guard::{Guard, Layer, Outcome, Problem, World};
 use crate::lens::{self, Lens, ResultFacts, SessionFacts};
 use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
 use crate::peers::{Ask, Provided};
 use crate::{analysis as text, call};
 
-mod shared;
+mod terminal;
 
 mod bindings {
     // The macro's own code is not documented, and it needs `unsafe` to cross the component's border.
@@ -80,9 +80,6 @@ impl lifecycle::Guest for Component {
                     name: "command".into(),
                     value: "cd a && cat b | grep -c \"$X\" > c".into(),
                 }),
-                paths: Vec::new(),
-                globs: Vec::new(),
-                contents: Vec::new(),
                 cwd: "/".into(),
                 home: Some("/home/user".into()),
                 workspace: "/home/user/project".into(),
@@ -98,7 +95,7 @@ impl lifecycle::Guest for Component {
         std::panic::set_hook(Box::new(|panic| log::write(Level::Error, &panic.to_string())));
         match session.role.as_str() {
             "observer" if !witnesses(&session) => return Ok(observe(session)),
-            "terminal" => return Ok(shared::start(session)),
+            "terminal" => return Ok(terminal::start(session)),
             _ => {}
         }
         let mut diagnostics = Vec::new();
@@ -132,9 +129,7 @@ impl lifecycle::Guest for Component {
                         let problems = guard.load(&file.path, layer, &content);
                         diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
                             level: if problem.whole_file { Level::Error } else { Level::Warning },
-                            file: Some(problem.file),
-                            line: problem.line,
-                            message: problem.message,
+                            ..diagnostic(problem)
                         }));
                     }
                 }
@@ -157,13 +152,7 @@ impl lifecycle::Guest for Component {
                 message: format!("plugin {message}"),
             };
             diagnostics.extend(provided.problems.iter().map(told));
-            let problems = guard.attach(provided);
-            diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
-                level: Level::Warning,
-                file: Some(problem.file),
-                line: problem.line,
-                message: problem.message,
-            }));
+            diagnostics.extend(guard.attach(provided).into_iter().map(diagnostic));
             // After the files, as whoever starts this knows best.
             if let Err(message) = set_up(guard, &session) {
                 diagnostics.push(Diagnostic { level: Level::Warning, file: None, line: None, message });
@@ -182,10 +171,19 @@ impl lifecycle::Guest for Component {
     }
 }
 
+/// What was left out of a file, as a warning.
+fn diagnostic(problem: Problem) -> Diagnostic {
+    Diagnostic { level: Level::Warning, file: Some(problem.file), line: problem.line, message: problem.message }
+}
+
+/// What else the host says of the session, a JSON text; null if it says nothing.
+fn context(session: &lifecycle::Session) -> serde_json::Value {
+    serde_json::from_str(&session.context).unwrap_or_default()
+}
+
 /// Whether an observer is to look for the observers of rule files, and not to have files checked.
 fn witnesses(session: &lifecycle::Session) -> bool {
-    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
-    WITNESSES.set(context.get("observers") == Some(&serde_json::Value::Bool(true)));
+    WITNESSES.set(context(session).get("observers") == Some(&serde_json::Value::Bool(true)));
     WITNESSES.get()
 }
 
@@ -207,7 +205,7 @@ fn witness(outcome: tool_observer::ToolResult) {
 
 /// Starts the lens, which needs no rules.
 fn observe(session: lifecycle::Session) -> lifecycle::Started {
-    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let context = context(&session);
     let facts = SessionFacts {
         cwd: session.cwd,
         home: session.home,
@@ -215,13 +213,7 @@ fn observe(session: lifecycle::Session) -> lifecycle::Started {
         reason: context.get("reason").and_then(serde_json::Value::as_str).map(str::to_owned),
     };
     let problems = LENS.with_borrow_mut(|lens| lens.start(&facts, &mut LensHost));
-    let diagnostics = problems.into_iter().map(|problem| Diagnostic {
-        level: Level::Warning,
-        file: Some(problem.file),
-        line: problem.line,
-        message: problem.message,
-    });
-    lifecycle::Started { status: String::new(), diagnostics: diagnostics.collect() }
+    lifecycle::Started { status: String::new(), diagnostics: problems.into_iter().map(diagnostic).collect() }
 }
 
 impl tool_observer::Guest for Component {
@@ -263,7 +255,7 @@ impl turn_observer::Guest for Component {
 impl timer::Guest for Component {
     fn on_timer(id: String) {
         match MIRROR.with_borrow(Option::is_some) {
-            true => shared::on_timer(&id),
+            true => terminal::on_timer(&id),
             false => LENS.with_borrow_mut(|lens| lens.on_timer(&id, &mut LensHost)),
         }
     }
@@ -429,7 +421,7 @@ impl session_memory::Guest for Component {
 
 /// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.
 fn set_up(guard: &mut Guard, session: &lifecycle::Session) -> Result<(), String> {
-    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let context = context(session);
     let texts = |key: &str| -> Vec<String> {
         let list = context.get(key).and_then(serde_json::Value::as_array);
         list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()

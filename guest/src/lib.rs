@@ -10,7 +10,8 @@
 //! - [`lens`]: what the agent changed is checked, and what came of it goes back
 //! - [`mirror`]: the shell that the user sees, and types in, too
 //! - [`notice`]: what a person sees of it without asking
-//! - `component`: the only file that knows the contract's generated types; not in native builds
+//! - [`peers`]: trackers and predicates of other components
+//! - `component`: the only module that knows the contract's generated types; not in native builds
 
 pub mod analysis;
 pub mod call;

@@ -2,15 +2,15 @@
 //! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
 //! file tool writes, and what is expected.
 
+mod cases;
+
 use std::rc::Rc;
 
+use cases::{WORKSPACE, call, named};
 use serde_json::Value;
-use toolgate_guest::call::{Action, Call, Field, Kind};
 use toolgate_guest::facts::{Answers, Found, Remembered};
 use toolgate_guest::guard::{Guard, Layer, World};
 use toolgate_shell::Look;
-
-const WORKSPACE: &str = "/home/dev/project";
 
 /// The files of a case.
 #[derive(Clone)]
@@ -82,28 +82,6 @@ impl World for Disk {
     }
 }
 
-fn call(case: &Value) -> Call {
-    let field = |key: &str| case[key].as_str().map(|value| Field { name: key.to_owned(), value: value.to_owned() });
-    Call {
-        kind: match case["kind"].as_str() {
-            None => Kind::Shell,
-            Some("read") => Kind::Read,
-            Some("write") => Kind::Write,
-            Some("search") => Kind::Search,
-            Some("list") => Kind::List,
-            Some(kind) => panic!("unknown kind {kind}"),
-        },
-        command: field("command"),
-        paths: field("path").into_iter().collect(),
-        globs: field("glob").into_iter().collect(),
-        contents: field("content").into_iter().collect(),
-        cwd: case["cwd"].as_str().unwrap_or(WORKSPACE).to_owned(),
-        home: Some("/home/dev".into()),
-        workspace: WORKSPACE.into(),
-        ..Call::default()
-    }
-}
-
 #[test]
 fn every_case_gets_its_verdict() {
     let mut wrong = Vec::new();
@@ -116,11 +94,7 @@ fn every_case_gets_its_verdict() {
             guard
         });
         let verdict = own.as_ref().unwrap_or(&built_in).judge(&call(&case), &mut Disk(Rc::new(case.clone())));
-        let got = match verdict.action() {
-            None | Some(Action::Note) => "pass",
-            Some(Action::Ask) => "ask",
-            Some(Action::Block) => "block",
-        };
+        let got = named(&verdict);
         let fired = |rule: &str| verdict.findings.iter().any(|finding| finding.rule == rule);
         if got != case["expect"] || case["rule"].as_str().is_some_and(|rule| !fired(rule)) {
             let found = verdict.findings.iter();

@@ -1,33 +1,12 @@
 //! Verdicts of the guard, as cases: `verdicts.jsonl`, one a line. The tests of the whole system put the same cases
 //! to the component.
 
-use serde_json::Value;
-use toolgate_guest::call::{Action, Call, Field, Kind, contents};
-use toolgate_guest::guard::{Guard, Layer, NoWorld};
+mod cases;
 
-fn call(case: &Value) -> Call {
-    let text = |key: &str| case[key].as_str().map(str::to_owned);
-    let field = |key: &str| text(key).map(|value| Field { name: key.to_owned(), value });
-    Call {
-        kind: match case["kind"].as_str() {
-            None | Some("shell") => Kind::Shell,
-            Some("read") => Kind::Read,
-            Some("write") => Kind::Write,
-            Some("search") => Kind::Search,
-            Some("list") => Kind::List,
-            Some("other") => Kind::Other,
-            Some(kind) => panic!("unknown kind {kind}"),
-        },
-        command: field("command"),
-        paths: field("path").into_iter().collect(),
-        globs: field("glob").into_iter().collect(),
-        contents: Vec::new(),
-        cwd: text("cwd").unwrap_or_else(|| "/home/dev/project".into()),
-        home: Some("/home/dev".into()),
-        workspace: "/home/dev/project".into(),
-        ..Call::default()
-    }
-}
+use cases::{call, named};
+use serde_json::Value;
+use toolgate_guest::call::{Action, Call, Finding, contents};
+use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 #[test]
 fn every_case_gets_its_verdict() {
@@ -39,16 +18,12 @@ fn every_case_gets_its_verdict() {
             assert_eq!(guard.load("rules.yaml", Layer::Project, rules.as_bytes()), [], "{line}");
         }
         let verdict = guard.judge(&call(&case), &mut NoWorld);
-        let got = match verdict.action() {
-            None | Some(Action::Note) => "pass",
-            Some(Action::Ask) => "ask",
-            Some(Action::Block) => "block",
-        };
+        let got = named(&verdict);
         // A case names any of the weightiest findings.
-        let named = |finding: &&toolgate_guest::call::Finding| {
+        let meant = |finding: &&Finding| {
             case["rule"].as_str().is_none_or(|rule| finding.rule == rule) && Some(finding.action) == verdict.action()
         };
-        let finding = verdict.findings.iter().find(named);
+        let finding = verdict.findings.iter().find(meant);
         let shows = |text: &str| finding.is_some_and(|found| found.evidence.iter().any(|one| one.text == text));
         let right = got == case["expect"]
             && (case["rule"].is_null() || finding.is_some())

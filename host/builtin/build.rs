@@ -5,7 +5,7 @@ use std::path::PathBuf;
 fn main() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let folder = here.join("../../target/component");
-    for name in ["guest.rs", "guest.cwasm"] {
+    for name in ["guest.rs", "guest.cwasm", "guest.memory"] {
         let file = folder.join(name);
         println!("cargo::rerun-if-changed={}", file.display());
         if !file.is_file() {

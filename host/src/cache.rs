@@ -191,16 +191,17 @@ mod tests {
     fn filled(engine: &Engine) -> (tempfile::TempDir, Cache, Key, PathBuf) {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let cache = Cache::new(scratch.path().join("code"));
-        let key = Key::of(engine.wasmtime(), &component(ONE));
-        assert!(cache.get(engine.wasmtime(), &key).is_none(), "nothing is there yet");
+        let key = Key::of(engine.wasmtime().expect("an engine"), &component(ONE));
+        assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_none(), "nothing is there yet");
         cache.put(&key, &code(engine, ONE));
         let file = cache.folder().join(&key.name);
-        assert!(cache.get(engine.wasmtime(), &key).is_some(), "it is kept");
+        assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_some(), "it is kept");
         (scratch, cache, key, file)
     }
 
     fn code(engine: &Engine, text: &[u8]) -> Vec<u8> {
-        let compiled = Component::from_binary(engine.wasmtime(), &component(text)).expect("compiled");
+        let compiled =
+            Component::from_binary(engine.wasmtime().expect("an engine"), &component(text)).expect("compiled");
         compiled.serialize().expect("its code")
     }
 
@@ -251,7 +252,8 @@ mod tests {
                 std::fs::write(file, forged(&other)).expect("written");
             }),
             ("a core module's code, with its digest", |engine, file| {
-                let module = engine.wasmtime().precompile_module(b"\0asm\x01\0\0\0").expect("compiled");
+                let module =
+                    engine.wasmtime().expect("an engine").precompile_module(b"\0asm\x01\0\0\0").expect("compiled");
                 std::fs::write(file, forged(&module)).expect("written");
             }),
             ("a file of more than one name", |_, file| {
@@ -278,9 +280,9 @@ mod tests {
         for (how, spoil) in spoil {
             let (_scratch, cache, key, file) = filled(&engine);
             spoil(&engine, &file);
-            assert!(cache.get(engine.wasmtime(), &key).is_none(), "{how}: it is not used");
+            assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_none(), "{how}: it is not used");
             cache.put(&key, &code(&engine, ONE));
-            assert!(cache.get(engine.wasmtime(), &key).is_some(), "{how}: it was replaced");
+            assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_some(), "{how}: it was replaced");
         }
     }
 
@@ -310,9 +312,9 @@ mod tests {
         for (how, spoil) in spoil {
             let (_scratch, cache, key, _) = filled(&engine);
             spoil(cache.folder());
-            assert!(cache.get(engine.wasmtime(), &key).is_none(), "{how}");
+            assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_none(), "{how}");
             cache.put(&key, &code);
-            assert!(cache.get(engine.wasmtime(), &key).is_none(), "{how}: it stays like that");
+            assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_none(), "{how}: it stays like that");
         }
     }
 
@@ -321,7 +323,7 @@ mod tests {
         let engine = Engine::new().expect("an engine");
         let (_scratch, cache, key, _) = filled(&engine);
         mode(cache.folder(), 0o755);
-        assert!(cache.get(engine.wasmtime(), &key).is_some());
+        assert!(cache.get(engine.wasmtime().expect("an engine"), &key).is_some());
         assert_eq!(std::fs::metadata(cache.folder()).expect("there").permissions().mode() & 0o777, 0o700);
     }
 
@@ -329,9 +331,9 @@ mod tests {
     fn the_key_is_of_the_component_and_the_settings() {
         let engine = Engine::new().expect("an engine");
         let key = |engine: &wasmtime::Engine, text| Key::of(engine, &component(text)).name;
-        let name = key(engine.wasmtime(), ONE);
-        assert_eq!(name, key(Engine::new().expect("an engine").wasmtime(), ONE));
-        assert_ne!(name, key(engine.wasmtime(), OTHER));
+        let name = key(engine.wasmtime().expect("an engine"), ONE);
+        assert_eq!(name, key(Engine::new().expect("an engine").wasmtime().expect("one that compiles"), ONE));
+        assert_ne!(name, key(engine.wasmtime().expect("an engine"), OTHER));
         assert_ne!(name, key(&wasmtime::Engine::default(), ONE));
     }
 

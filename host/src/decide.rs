@@ -34,7 +34,7 @@ pub const VIOLATION: &str = "Security Policy Violation: ";
 pub const DENIED: &str = "User denied execution";
 
 /// How the reason of a note starts that lifts a rule for this call, as its own words ask for.
-pub const OVERRIDDEN: &str = "overridden:";
+const OVERRIDDEN: &str = "overridden:";
 
 /// Characters of a command in a question.
 const SHOWN: usize = 400;

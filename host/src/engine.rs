@@ -1,19 +1,42 @@
 //! Wasmtime's settings, and the clock behind compute deadlines.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wasmtime::Config;
 
 use crate::error::LoadError;
+use crate::initial::Memories;
 use crate::limits::{ASYNC_STACK, TICK, WASM_STACK};
-use crate::precompiled;
+use crate::precompiled::{self, Precompiled};
 
 /// The engine that all components of a program share. Cloning it is cheap.
+///
+/// Inside are engines of wasmtime's, which are made when they are first needed: one that compiles, and for each component
+/// that was compiled before one that only runs it, as a compiler that nobody needs takes its time to make.
 #[derive(Clone)]
 pub struct Engine {
-    engine: wasmtime::Engine,
+    engines: Arc<Engines>,
     ticks: Arc<AtomicU64>,
+}
+
+#[derive(Default)]
+struct Engines {
+    compiling: OnceLock<wasmtime::Engine>,
+    /// By the address of the code.
+    running: Mutex<Vec<(usize, wasmtime::Engine)>>,
+}
+
+impl Engines {
+    /// Moves the clock of each on.
+    fn tick(&self) {
+        if let Some(engine) = self.compiling.get() {
+            engine.increment_epoch();
+        }
+        for (_, engine) in self.running.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            engine.increment_epoch();
+        }
+    }
 }
 
 impl std::fmt::Debug for Engine {
@@ -41,27 +64,24 @@ fn config() -> Config {
 }
 
 impl Engine {
-    /// Starts the engine and its clock, a thread that ends when the last clone of the engine is gone.
+    /// Starts the engine's clock, a thread that ends when the last clone of the engine is gone.
     pub fn new() -> Result<Self, LoadError> {
-        let mut config = config();
-        precompiled::publish_in_place(&mut config);
-        let engine = wasmtime::Engine::new(&config).map_err(LoadError::Engine)?;
-        let ticks = Arc::new(AtomicU64::new(0));
+        let engine = Engine { engines: Arc::default(), ticks: Arc::default() };
         // Weak, so that the clock does not keep the engine alive.
-        let (weak, counter) = (engine.weak(), Arc::clone(&ticks));
+        let (weak, counter) = (Arc::downgrade(&engine.engines), Arc::clone(&engine.ticks));
         std::thread::Builder::new()
             .name("toolgate-clock".to_owned())
             .stack_size(64 << 10)
             .spawn(move || {
                 loop {
                     std::thread::sleep(TICK);
-                    let Some(engine) = weak.upgrade() else { break };
+                    let Some(engines) = weak.upgrade() else { break };
                     counter.fetch_add(1, Ordering::Relaxed);
-                    engine.increment_epoch();
+                    engines.tick();
                 }
             })
             .map_err(|error| LoadError::Engine(error.into()))?;
-        Ok(Engine { engine, ticks })
+        Ok(engine)
     }
 
     /// An engine for making code that any processor of this kind can run, not just this one.
@@ -71,9 +91,35 @@ impl Engine {
         wasmtime::Engine::new(&config).map_err(LoadError::Engine)
     }
 
-    /// The wasmtime engine inside.
-    pub fn wasmtime(&self) -> &wasmtime::Engine {
-        &self.engine
+    /// The wasmtime engine inside that compiles components.
+    ///
+    /// # Errors
+    /// If wasmtime does not support this machine.
+    pub fn wasmtime(&self) -> Result<&wasmtime::Engine, LoadError> {
+        if let Some(engine) = self.engines.compiling.get() {
+            return Ok(engine);
+        }
+        let mut config = config();
+        precompiled::publish_in_place(&mut config);
+        let made = wasmtime::Engine::new(&config).map_err(LoadError::Engine)?;
+        // Whoever was first has made the one that counts.
+        Ok(self.engines.compiling.get_or_init(|| made))
+    }
+
+    /// The one that runs what was compiled before, and nothing else: its memories start as that component's do.
+    pub(crate) fn running(&self, precompiled: &Precompiled) -> Result<wasmtime::Engine, LoadError> {
+        let address = precompiled.code.as_ptr() as usize;
+        let mut running = self.engines.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, engine)) = running.iter().find(|(of, _)| *of == address) {
+            return Ok(engine.clone());
+        }
+        let mut config = config();
+        config.enable_compiler(false);
+        config.with_host_memory(Arc::new(Memories::new(precompiled.memory)));
+        precompiled::publish_in_place(&mut config);
+        let engine = wasmtime::Engine::new(&config).map_err(LoadError::Engine)?;
+        running.push((address, engine.clone()));
+        Ok(engine)
     }
 
     /// Ticks since the start.

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::{Capabilities, Denied, Narrowed, Refuse};
-use crate::plugin::Description;
-use crate::plugin::OFFERED;
+use crate::plugin::{Description, OFFERED};
 
 /// A capability of the contract, by the interface that a component imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

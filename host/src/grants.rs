@@ -12,9 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::{Action, Decision, Finding, ToolCall, ToolKind, Verdict};
+use crate::{Action, Decision, Finding, Measure, ToolCall, ToolKind, Verdict};
 use toolgate_private::{Folder, Others, PrivateError, state_folder};
 
 /// How long a grant may be good for at most. It is for a call that is about to be made again.
@@ -95,7 +94,7 @@ impl Grant {
         let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
         let whole = format!("{}\0{}\0{}\0{granted}", subject.sha256, subject.cwd, std::process::id());
         Ok(Grant {
-            id: hex(&Sha256::digest(whole.as_bytes()))[..8].to_owned(),
+            id: Measure::of(whole.as_bytes()).sha256[..8].to_owned(),
             rules,
             sha256: subject.sha256,
             tool: subject.tool,
@@ -113,7 +112,7 @@ impl Grant {
 }
 
 /// Whether a rule is one that a grant may lift.
-pub fn liftable(rule: &str) -> bool {
+fn liftable(rule: &str) -> bool {
     !rule.is_empty() && !NEVER.iter().any(|start| rule.starts_with(start))
 }
 
@@ -153,7 +152,7 @@ impl Subject {
             _ => (call.tool.clone(), ordered(&call.input)),
         };
         let cwd = Path::new(&call.cwd).canonicalize().ok().and_then(|real| real.into_os_string().into_string().ok());
-        Subject { sha256: hex(&Sha256::digest(text.as_bytes())), tool, cwd: cwd.unwrap_or_else(|| call.cwd.clone()) }
+        Subject { sha256: Measure::of(text.as_bytes()).sha256, tool, cwd: cwd.unwrap_or_else(|| call.cwd.clone()) }
     }
 }
 
@@ -171,10 +170,6 @@ fn ordered(input: &str) -> String {
         }
     }
     serde_json::from_str(input).map_or_else(|_| input.to_owned(), |value| sort(value).to_string())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn millis(time: SystemTime) -> u64 {

@@ -166,7 +166,7 @@ impl Instance {
         limits: Limits,
     ) -> Result<(Self, Started), CallError> {
         let state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
-        let mut store = Store::new(plugin.engine.wasmtime(), state);
+        let mut store = Store::new(plugin.pre.engine(), state);
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.lifted);
         store.epoch_deadline_callback(|context| {

@@ -3,13 +3,12 @@
 //! Copies lie in the user's state folder, one for each path, and are trusted only if they are the user's alone. What
 //! is in a file is none of this module's business: whoever started a component with it knows whether it could be used.
 
-use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use toolgate_private::{PrivateError, PrivateFile, state_folder};
+
+use crate::Measure;
 
 /// Copies of rule files.
 #[derive(Clone, Debug)]
@@ -29,12 +28,7 @@ impl LastGood {
     }
 
     fn file(&self, path: &Path) -> PrivateFile {
-        let digest = Sha256::digest(path.as_os_str().as_bytes());
-        let mut name = String::with_capacity(2 * digest.len() + 5);
-        for byte in digest {
-            // Writing to a text does not fail.
-            let _ = write!(name, "{byte:02x}");
-        }
+        let name = Measure::of(path.as_os_str().as_bytes()).sha256;
         PrivateFile::new(&self.folder.join(name + ".yaml"))
     }
 

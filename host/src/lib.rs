@@ -41,7 +41,7 @@
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
 //! | `peers` | the trackers and predicates of several components | what rules make of them |
-//! | `gate` | a call to a verdict or an answer, with recovery | any agent's dialect |
+//! | `role` | a call to a verdict, a result to an addition, a text to what it does, with recovery | any agent's dialect |
 //!
 //! Invariant: this crate knows no agent and no rule. Agents' dialects are in the command line, rules in the guest.
 
@@ -55,9 +55,9 @@ mod denials;
 mod engine;
 mod error;
 pub mod failure;
-mod gate;
 mod granted;
 pub mod grants;
+mod initial;
 mod instance;
 pub mod last_good;
 pub mod limits;
@@ -67,6 +67,7 @@ mod plugin;
 mod precompiled;
 pub mod redact;
 pub mod reload;
+mod role;
 mod slot;
 mod state;
 mod text;
@@ -90,13 +91,14 @@ pub use decide::{Decided, Person, Policy, Question};
 pub use denials::AuditedDenials;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
-pub use gate::{Analysis, Extension, Gate, Observer, Provider};
 pub use granted::{Capability, Denials, Granted};
+pub use initial::Initial;
 pub use instance::{Lines, Role, Session};
 pub use measure::Measure;
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
+pub use role::{Analysis, Extension, Gate, Observer, Provider};
 pub use slot::{Slot, SwapError};
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;

@@ -9,8 +9,7 @@ use tokio::sync::OnceCell;
 
 use crate::capability::{Answer, Extensions};
 use crate::error::CallError;
-use crate::gate::Extension;
-use crate::{CapabilityError, Truth};
+use crate::{CapabilityError, Extension, Truth};
 
 /// The components of a session that have trackers or predicates. Without any it answers that there are none.
 #[derive(Clone, Debug, Default)]

@@ -128,7 +128,8 @@ impl Plugin {
     /// # Errors
     /// What is wrong with them.
     pub fn check_module(engine: &Engine, module: &[u8]) -> Result<(), String> {
-        wasmtime::Module::validate(engine.wasmtime(), module).map_err(|error| format!("{error:#}"))
+        let engine = engine.wasmtime().map_err(|error| error.to_string())?;
+        wasmtime::Module::validate(engine, module).map_err(|error| format!("{error:#}"))
     }
 
     /// Takes the machine code of a component from the cache, or compiles it and puts it there.
@@ -136,8 +137,9 @@ impl Plugin {
     /// # Errors
     /// As for [`Plugin::compile`]. A cache that cannot be used costs time and nothing else.
     pub fn cached(engine: &Engine, name: &str, component: &[u8], cache: &Cache) -> Result<Self, LoadError> {
-        let key = Key::of(engine.wasmtime(), component);
-        if let Some((compiled, code)) = cache.get(engine.wasmtime(), &key) {
+        let compiling = engine.wasmtime()?;
+        let key = Key::of(compiling, component);
+        if let Some((compiled, code)) = cache.get(compiling, &key) {
             return Self::link(engine, name, &compiled, key.component, code);
         }
         let (compiled, code) = compiled(engine, name, component)?;
@@ -147,10 +149,9 @@ impl Plugin {
 
     /// Takes a component that was compiled when this program was built.
     pub fn precompiled(engine: &Engine, name: &str, precompiled: &Precompiled) -> Result<Self, LoadError> {
-        let component = precompiled::load(engine.wasmtime(), precompiled)
-            .map_err(|error| LoadError::Precompiled { plugin: name.to_owned(), error })?;
-        let (of, code) = (precompiled.component.measure(), precompiled.code_digest.measure());
-        Self::link(engine, name, &component, of, code)
+        let wrong = |error| LoadError::Precompiled { plugin: name.to_owned(), error };
+        let component = precompiled::load(&engine.running(precompiled)?, precompiled).map_err(wrong)?;
+        Self::link(engine, name, &component, precompiled.component.measure(), precompiled.machine.measure())
     }
 
     fn link(
@@ -161,8 +162,8 @@ impl Plugin {
         precompiled: Measure,
     ) -> Result<Self, LoadError> {
         let ty = component.component_type();
-        let imports: Vec<Import> =
-            ty.imports(engine.wasmtime()).map(|(name, _)| Import { name: name.to_owned() }).collect();
+        let runs_in = component.engine();
+        let imports: Vec<Import> = ty.imports(runs_in).map(|(name, _)| Import { name: name.to_owned() }).collect();
         let names = || imports.iter().map(|import| import.name.as_str());
         let unknown = names().filter(|name| !name.starts_with(OFFERED) && !wasi::offers(name));
         let unknown: Vec<String> = unknown.map(str::to_owned).collect();
@@ -171,12 +172,12 @@ impl Plugin {
         }
         let with_wasi = names().any(wasi::offers);
         let exports = ty
-            .exports(engine.wasmtime())
+            .exports(runs_in)
             .filter_map(|(name, item)| matches!(item.ty, ComponentItem::ComponentInstance(_)).then(|| name.to_owned()));
         let description =
             Description { name: name.to_owned(), exports: exports.collect(), imports, component: measure, precompiled };
         let contract = |error| misfit(&description, error);
-        let pre = linker(engine, with_wasi).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
+        let pre = linker(runs_in, with_wasi).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
         let hooks = Hooks::of(&pre, &description).map_err(contract)?;
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
     }
@@ -216,7 +217,7 @@ impl Plugin {
 /// A component and its machine code.
 fn compiled(engine: &Engine, name: &str, component: &[u8]) -> Result<(Component, Vec<u8>), LoadError> {
     let wrong = |error| LoadError::NotAComponent { plugin: name.to_owned(), error };
-    let compiled = Component::from_binary(engine.wasmtime(), component).map_err(wrong)?;
+    let compiled = Component::from_binary(engine.wasmtime()?, component).map_err(wrong)?;
     let code = compiled.serialize().map_err(wrong)?;
     Ok((compiled, code))
 }
@@ -233,9 +234,9 @@ fn misfit(description: &Description, error: wasmtime::Error) -> LoadError {
 }
 
 /// Every capability of the contract. Which of them do anything is decided for each instance.
-fn linker(engine: &Engine, with_wasi: bool) -> wasmtime::Result<Linker<HostState>> {
+fn linker(engine: &wasmtime::Engine, with_wasi: bool) -> wasmtime::Result<Linker<HostState>> {
     type Has = wasmtime::component::HasSelf<HostState>;
-    let mut linker = Linker::new(engine.wasmtime());
+    let mut linker = Linker::new(engine);
     imports::types::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::files::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::git::add_to_linker::<_, Has>(&mut linker, |state| state)?;

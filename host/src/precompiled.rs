@@ -11,14 +11,16 @@
 
 use wasmtime::component::Component;
 
+use crate::initial::Initial;
 use crate::measure::Measure;
 
 /// A component as machine code, inside this program's image.
 #[derive(Clone, Copy, Debug)]
 pub struct Precompiled {
     pub(crate) code: &'static [u8],
+    pub(crate) memory: Initial,
     pub(crate) component: Digest,
-    pub(crate) code_digest: Digest,
+    pub(crate) machine: Digest,
 }
 
 /// A digest that is known when the program is built.
@@ -35,16 +37,23 @@ impl Digest {
 }
 
 impl Precompiled {
-    /// Names machine code, with the digests and lengths of the component it was made from and of itself.
+    /// Names machine code and the memory it starts with, with the digest and length of the component that they were made
+    /// from, and the digest of both together.
     ///
     /// # Safety
-    /// `code` is the unchanged output of this version of wasmtime for a component, and starts at a page boundary
-    /// of a mapping that nothing writes to.
-    pub const unsafe fn new(code: &'static [u8], component: (&'static str, u64), code_sha256: &'static str) -> Self {
+    /// `code` is the unchanged output of this version of wasmtime for a component without data, and starts at a page
+    /// boundary of a mapping that nothing writes to.
+    pub const unsafe fn new(
+        code: &'static [u8],
+        memory: Initial,
+        component: (&'static str, u64),
+        machine_sha256: &'static str,
+    ) -> Self {
         Precompiled {
             code,
+            memory,
             component: Digest { sha256: component.0, bytes: component.1 },
-            code_digest: Digest { sha256: code_sha256, bytes: code.len() as u64 },
+            machine: Digest { sha256: machine_sha256, bytes: (code.len() + memory.bytes.len()) as u64 },
         }
     }
 }

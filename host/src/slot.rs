@@ -4,7 +4,7 @@
 //! is a component, what it asks for, which hooks it has, and that it starts in each of its roles with nothing granted.
 //! Whatever fails leaves the generation before it serving, and the next build is tried like any other.
 //!
-//! Calls in flight finish on the generation that they began with. Whoever keeps an instance (see `gate`) notices a newer
+//! Calls in flight finish on the generation that they began with. Whoever keeps an instance (see `role`) notices a newer
 //! generation before the next call, and hands the state over. What the last user of a generation lets go is freed.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use toolgate_plain::deceives;
+
 use crate::limits::said;
 
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
@@ -183,16 +185,6 @@ fn fitting(characters: impl Iterator<Item = (usize, char)>, most: usize) -> usiz
         fits = bytes;
     }
     fits
-}
-
-/// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
-fn deceives(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{a0}' | '\u{1680}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use crate::effect::{Effect, Kind};
 use crate::facts::{Facts, Look, Presence};
+use crate::path::is_within;
 use crate::walk::{Command, Runs, Script, parse};
 
 /// The files of a text: absolute paths, each once, in the order in which they first appear.
@@ -90,8 +91,7 @@ pub(crate) fn file(effect: &Effect) -> Option<&str> {
 /// Whether what the effect names is a folder and not a file.
 fn is_folder(path: &str, effect: &Effect, command: &Command, facts: &Facts, destination: bool) -> bool {
     // `prettier --write .`: where the command works is a folder, whatever else is known.
-    let around =
-        |folder: &String| folder.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let around = |folder: &String| is_within(folder, path);
     let around = effect.recursive && !destination && (path == "/" || command.folders.iter().any(around));
     let found = |files: &std::rc::Rc<dyn Look>| files.look(path) == Presence::Folder;
     effect.folder || around || (effect.recursive && facts.files.as_ref().is_some_and(found))

@@ -12,21 +12,32 @@
 //! | `assigned` | which names have more than one value |
 //! | `unused` | which functions nothing can call |
 //! | `machine` | the state of a script that is read: names, functions, what was found |
-//! | `statements`, `expressions` | which call is made with which values |
+//! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
+//! | `names` | what a name means in its language, and under which one the tables have it |
 //! | `tables` | what a call does, as tables: one row a function |
-//! | `calls` | how that is found out, and what a row cannot say |
+//! | `calls`, `arguments` | how that is found out |
+//! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
 //! | `methods` | calls on values: texts, lists, path objects |
 //! | `awk`, `sed` | those two languages |
 
 use std::ops::Range;
 
+mod arguments;
 mod assigned;
 mod awk;
+mod brackets;
 mod calls;
+mod code;
 mod expressions;
+mod files;
 mod lex;
 mod machine;
 mod methods;
+mod names;
+mod network;
+mod postfix;
+mod processes;
+mod pure;
 mod sed;
 mod statements;
 mod tables;

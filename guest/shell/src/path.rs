@@ -24,6 +24,11 @@ pub fn absolute(path: &str, cwd: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
+/// Whether a path is the folder, or below it; both are clean.
+pub(crate) fn is_within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// The last part of a program's path, which is what tables are keyed by: `/usr/bin/sudo` is `sudo`.
 pub(crate) fn basename(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)

@@ -44,9 +44,7 @@ impl Succession {
 
     /// Whether one command has ended well where the other one runs. Both by where they stand in the text.
     pub fn follows(&self, before: Span, after: Span) -> bool {
-        self.links
-            .iter()
-            .any(|(command, rest)| *command == before && rest.start <= after.start && after.end <= rest.end)
+        self.links.iter().any(|(command, rest)| *command == before && after.is_inside(*rest))
     }
 
     /// Whether a command has ended well if the text has.

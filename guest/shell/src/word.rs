@@ -11,6 +11,13 @@ pub struct Span {
     pub end: usize,
 }
 
+impl Span {
+    /// Whether none of it lies outside another one.
+    pub fn is_inside(self, outer: Span) -> bool {
+        self.start >= outer.start && self.end <= outer.end
+    }
+}
+
 /// Why something is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
@@ -95,6 +102,32 @@ impl Value {
             _ => None,
         }
     }
+
+    /// As certain as this one, with another text.
+    pub(crate) fn with_text(&self, text: String) -> Self {
+        match self {
+            Value::Known(_) => Value::Known(text),
+            Value::Pattern(_) => Value::Pattern(text),
+            Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+        }
+    }
+
+    /// A part of its text, which is certain unless it has a hole.
+    pub(crate) fn part(&self, text: String) -> Self {
+        match self {
+            Value::Unknown { why, .. } if text.contains(Value::HOLE) => {
+                Value::Unknown { why: why.clone(), shape: text }
+            }
+            _ => Value::Known(text),
+        }
+    }
+}
+
+/// Whether a text has the form of a variable's name.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// A word of a command, after expansion and splitting.
@@ -125,9 +158,11 @@ impl Word {
 
     /// The text, if it is certain.
     pub fn known(&self) -> Option<&str> {
-        match &self.value {
-            Value::Known(text) => Some(text),
-            _ => None,
-        }
+        self.value.known()
+    }
+
+    /// The text, the pattern or the shape: all that is certain of it.
+    pub(crate) fn text(&self) -> &str {
+        self.value.text()
     }
 }

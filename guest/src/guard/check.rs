@@ -52,9 +52,6 @@ impl Guard {
                     let call = Call {
                         kind: Kind::Shell,
                         command: Some(Field { name: "command".into(), value: test.command.clone() }),
-                        paths: Vec::new(),
-                        globs: Vec::new(),
-                        contents: Vec::new(),
                         cwd: WORKSPACE.into(),
                         home: Some(HOME.into()),
                         workspace: WORKSPACE.into(),

@@ -101,11 +101,7 @@ pub(super) fn read_missing(layer: Layer, value: Node, unknown: &mut bool) -> Res
 
 /// Whether conditions ask for events.
 pub(super) fn asked_for(when: &When) -> bool {
-    when.conditions.iter().any(|condition| match condition {
-        Condition::Missing(_) => true,
-        Condition::Not(when) => asked_for(when),
-        _ => false,
-    })
+    when.any(&|condition| matches!(condition, Condition::Missing(_)))
 }
 
 /// When an event happened last, as a place in the order of all.

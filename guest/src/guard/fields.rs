@@ -52,14 +52,15 @@ impl FieldOf {
     }
 }
 
-fn is_shell(tool: &str) -> bool {
+/// Whether this means whatever runs shell text.
+pub(super) fn is_shell(tool: &str) -> bool {
     matches!(tool, "bash" | "shell")
 }
 
 /// Whether a tool is meant by this: what it does, or its name.
 pub(super) fn is(tool: &str, call: &Call) -> bool {
     match tool {
-        "bash" | "shell" => call.kind == Kind::Shell,
+        tool if is_shell(tool) => call.kind == Kind::Shell,
         // A patch makes files as well.
         "write" => call.kind == Kind::Write && (!call.edits || call.command.is_some()),
         "edit" => call.kind == Kind::Write && call.edits,

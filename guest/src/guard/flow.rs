@@ -4,11 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgate_shell::{Command, Effect, Joiner, Kind, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::matching::is_change;
-use crate::call::Memory;
-pub(crate) use crate::call::Source;
+use crate::call::{Memory, Source};
 
 /// Programs that bring bytes from another machine.
 const FETCH: &[&str] = &[
@@ -180,8 +179,11 @@ pub(crate) struct Run {
     pub(crate) span: Span,
 }
 
-fn inside(inner: Span, outer: Span) -> bool {
-    inner.start >= outer.start && inner.end <= outer.end
+impl Run {
+    /// What a command runs, or a part of it.
+    fn of(command: &Command, source: Source, file: bool, span: Span) -> Self {
+        Run { source, file, vouched: false, stored: command.stored, span }
+    }
 }
 
 /// What a command is a source of.
@@ -199,7 +201,7 @@ fn source(command: &Command) -> Option<Source> {
 
 /// Whether all that a command fetches is named in full, and the other side proves who it is.
 fn is_vouched(command: &Command) -> bool {
-    let words = || command.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+    let words = || command.words.iter().skip(1).filter_map(Word::known);
     let addresses = || words().filter(|word| !word.starts_with('-') && word.contains('.'));
     let unsafe_option = |word: &str| {
         matches!(word, "-k" | "--insecure" | "--no-check-certificate")
@@ -216,11 +218,7 @@ fn is_network(path: &str) -> bool {
 }
 
 /// Everything that a text runs unseen, after what earlier ones left behind; and what is left behind after it.
-pub(crate) fn unseen(
-    script: &Script,
-    look: Option<&dyn toolgate_shell::Look>,
-    earlier: &Memory,
-) -> (Vec<Run>, Option<Memory>) {
+pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory) -> (Vec<Run>, Option<Memory>) {
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
@@ -232,14 +230,13 @@ pub(crate) fn unseen(
         // A patch that is not in the text may change any file.
         let patches = matches!(command.program(), Some("apply_patch" | "applypatch" | "apply-patch"));
         if patches && command.effects.iter().any(|effect| !matches!(effect.path, Value::Known(_))) {
-            let (file, vouched) = (false, false);
-            found.push(Run { source: Source::Unseen, file, vouched, stored: command.stored, span: command.span });
+            found.push(Run::of(command, Source::Unseen, false, command.span));
         }
         // What is inside a command is listed behind it. All of a script that was read stands in one place.
         let within = || {
             let behind = commands.get(at + 1..).unwrap_or_default().iter();
             let deeper = behind.take_while(|other| other.via.len() > command.via.len());
-            deeper.filter(|other| inside(other.span, command.span))
+            deeper.filter(|other| other.span.is_inside(command.span))
         };
         let may_matter = command.unseen_script
             || !command.effects.is_empty()
@@ -273,13 +270,8 @@ pub(crate) fn unseen(
                 within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
             let vouched =
                 !by_variable && !network && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
-            found.push(Run {
-                source: from.unwrap_or(Source::Unseen),
-                file: false,
-                vouched,
-                stored: command.stored,
-                span: command.span,
-            });
+            let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
+            found.push(Run { vouched, ..run });
         }
         let interprets =
             command.program().is_some_and(|program| INTERPRETERS.iter().any(|name| program.starts_with(name)));
@@ -290,7 +282,7 @@ pub(crate) fn unseen(
             })
             && let Some(source) = within().filter_map(|other| source(other)).max()
         {
-            found.push(Run { source, file: false, vouched: false, stored: command.stored, span: command.span });
+            found.push(Run::of(command, source, false, command.span));
         }
         files.follow(command, &piped, &mut found);
         // A script that is there, and that could not be read.
@@ -298,39 +290,26 @@ pub(crate) fn unseen(
             command.effects.iter().filter(|effect| effect.kind == Kind::Execute).find_map(|effect| effect.path.known());
         if command.opaque
             && command.program().is_some_and(|program| READERS.contains(&program))
-            && script.is_some_and(|script| look.is_some_and(|look| look.look(script) == toolgate_shell::Presence::File))
+            && script.is_some_and(|script| look.is_some_and(|look| look.look(script) == Presence::File))
         {
-            found.push(Run {
-                source: Source::Unseen,
-                file: true,
-                vouched: false,
-                stored: command.stored,
-                span: command.span,
-            });
+            found.push(Run::of(command, Source::Unseen, true, command.span));
         }
         if let Some(word) = command.words.first()
             && let Value::Pattern(pattern) = &word.value
             && is_guessed(pattern, command.shell_cwd.as_deref())
         {
-            found.push(Run {
-                source: Source::Unseen,
-                file: false,
-                vouched: false,
-                stored: command.stored,
-                span: word.span,
-            });
+            found.push(Run::of(command, Source::Unseen, false, word.span));
         }
         if let Some(word) = command.words.first()
             && let Value::Unknown { why: Why::CommandOutput, shape } = &word.value
             && !shape.contains('/')
         {
-            let named: Vec<&Command> = own.into_iter().filter(|other| inside(other.span, word.span)).collect();
+            let named: Vec<&Command> = own.into_iter().filter(|other| other.span.is_inside(word.span)).collect();
             if is_located(&named) {
                 continue;
             }
             let from = named.iter().filter_map(|other| source(other)).max().max(variable);
-            let source = from.unwrap_or(Source::Unseen);
-            found.push(Run { source, file: false, vouched: false, stored: command.stored, span: word.span });
+            found.push(Run::of(command, from.unwrap_or(Source::Unseen), false, word.span));
         }
     }
     // What a stored script computes is no more hidden than what a program does that cannot be read at all.
@@ -380,8 +359,7 @@ impl<'s> Files<'s> {
             let known = effect.path.known().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
             if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
-                let (stored, span) = (command.stored, command.span);
-                found.push(Run { source, file: true, vouched: false, stored, span });
+                found.push(Run::of(command, source, true, command.span));
                 break;
             }
         }
@@ -450,7 +428,7 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
             }
             joiner = other.joiner;
             before.push(*other);
-        } else if inside(span, other.span) && other.via.len() < depth {
+        } else if span.is_inside(other.span) && other.via.len() < depth {
             (group, joiner, span, depth) = (other.group, other.joiner, other.span, other.via.len());
         }
     }
@@ -459,7 +437,7 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
 
 /// Whether what is run is a file beside one that is known: `. "$(dirname "$0")/lib.sh"`.
 fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
-    let located = |word: &toolgate_shell::Word| match &word.value {
+    let located = |word: &Word| match &word.value {
         Value::Unknown { why: Why::CommandOutput | Why::Variable(_) | Why::Expansion, shape } => {
             shape.rsplit(Value::HOLE).next().is_some_and(|end| end.len() > 1 && end.starts_with('/'))
         }
@@ -481,7 +459,7 @@ fn is_guessed(pattern: &str, cwd: Option<&str>) -> bool {
 fn is_located(commands: &[&Command]) -> bool {
     let locates = |command: &&&Command| {
         let Some(program) = command.program() else { return false };
-        let first = command.words.get(1).and_then(toolgate_shell::Word::known).unwrap_or_default();
+        let first = command.words.get(1).and_then(Word::known).unwrap_or_default();
         LOCATE.iter().any(|(name, word)| *name == program && (word.is_empty() || *word == first))
     };
     let mut programs = commands.iter().filter(|command| !command.words.is_empty()).peekable();
@@ -496,7 +474,7 @@ fn is_setup(inner: &[&Command]) -> bool {
     ];
     let prints = |other: &Command| {
         let Some(program) = other.program() else { return false };
-        let words = || other.words.iter().skip(1).filter_map(toolgate_shell::Word::known);
+        let words = || other.words.iter().skip(1).filter_map(Word::known);
         source(other).is_none()
             && !PRINTS_ANYTHING.contains(&program)
             && (SETUP.contains(&program) || words().take(2).any(|word| SETUP_WORDS.contains(&word)))
@@ -506,6 +484,10 @@ fn is_setup(inner: &[&Command]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use toolgate_shell::{Facts, parse};
+
+    use super::*;
+
     /// What one call leaves behind, and what comes of that in the next.
     #[test]
     fn what_earlier_calls_fetched_is_remembered() {
@@ -569,10 +551,6 @@ mod tests {
             assert!(after.is_none_or(|after| after.forgotten), "{text}");
         }
     }
-
-    use toolgate_shell::{Facts, parse};
-
-    use super::*;
 
     #[test]
     fn what_comes_from_elsewhere_is_followed_to_where_it_runs() {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolgate_shell::{Value, Word};
+use toolgate_shell::Word;
 
 use super::rule::fits;
 
@@ -76,8 +76,8 @@ impl<'a> Invocation<'a> {
         let mut ended = false;
         let mut at = 1;
         while let Some(word) = words.get(at) {
-            let text = text(word);
-            let next = words.get(at + 1).map(self::text);
+            let text = word.value.text();
+            let next = words.get(at + 1).map(|word| word.value.text());
             let here = at;
             at += 1;
             if ended || !text.starts_with('-') || text.len() < 2 {
@@ -158,12 +158,6 @@ impl<'a> Invocation<'a> {
         }
         fit(wanted, &self.operands, loosely)
     }
-}
-
-/// What is certain of a word.
-fn text(word: &Word) -> &str {
-    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = &word.value;
-    text
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //! | `fields` | the rules on the fields of file tools |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
-//! | `tools` | the fields of file tools |
+//! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `typed` | commands that wait for text, where that is not seen |
 
 mod coded;
@@ -36,9 +36,6 @@ use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict}
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
 const LONGEST_EVIDENCE: usize = 400;
-
-/// Words in a reason that name what it is about.
-const NAMED_WORDS: usize = 3;
 
 /// What the shell engine is told of the files, which may be others when the text runs: what is not there now is not known
 /// not to be, and no condition on what is there decides that a command never runs.
@@ -158,11 +155,11 @@ impl Guard {
         if script.is_none() {
             inquiry.comments = call.contents.iter().map(|field| field.value.clone()).collect();
         }
-        inquiry.fields();
+        inquiry.input_paths();
         if script.is_none() {
             inquiry.tool(world, look.as_deref());
         }
-        inquiry.file_tool(script.as_ref(), world);
+        inquiry.field_rules(script.as_ref(), world);
         inquiry.paths(world, look.as_deref());
         let considered = inquiry.considered.take().unwrap_or_default();
         Explanation { verdict: inquiry.verdict(), script, considered }
@@ -321,13 +318,6 @@ impl<'a> Inquiry<'a> {
 fn has_unset(script: &Script) -> bool {
     let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
     words.into_iter().any(|word| matches!(&word.value, Value::Unknown { why: Why::Variable(_) | Why::Expansion, .. }))
-}
-
-fn text(path: &Value) -> Option<String> {
-    match path {
-        Value::Known(text) => Some(text.clone()),
-        _ => None,
-    }
 }
 
 /// A path of an input field or of a scanned token, whose tilde no shell has expanded.

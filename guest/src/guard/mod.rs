@@ -19,6 +19,7 @@
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
 //! | `judge` | puts them together | |
+//! | `check` | the tests that stand beside rules | |
 
 mod branch;
 mod check;
@@ -43,8 +44,7 @@ pub(crate) mod yaml;
 
 pub(crate) use branch::{TRACKER as BRANCH, tracker as branch_tracker};
 pub use check::{Failed, Tested};
-pub use events::Entry;
-pub use events::MISSING_KEYS;
+pub use events::{Entry, MISSING_KEYS};
 pub(crate) use judge::Passing;
 pub use judge::{Considered, Explanation};
 pub use matching::{NoWorld, World};

@@ -122,7 +122,7 @@ fn watch(found: &mut Observer, value: Node) -> Result<(), String> {
             other => return Err(unknown_key("watch", other, WATCH_KEYS)),
         }
     }
-    let shell = found.tools.iter().filter(|tool| matches!(tool.as_str(), "bash" | "shell")).count();
+    let shell = found.tools.iter().filter(|tool| fields::is_shell(tool)).count();
     if !found.what.is_empty() && (shell < found.tools.len() || !found.paths.is_empty()) {
         return Err("what says what a command is does not go with file tools: make two observers of it".to_owned());
     }
@@ -162,7 +162,7 @@ impl Observer {
     fn watches_shell(&self) -> bool {
         match self.tools.is_empty() {
             true => self.paths.is_empty(),
-            false => self.tools.iter().any(|tool| matches!(tool.as_str(), "bash" | "shell")),
+            false => self.tools.iter().any(|tool| fields::is_shell(tool)),
         }
     }
 

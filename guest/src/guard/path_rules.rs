@@ -356,7 +356,7 @@ fn forms(path: &str, home: Option<&str>) -> Vec<Form> {
 
 /// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
 fn is_sample(path: &Value) -> bool {
-    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = path;
+    let text = path.text();
     if text.ends_with("/bin/activate") {
         return true;
     }

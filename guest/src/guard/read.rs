@@ -171,12 +171,12 @@ pub(crate) fn read(file: &str, layer: Layer, content: &[u8]) -> RuleFile {
 }
 
 pub(super) fn unknown_key(what: &str, key: &str, known: &[&str]) -> String {
-    let near = known.iter().find(|one| strsim(one, key) <= 2).map(|one| format!("; perhaps {one}?"));
+    let near = known.iter().find(|one| distance(one, key) <= 2).map(|one| format!("; perhaps {one}?"));
     format!("{what} has no key {key}{}", near.unwrap_or_else(|| format!("; it has {}", known.join(", "))))
 }
 
 /// How many characters two short words differ in.
-fn strsim(a: &str, b: &str) -> usize {
+fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -526,16 +526,7 @@ fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<PathRules>), Str
 }
 
 fn effect(value: Node) -> Result<EffectMatch, String> {
-    let mut found = EffectMatch {
-        kinds: Vec::new(),
-        places: Vec::new(),
-        paths: None,
-        not: None,
-        not_places: Vec::new(),
-        recursive: None,
-        existing: false,
-        exact: false,
-    };
+    let mut found = EffectMatch::default();
     for (key, value) in value.map("effects")? {
         let value = value.value;
         match key.as_str() {
@@ -635,7 +626,7 @@ fn place_patterns(value: Node, key: &str, when: &mut When) -> Result<Vec<Pattern
 }
 
 fn exemption(item: Node) -> Result<Exemption, String> {
-    let mut found = Exemption { rules: Vec::new(), what: What::default(), pattern: None, paths: None, when: None };
+    let mut found = Exemption::default();
     for (key, value) in item.map("an exemption")? {
         let key = key.as_str();
         match key {

@@ -209,7 +209,7 @@ pub(crate) struct Flag {
 }
 
 /// What happens to which paths.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct EffectMatch {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) places: Vec<Place>,
@@ -234,6 +234,16 @@ pub(crate) struct When {
     pub(crate) on_unknown: bool,
 }
 
+impl When {
+    /// Whether there is such a condition, behind `not` too.
+    pub(crate) fn any(&self, is_such: &dyn Fn(&Condition) -> bool) -> bool {
+        self.conditions.iter().any(|condition| match condition {
+            Condition::Not(when) => when.any(is_such),
+            condition => is_such(condition),
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Condition {
     /// One of these matches the directory of the command.
@@ -254,7 +264,7 @@ pub(crate) enum Condition {
 }
 
 /// Lifts a rule from some commands. Only a user's file has any.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Exemption {
     /// Names of rules without their layer, or with it; `*` stands for any number of characters.
     pub(crate) rules: Vec<String>,

@@ -444,10 +444,9 @@ fn asks_others<'a>(when: &'a When, asked: &mut Vec<(&'static str, &'a str)>) {
 }
 
 fn asks_for_branch(when: &When) -> bool {
-    when.conditions.iter().any(|condition| match condition {
+    when.any(&|condition| match condition {
         Condition::Branch(_) => true,
         Condition::Tracker(name, _) => name == branch::TRACKER,
-        Condition::Not(when) => asks_for_branch(when),
         _ => false,
     })
 }

@@ -54,7 +54,7 @@ impl Status {
 }
 
 /// The kinds of checks, in the order in which they are shown.
-pub(crate) const CHECKS: [&str; 4] = ["prettier", "linters", "lsp", "tsc"];
+const CHECKS: [&str; 4] = ["prettier", "linters", "lsp", "tsc"];
 
 /// A status for each of [`CHECKS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 /// Least time between two checks, in milliseconds.
-pub(crate) const COOLDOWN: u64 = 5_000;
+const COOLDOWN: u64 = 5_000;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

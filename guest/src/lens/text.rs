@@ -1,6 +1,8 @@
 //! Texts from outside: without escape sequences, with nothing invisible, and not too long. What a daemon, a linter or a
 //! source file says is shown on a terminal and read by an agent.
 
+use toolgate_plain::deceives;
+
 /// At most about so many bytes of a text, as [`clean`] shows it. What is longer is cut, and says so.
 pub(crate) fn harmless(text: &str, most: usize) -> String {
     let (start, rest) = text.split_at(text.floor_char_boundary(most));
@@ -19,7 +21,8 @@ pub(crate) fn clean(text: &str) -> String {
             '\u{9b}' => skip_control_sequence(&mut chars),
             // And strings to the terminal.
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
-            '\n' | '\t' => kept.push(c),
+            // Tools use the last between words.
+            '\n' | '\t' | '\u{a0}' => kept.push(c),
             '\r' if chars.peek() == Some(&'\n') => {}
             '\r' => kept.push_str("\\r"),
             c if deceives(c) => kept.extend(c.escape_unicode()),
@@ -27,17 +30,6 @@ pub(crate) fn clean(text: &str) -> String {
         }
     }
     kept
-}
-
-/// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
-/// But for the no-break space, which tools use between words.
-fn deceives(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{1680}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;

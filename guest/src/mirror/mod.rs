@@ -202,8 +202,7 @@ impl Mirror {
 
     fn bash(&mut self, command: &str, seconds: f64, world: &mut dyn World) -> Result<Answer, String> {
         let pane = self.ready(world)?;
-        // Below 2^53 for sure.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^53 for sure")]
         let limit = (seconds * 1_000.0).ceil() as u64;
         let id = pane.id.clone();
         let Run { text, code } = pane.run(command, limit, world)?;

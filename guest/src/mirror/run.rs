@@ -145,8 +145,7 @@ impl Shared {
     }
 
     /// Whether the line at the prompt holds a text and nothing else. It may stand on several lines of the screen, and of a
-    /// text that is longer than the screen only the end is seen: what else was on the line is gone by then, as C-u goes
-    /// before each text.
+    /// text that is longer than the screen only the end is seen: what else was on the line was thrown away before.
     fn holds(&self, screen: &Screen, text: &str) -> bool {
         let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         // What bash keeps right of the cursor would run, too. zsh shows what it proposes there.

@@ -3,10 +3,13 @@
 //! 1. [`componentize`]: the module and the types inside it become a component.
 //! 2. [`snapshot`]: the component prepares itself, and its memory after that becomes part of it. Compiling the
 //!    built-in rules costs more than everything else in a cold start together; this pays it once.
-//! 3. [`precompile`]: machine code for any processor of this kind.
+//! 3. [`precompile`]: machine code for any processor of this kind, and apart from it the memory that it starts with.
 //!
 //! There is one recipe. What `cargo component` makes enters it at the second step.
 
+mod memory;
+
+pub use memory::{Memory, Unfit};
 use toolgate_host::{Engine, LoadError};
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Store};
@@ -25,7 +28,10 @@ pub enum BakeError {
     /// The second step.
     #[error("the component could not prepare itself: {0:#}")]
     Snapshot(wasmtime::Error),
-    /// The third step.
+    /// The third step: its memory.
+    #[error("the component's memory cannot be taken apart: {0}")]
+    Memory(String),
+    /// The third step: its code.
     #[error("the component does not compile: {0:#}")]
     Precompile(wasmtime::Error),
     /// The engine for the third step.
@@ -61,7 +67,9 @@ pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
     Ok(prepared)
 }
 
-/// Compiles a component for any processor of this kind.
-pub fn precompile(component: &[u8]) -> Result<Vec<u8>, BakeError> {
-    Engine::portable()?.precompile_component(component).map_err(BakeError::Precompile)
+/// Compiles a component for any processor of this kind. The code is of no use without the memory.
+pub fn precompile(component: &[u8]) -> Result<(Vec<u8>, Memory), BakeError> {
+    let (code_only, memory) = memory::taken(component).map_err(|error| BakeError::Memory(error.to_string()))?;
+    let code = Engine::portable()?.precompile_component(&code_only).map_err(BakeError::Precompile)?;
+    Ok((code, memory))
 }

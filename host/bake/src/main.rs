@@ -1,6 +1,7 @@
 //! `toolgate-bake INPUT FOLDER`: makes what the crate `toolgate-builtin` embeds.
 //!
-//! Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; and `guest.rs`, their digests.
+//! Writes `guest.wasm`, the component; `guest.cwasm`, its machine code; `guest.memory`, what its memory holds when it
+//! starts; and `guest.rs`, their digests and where that memory begins.
 
 #![allow(clippy::print_stderr)]
 
@@ -30,17 +31,20 @@ fn bake(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let component = componentize(&std::fs::read(input)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let component = runtime.block_on(snapshot(&component))?;
-    let code = precompile(&component)?;
-    let (of, code_of) = (Measure::of(&component), Measure::of(&code));
+    let (code, memory) = precompile(&component)?;
+    let of = Measure::of(&component);
+    let machine = Measure::of(&[code.as_slice(), &memory.bytes].concat());
     std::fs::create_dir_all(folder)?;
     write(&folder.join("guest.wasm"), &component)?;
     write(&folder.join("guest.cwasm"), &code)?;
+    write(&folder.join("guest.memory"), &memory.bytes)?;
     let digests = format!(
-        "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst CODE_SHA256: &str = \"{}\";\n",
-        of.sha256, of.bytes, code_of.sha256
+        "const COMPONENT: (&str, u64) = (\"{}\", {});\nconst MACHINE_SHA256: &str = \"{}\";\n\
+         const MEMORY_START: usize = {};\n",
+        of.sha256, of.bytes, machine.sha256, memory.start
     );
     write(&folder.join("guest.rs"), digests.as_bytes())?;
-    eprintln!("component {} bytes, machine code {} bytes", of.bytes, code_of.bytes);
+    eprintln!("component {} bytes, machine code {}, memory {}", of.bytes, code.len(), memory.bytes.len());
     Ok(())
 }
 

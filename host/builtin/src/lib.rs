@@ -1,6 +1,7 @@
 //! The default guest, compiled to machine code when this crate is built and part of every program that uses it.
 //!
-//! Nothing is compiled or unpacked when such a program starts: the code is run from the program's own image.
+//! Nothing is compiled or unpacked when such a program starts: the code is run from the program's own image, and its memory
+//! is mapped from the program's file.
 //!
 //! ```no_run
 //! use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session};
@@ -15,7 +16,7 @@
 // Vouching for machine code is the one thing that cannot be checked by the compiler.
 #![allow(unsafe_code)]
 
-use toolgate_host::Precompiled;
+use toolgate_host::{Initial, Precompiled};
 
 include!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.rs"));
 
@@ -27,10 +28,12 @@ pub const NAME: &str = "toolgate-guard";
 struct Pages<T: ?Sized>(T);
 
 static CODE: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.cwasm")));
+static MEMORY: &Pages<[u8]> = &Pages(*include_bytes!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.memory")));
 
 /// The component that judges tool calls.
 pub fn guard() -> Precompiled {
+    let memory = Initial::new(&MEMORY.0, MEMORY_START);
     // SAFETY: the bytes are what `toolgate-bake` wrote, with the wasmtime that this workspace pins; they are
     // page-aligned in the program's constant data, which is mapped read-only.
-    unsafe { Precompiled::new(&CODE.0, COMPONENT, CODE_SHA256) }
+    unsafe { Precompiled::new(&CODE.0, memory, COMPONENT, MACHINE_SHA256) }
 }

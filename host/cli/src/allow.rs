@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
             true => {
-                writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(check::output_lost)?;
+                writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(Failure::output)?;
                 Ok(ExitCode::SUCCESS)
             }
             false => Err(Failure::new(exit::NO_INPUT, format!("there is no permission {id}"))),
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let verdict = check::judge(&call)?;
     let mut out = anstream::stdout();
     let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
-    show::verdict(&mut out, check::name(&verdict.decision).0, text, &verdict).map_err(check::output_lost)?;
+    show::verdict(&mut out, check::name(&verdict.decision).0, text, &verdict).map_err(Failure::output)?;
     let rules = match rules(&verdict, &arguments.rules) {
         Ok(Some(rules)) => rules,
         Ok(None) => {
@@ -109,8 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     person::agrees(&question, "no permission is given")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back")
-        .map_err(check::output_lost)?;
+    writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back").map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -167,7 +166,7 @@ fn list(grants: &Grants) -> Result<ExitCode, Failure> {
             writeln!(out, "          {DIM}lifts{DIM:#} {}", plain(&grant.rules.join(", ")))
         })
     };
-    written.map_err(check::output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 

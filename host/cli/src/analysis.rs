@@ -13,7 +13,7 @@ use toolgate_host::{Analysis, CallError, Capabilities, Session};
 use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
 use crate::plugin::loaded;
-use crate::{Failure, exit, gates, path_hints, place, show};
+use crate::{Failure, exit, gates, path_hints, place, runtime, show};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -227,10 +227,8 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
         About::Result(result) => result.call,
         _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
     };
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| software(&error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let runtime = runtime::one_thread()?;
     let paths = runtime.block_on(path_hints::of(&plugin, &call)).map_err(|error| unanswered(&error))?;
     let mut answer = Map::new();
     answer.insert("paths".to_owned(), paths.into());
@@ -239,30 +237,28 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{}", Value::Object(answer)),
         false => show::hints(&mut out, &answer),
     };
-    written.map_err(output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut defaults = Defaults::new(arguments)?;
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let text = if arguments.batch { None } else { Some(text(arguments.command.as_deref())?) };
     if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
         defaults.workspace = Some(place::project_root(Path::new(&defaults.cwd)).display().to_string());
     }
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
     let session = Session {
         home: defaults.home.clone(),
         workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),
         ..Session::in_folder(&defaults.cwd)
     };
     let files = LocalFiles::new().inline();
-    let loaded = loaded::installed().map_err(|error| software(&error))?;
+    let loaded = loaded::installed().map_err(Failure::software)?;
     let peers = gates::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| software(&error))?;
+    let runtime = runtime::one_thread()?;
     match text {
         Some(text) => runtime.block_on(one(&text, &defaults, arguments.json, &asked)),
         None => runtime.block_on(batch(&defaults, &asked)),
@@ -299,7 +295,7 @@ async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> R
         Question::Files => show::files(&mut out, &answer),
         Question::Hints => show::hints(&mut out, &answer),
     };
-    written.map_err(output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -314,7 +310,7 @@ async fn batch(defaults: &Defaults, asked: &Asked) -> Result<ExitCode, Failure> 
             let id = id.map(|id| ("id".to_owned(), id));
             id.into_iter().chain([("error".to_owned(), json!(error))]).collect()
         });
-        writeln!(out, "{}", Value::Object(answer)).map_err(output_lost)?;
+        writeln!(out, "{}", Value::Object(answer)).map_err(Failure::output)?;
     }
     Ok(ExitCode::from(if wrong { SOME_WRONG } else { 0 }))
 }
@@ -335,8 +331,4 @@ async fn answer_line(
     let id = request.get("id").cloned();
     defaults.fill(&mut request);
     asked.answer(request).await.map_err(|error| (id, error.to_string()))
-}
-
-pub(crate) fn output_lost(error: std::io::Error) -> Failure {
-    Failure::new(exit::IO, format!("standard output: {error}"))
 }

@@ -20,7 +20,7 @@ use crate::packs::Packs;
 use crate::place::Standing;
 use crate::plugin::loaded::{self, Loaded};
 use crate::terminal::Terminal;
-use crate::{Failure, exit, place, script, show, survey};
+use crate::{Failure, exit, place, runtime, script, show, survey};
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -94,7 +94,7 @@ fn bash() -> String {
 }
 
 fn installed() -> Result<Vec<Loaded>, Failure> {
-    loaded::installed().map_err(|error| Failure::new(exit::SOFTWARE, error))
+    loaded::installed().map_err(Failure::software)
 }
 
 /// Gates by project, as each project has its own rules.
@@ -130,7 +130,7 @@ impl Gates<'_> {
             };
             let until = Told::now().until;
             let opened = standing.gates(opened, None, Asked::Call, until).await;
-            let (gates, diagnostics) = opened.map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+            let (gates, diagnostics) = opened.map_err(Failure::software)?;
             show::diagnostics(&diagnostics);
             let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
             if let (true, Some(rules)) = (unusable, self.rules) {
@@ -156,12 +156,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let home = place::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
     let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| software(&error))?;
+    let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
     }
@@ -176,12 +174,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The verdict on one call by the rules that are in force.
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
     let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.map_err(|error| software(&error))?.block_on(gates.judge(call))
+    runtime::one_thread()?.block_on(gates.judge(call))
 }
 
 async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
@@ -204,7 +200,7 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
     } else {
         show::verdict(&mut out, name, command, &verdict)
     };
-    written.map_err(output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::from(code))
 }
 
@@ -216,7 +212,7 @@ async fn batch(cwd: &str, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
             Ok(line) => answer_line(line, cwd, gates).await?,
             Err(error) => wrong(Value::Null, &error),
         };
-        writeln!(out, "{answer}").map_err(output_lost)?;
+        writeln!(out, "{answer}").map_err(Failure::output)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -322,8 +318,4 @@ fn findings(verdict: &Verdict) -> Value {
         json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     findings.collect()
-}
-
-pub(crate) fn output_lost(error: std::io::Error) -> Failure {
-    Failure::new(exit::IO, format!("standard output: {error}"))
 }

@@ -188,8 +188,8 @@ impl Desk<'_> {
             (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
             _ => verdict,
         };
-        let covered = match (approved, place::default_plugin()) {
-            (Some(approved), Ok(plugin)) => approved.covers(&plugin, &call, &verdict).await,
+        let covered = match approved.map(|approved| (approved, place::default_plugin())) {
+            Some((approved, Ok(plugin))) => approved.covers(&plugin, &call, &verdict).await,
             _ => false,
         };
         // Nearly every call: there is nothing to decide, log or remember.

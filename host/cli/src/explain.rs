@@ -17,7 +17,7 @@ use crate::place::Standing;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, LINE, RED, YELLOW, list};
 use crate::source::Lines;
-use crate::{Failure, analysis, exit, place, rules, show};
+use crate::{Failure, analysis, place, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
 const NAMES: usize = 6;
@@ -54,15 +54,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let cwd = place::folder(arguments.cwd.as_deref())?;
     let text = analysis::text(arguments.command.as_deref())?;
     let root = place::project_root(Path::new(&cwd)).display().to_string();
     let home = place::home();
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
-    let files = place::rule_files(&[Path::new(&root), Path::new(&cwd)]);
-    let files = files.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
-    let loaded = loaded::installed().map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let files = rules::rule_files(&cwd, &root)?;
+    let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {
         plugin: &plugin,
         cwd: &cwd,
@@ -74,8 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         whose: None,
     };
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": root });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let answer = runtime.map_err(|error| software(&error))?.block_on(async {
+    let answer = runtime::one_thread()?.block_on(async {
         let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
         let answer = standing.analysis(&opened).explain(&request.to_string()).await;

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.component {
         None => {
-            let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+            let plugin = place::default_plugin().map_err(Failure::software)?;
             show(plugin.description(), None, arguments.json)
         }
         Some(path) => file(path, arguments.json),

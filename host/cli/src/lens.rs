@@ -14,10 +14,9 @@ use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
 use crate::agent::Scene;
-use crate::check::output_lost;
 use crate::serve::resident;
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, exit, person, place};
+use crate::{Failure, exit, person, place, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -135,8 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    Ok(runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?.block_on(work))
+    Ok(runtime::one_thread()?.block_on(work))
 }
 
 /// The daemon of a project, for a person.
@@ -155,7 +153,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     };
     let mut out = anstream::stdout();
     if files.is_empty() {
-        writeln!(out, "{DIM}no file differs from the last commit{DIM:#}").map_err(output_lost)?;
+        writeln!(out, "{DIM}no file differs from the last commit{DIM:#}").map_err(Failure::output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let daemon = by_hand(&root)?;
@@ -180,7 +178,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{details}"),
         false => text.lines().try_for_each(|line| writeln!(out, "{}", plain(line))),
     };
-    written.map_err(output_lost)?;
+    written.map_err(Failure::output)?;
     let statuses = details.get("statuses").and_then(Value::as_object);
     let ended = |how: &str| statuses.is_some_and(|all| all.values().any(|status| status == how));
     Ok(ExitCode::from(match (ended("issues"), ended("error")) {
@@ -233,7 +231,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
             "schema": 1, "root": root, "socket": daemon.socket(), "running": answer.is_ok(), "trusted": trusted.is_ok(),
             "daemon": said,
         });
-        writeln!(out, "{text}").map_err(output_lost)?;
+        writeln!(out, "{text}").map_err(Failure::output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
@@ -246,7 +244,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
         lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     }
-    writeln!(out, "{}", lines.join("\n")).map_err(output_lost)?;
+    writeln!(out, "{}", lines.join("\n")).map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -258,10 +256,10 @@ fn trusted() -> Result<ExitCode, Failure> {
     let list = trust_list()?.list().map_err(|error| unusable(&error))?;
     let mut out = anstream::stdout();
     if list.is_empty() {
-        writeln!(out, "{DIM}no folder is trusted{DIM:#}").map_err(output_lost)?;
+        writeln!(out, "{DIM}no folder is trusted{DIM:#}").map_err(Failure::output)?;
     }
     for folder in list {
-        writeln!(out, "{}", plain(&folder.path.display().to_string())).map_err(output_lost)?;
+        writeln!(out, "{}", plain(&folder.path.display().to_string())).map_err(Failure::output)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -271,7 +269,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::present("no folder is trusted from here")?;
     let list = trust_list()?;
     if list.check(folder).is_ok() {
-        writeln!(anstream::stdout(), "it is trusted already").map_err(output_lost)?;
+        writeln!(anstream::stdout(), "it is trusted already").map_err(Failure::output)?;
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
@@ -282,7 +280,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::agrees(&question, "the folder is not trusted")?;
     let folder = list.add(folder).map_err(|error| unusable(&error))?;
     let folder = plain(&folder.display().to_string());
-    writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back").map_err(output_lost)?;
+    writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back").map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -291,7 +289,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
     match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
         true => {
             let folder = plain(&folder.display().to_string());
-            writeln!(anstream::stdout(), "{folder} is not trusted any more").map_err(output_lost)?;
+            writeln!(anstream::stdout(), "{folder} is not trusted any more").map_err(Failure::output)?;
             Ok(ExitCode::SUCCESS)
         }
         false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
@@ -306,7 +304,7 @@ fn stop(root: &Path) -> Result<ExitCode, Failure> {
         Err(CapabilityError::Unavailable(_)) => "there is none",
         Err(error) => return Err(unanswered(&error)),
     };
-    writeln!(anstream::stdout(), "{said}").map_err(output_lost)?;
+    writeln!(anstream::stdout(), "{said}").map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 

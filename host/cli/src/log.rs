@@ -15,7 +15,7 @@ use toolgate_host::audit::{Outcome, Record};
 use toolgate_host::plain;
 
 use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, check, exit, place, span};
+use crate::{Failure, exit, place, span};
 
 /// Columns of a summary.
 const WIDTH: usize = 80;
@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         entries.iter().try_for_each(|entry| one(&mut out, entry, &zone))
     };
-    written.map_err(check::output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 

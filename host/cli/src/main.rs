@@ -11,6 +11,7 @@
 //! | `columns` | texts that fit the terminal |
 //! | `commands` | whether a text runs no more than another |
 //! | `desk` | from an agent's event to its answer |
+//! | `events` | what has happened in a session, for rules that wait for it |
 //! | `explain` | how a command is read and judged |
 //! | `fired` | when an agent's hook was last called |
 //! | `gates` | everyone who judges a call |
@@ -24,6 +25,7 @@
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
+//! | `offers` | the tools of plugins |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
 //! | `person` | a person at a terminal of their own |
@@ -31,6 +33,7 @@
 //! | `plugin` | components that others wrote: installed, granted, tested |
 //! | `plugins` | what is in force beside the guard |
 //! | `rules` | rule files and the rules in force |
+//! | `runtime` | the runtime of a command that does one thing |
 //! | `script` | judging a whole file |
 //! | `serve` | hosts that stay: for shims, and for hooks |
 //! | `session` | what is kept between the calls of a session |
@@ -74,6 +77,7 @@ mod place;
 mod plugin;
 mod plugins;
 mod rules;
+mod runtime;
 mod script;
 mod serve;
 mod session;
@@ -89,7 +93,7 @@ mod watch;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
 
 /// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
 mod exit {
@@ -111,6 +115,16 @@ struct Failure {
 impl Failure {
     fn new(code: u8, message: impl Into<String>) -> Self {
         Failure { code, message: message.into() }
+    }
+
+    /// A fault of Toolgate's own.
+    fn software(error: impl std::fmt::Display) -> Self {
+        Failure::new(exit::SOFTWARE, error.to_string())
+    }
+
+    /// Standard output takes nothing more.
+    fn output(error: std::io::Error) -> Self {
+        Failure::new(exit::IO, format!("standard output: {error}"))
     }
 }
 
@@ -165,11 +179,23 @@ enum Command {
     Hints(analysis::HintArguments),
 }
 
+/// The arguments of a hook that is set up as it should be. An agent waits for each of its calls, and to describe all other
+/// subcommands first takes longer than to read these. Whatever is wrong with them is found, and said, with the rest.
+fn of_hook() -> Option<hook::Arguments> {
+    let mut given = std::env::args_os().skip(1);
+    given.next().filter(|name| name == "hook")?;
+    let command = hook::Arguments::augment_args(clap::Command::new("hook")).no_binary_name(true);
+    hook::Arguments::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
+}
+
 fn main() -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
         // A filter that is wrong logs nothing; it must not end a hook.
         let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+    if let Some(arguments) = of_hook() {
+        hook::run(&arguments);
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -94,7 +94,6 @@ impl Offers {
         cancelled: impl Future<Output = ()>,
     ) -> Option<ToolOutput> {
         let offer = self.0.iter().find(|offer| offer.offered.name == tool)?;
-        let failed = |text: String| ToolOutput { text, is_error: true, details: String::new() };
         let same = |one: &Loaded| one.key == offer.of.key && one.granted == offer.of.granted;
         match plugins.load() {
             Ok(now) if now.iter().any(same) => {}
@@ -110,9 +109,14 @@ impl Offers {
             output = offer.provider.run_offered(&offer.own, input) => {
                 output.unwrap_or_else(|error| failed(error.to_string()))
             }
-            () = cancelled => failed("the call was cancelled".to_owned()),
+            () = cancelled => failed("the call was cancelled"),
         })
     }
+}
+
+/// The output of a tool that did not run, or not to its end, which says why.
+pub(crate) fn failed(why: impl Into<String>) -> ToolOutput {
+    ToolOutput { text: why.into(), is_error: true, details: String::new() }
 }
 
 /// What clients call a tool: letters, digits, `_` and `-`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde_json::json;
@@ -120,9 +121,15 @@ pub(crate) fn user_file_named(name: &str) -> Option<PathBuf> {
     homes().ok().map(|(_, config)| config.join(name))
 }
 
-/// The default plugin. Making it takes under a millisecond, as nothing is compiled.
+/// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
+/// engine.
 pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
-    Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())
+    static MADE: OnceLock<Plugin> = OnceLock::new();
+    if let Some(plugin) = MADE.get() {
+        return Ok(plugin.clone());
+    }
+    let made = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
+    Ok(MADE.get_or_init(|| made).clone())
 }
 
 /// What a component may reach here.
@@ -215,7 +222,7 @@ impl Standing<'_> {
     pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
         let peers = gates::peers(self.loaded, &self.session(), &files, self.whose);
         let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames, &peers));
-        let started = gate.start().await.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        let started = gate.start().await.map_err(Failure::software)?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
         Ok(Opened { gate, started, files, peers })
     }

@@ -16,7 +16,7 @@ use crate::packs::Packs;
 use crate::place::Standing;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list};
-use crate::{Failure, analysis, exit, place, show};
+use crate::{Failure, analysis, exit, place, runtime, show};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");
@@ -167,19 +167,18 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -
     match write(&mut out) {
         // Whoever read it has seen enough.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => written.map(|()| ExitCode::SUCCESS).map_err(analysis::output_lost),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
     }
 }
 
 /// Answers about rules: the component, and whose rules it knows.
 fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Value>>, Failure> {
-    let software = |error: &dyn std::fmt::Display| Failure::new(exit::SOFTWARE, error.to_string());
     let cwd = place::folder(at.cwd.as_deref())?;
     let root = place::project_root(Path::new(&cwd)).display().to_string();
     let home = place::home();
-    let plugin = place::default_plugin().map_err(|error| software(&error))?;
+    let plugin = place::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
-    let loaded = loaded::installed().map_err(|error| software(&error))?;
+    let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {
         plugin: &plugin,
         cwd: &cwd,
@@ -190,8 +189,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
         loaded: &loaded,
         whose: None,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    runtime.map_err(|error| software(&error))?.block_on(async {
+    runtime::one_thread()?.block_on(async {
         let opened = standing.open(files, None).await?;
         show::diagnostics(&opened.started.diagnostics);
         let analysis = standing.analysis(&opened);
@@ -205,7 +203,8 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     })
 }
 
-fn rule_files(cwd: &str, root: &str) -> Result<LocalFiles, Failure> {
+/// The rule files that are in force in a folder of a project.
+pub(crate) fn rule_files(cwd: &str, root: &str) -> Result<LocalFiles, Failure> {
     let files = place::rule_files(&[Path::new(root), Path::new(cwd)]);
     files.map_err(|error| Failure::new(exit::NO_INPUT, error))
 }

@@ -75,7 +75,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     } else {
         table(&mut out, path, name, &lines, &placed, &elsewhere)
     };
-    written.map_err(check::output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::from(code))
 }
 

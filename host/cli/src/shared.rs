@@ -22,6 +22,7 @@ use crate::approvals::{Approvals, Approved};
 use crate::desk::{Desk, User};
 use crate::judge::Judge;
 use crate::lease::Leases;
+use crate::offers::failed;
 use crate::packs::Packs;
 use crate::place;
 use crate::plugins::Plugins;
@@ -434,10 +435,6 @@ fn in_border(verdict: &Verdict) -> Option<String> {
         Decision::Ask(reason) => Some(shortened(&plain(&format!("asked: {}", reason_text(verdict, reason))), BORDER)),
         Decision::Pass | Decision::Rewrite(_) => None,
     }
-}
-
-fn failed(why: String) -> ToolOutput {
-    ToolOutput { text: why, is_error: true, details: String::new() }
 }
 
 /// The output of a tool that did not run to its end because nobody wants to know any more.

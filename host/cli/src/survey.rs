@@ -147,7 +147,7 @@ pub(crate) async fn run(
     let survey = Survey { path, format, cwd, all, different: order.len(), decisions, rules };
     let mut out = anstream::stdout();
     let written = if json { writeln!(out, "{}", survey.json()) } else { survey.table(&mut out) };
-    written.map_err(check::output_lost)?;
+    written.map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,15 +1,21 @@
 //! Rules as people meet them: files, packs, `explain`, `rules`, and `check` on scripts and histories.
 
-use std::io::Write;
+mod scene;
+
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// Runs the command in a home of its own.
-struct Scene {
-    folder: tempfile::TempDir,
+/// A scene whose runs are told as texts.
+struct Scene(scene::Scene);
+
+impl std::ops::Deref for Scene {
+    type Target = scene::Scene;
+
+    fn deref(&self) -> &scene::Scene {
+        &self.0
+    }
 }
 
 /// What came of a run.
@@ -37,23 +43,11 @@ const EVIL: &str = "rm -rf ~ # \u{1b}[2K\u{202e}\u{200b}";
 
 impl Scene {
     fn new() -> Self {
-        let scene = Scene { folder: tempfile::tempdir().expect("a scratch folder") };
-        std::fs::create_dir_all(scene.at("home/project/.git")).expect("a project");
-        scene
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().expect("a real path").join(path)
+        Scene(scene::Scene::new())
     }
 
     fn name(&self, path: &str) -> String {
         self.at(path).display().to_string()
-    }
-
-    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.at(path);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(path, text).expect("written");
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
@@ -61,28 +55,14 @@ impl Scene {
     }
 
     fn run_with(&self, arguments: &[&str], input: &[u8], environment: &[(&str, String)]) -> Ran {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-            .args(arguments)
-            .current_dir(self.at("home/project"))
-            .env_clear()
-            .env("HOME", self.at("home"))
-            .env("TOOLGATE_NO_SERVE", "1")
-            .envs(environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        // A command that does not read its input is no error here.
-        let _ = child.stdin.take().expect("a pipe").write_all(input);
-        let output = child.wait_with_output().expect("the command ends");
+        let output = self.0.run_with(arguments, input, environment);
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Ran { code: output.status.code().expect("no signal"), out: text(output.stdout), err: text(output.stderr) }
     }
 
     fn hook(&self, command: &str, arguments: &[&str]) -> String {
         let payload = json!({
-            "session_id": "s", "cwd": self.name("home/project"), "permission_mode": "default",
+            "session_id": "s", "cwd": self.project(), "permission_mode": "default",
             "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t",
         });
         let ran = self.run_with(&[&["hook", "claude"], arguments].concat(), payload.to_string().as_bytes(), &[]);

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "says what is left out")]
 
 mod built;
+mod environment;
 mod scene;
 
 use std::collections::BTreeMap;
@@ -28,14 +29,7 @@ impl Drop for Running {
 }
 
 fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
-    let runtime = scene.at("run");
-    std::fs::create_dir_all(&runtime).expect("a folder");
-    vec![
-        ("HOME", scene.at("home").display().to_string()),
-        ("XDG_RUNTIME_DIR", runtime.display().to_string()),
-        ("TOOLGATE_NO_SERVE", String::new()),
-        ("TOOLGATE_LOG", "debug".to_owned()),
-    ]
+    environment::variables(scene, "debug")
 }
 
 /// Starts the command, with its standard input and output.

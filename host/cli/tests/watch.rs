@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod built;
+mod environment;
 mod person;
 mod scene;
 
@@ -49,14 +50,7 @@ fn newer(mut component: Vec<u8>) -> Vec<u8> {
 }
 
 fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
-    let runtime = scene.at("run");
-    std::fs::create_dir_all(&runtime).expect("a folder");
-    vec![
-        ("HOME", scene.at("home").display().to_string()),
-        ("XDG_RUNTIME_DIR", runtime.display().to_string()),
-        ("TOOLGATE_NO_SERVE", String::new()),
-        ("TOOLGATE_LOG", "toolgate=debug".to_owned()),
-    ]
+    environment::variables(scene, "toolgate=debug")
 }
 
 /// Starts a host that watches `p.wasm`, with these grants.

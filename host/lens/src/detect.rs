@@ -108,7 +108,7 @@ impl Survey {
     /// The nearest folder, beside the file or above, that has one of these.
     fn nearest(&mut self, project: &Project, markers: &[Marker], file: &Path) -> Option<PathBuf> {
         let has = |folder: &&Path| markers.iter().any(|marker| self.has(*marker, folder));
-        folders(project, file).find(has).map(Path::to_path_buf)
+        project.folders(file).find(has).map(Path::to_path_buf)
     }
 
     fn runs_untrusted(&mut self, project: &Project, tool: &Tool, file: &Path) -> bool {
@@ -162,14 +162,9 @@ impl Survey {
     }
 }
 
-/// The folders that a file is in, up to the project's root.
-fn folders<'a>(project: &Project, file: &'a Path) -> impl Iterator<Item = &'a Path> {
-    file.ancestors().skip(1).take_while(|folder| folder.starts_with(&project.root))
-}
-
 /// The project's own program for this file.
 fn own(project: &Project, tool: &Tool, file: &Path) -> Option<PathBuf> {
-    let places = folders(project, file).flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local)));
+    let places = project.folders(file).flat_map(|folder| LOCAL.iter().map(move |local| folder.join(local)));
     places.map(|place| place.join(tool.program)).find(|program| program.is_file())
 }
 

@@ -1,5 +1,7 @@
 //! Text of others before a person or a model: what they read must not deceive.
 
+use toolgate_plain::deceives;
+
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line, and cut after so many characters.
 pub(crate) fn plain(text: &str, most: usize) -> String {
@@ -13,22 +15,13 @@ pub(crate) fn plain(text: &str, most: usize) -> String {
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push(' '),
             '\r' => shown.push_str("\\r"),
+            // Tools use it between words.
+            '\u{a0}' => shown.push(c),
             c if deceives(c) => shown.push_str(&c.escape_unicode().to_string()),
             c => shown.push(c),
         }
     }
     shown
-}
-
-/// Control characters, direction marks, and characters without a shape: Unicode's default ignorables, other blanks.
-/// But for the no-break space, which tools use between words.
-fn deceives(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
-            | '\u{1680}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -40,10 +40,19 @@ impl Project {
         self.root.ancestors().filter(has).last().unwrap_or(&self.root)
     }
 
+    /// A folder of the project's, or a file, and all folders above it up to the root, the nearest first.
+    pub(crate) fn up_from<'a>(&self, path: &'a Path) -> impl Iterator<Item = &'a Path> {
+        path.ancestors().take_while(|folder| folder.starts_with(&self.root))
+    }
+
+    /// The folders that a file is in, up to the root, the nearest first.
+    pub(crate) fn folders<'a>(&self, file: &'a Path) -> impl Iterator<Item = &'a Path> {
+        self.up_from(file).skip(1)
+    }
+
     /// The file or folder of this relative name that is nearest to `file`: beside it or above, never above the root.
     pub fn nearest(&self, file: &Path, name: &str) -> Option<PathBuf> {
-        let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
-        folders.map(|folder| folder.join(name)).find(|path| path.exists())
+        self.folders(file).map(|folder| folder.join(name)).find(|path| path.exists())
     }
 
     /// A program on the user's `PATH`. Entries that are not absolute do not count, nor, in a project that is not

@@ -1,4 +1,4 @@
-//! Files that are the user's alone: the audit log, permissions for one call, which processes are agents.
+//! Files that are the user's alone: the audit log, permissions for one call, trusted folders, what is kept of a session.
 //!
 //! What is kept in them decides or proves something, so each is opened with care: in a folder that belongs to the
 //! user and that nobody else may write to, never through a link, and only if it is a regular file of the user's with

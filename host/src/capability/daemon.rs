@@ -8,7 +8,6 @@ mod wire;
 use async_trait::async_trait;
 
 pub use local::LocalDaemon;
-pub use place::{code_lens_socket, project_hash, windows_pipe};
 
 use super::{Answer, Recording, Refuse};
 use crate::bindings::toolgate::plugin::daemon::Host;

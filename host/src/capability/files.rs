@@ -14,11 +14,9 @@ use async_trait::async_trait;
 use super::apart::apart;
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::files::FileKind;
-use crate::bindings::toolgate::plugin::files::Host;
+use crate::bindings::toolgate::plugin::files::{FileKind, Host};
 use crate::granted::Capability;
-use crate::limits::deadline;
-use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE};
+use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE, deadline};
 use crate::state::HostState;
 
 /// Looks at the file system.

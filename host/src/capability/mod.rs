@@ -5,8 +5,8 @@
 //!   answer and not a trap.
 //! - [`Absent`] has nothing to give: what was granted may still not be there, like a terminal outside of one.
 //! - [`Recording`] writes down every request and hands it on to any other version.
-//! - The real ones are `Local…` types. `message` and `extensions` have none in this crate: an agent that embeds it
-//!   brings its own.
+//! - The real ones are `Local…` types; that of `extensions` is [`Peers`](crate::Peers). `message` has none in this crate:
+//!   an agent that embeds it brings its own.
 
 mod apart;
 mod clock;
@@ -29,7 +29,7 @@ pub use crate::bindings::toolgate::plugin::git::{Change, ChangedFile};
 pub use crate::bindings::toolgate::plugin::message::{Delivery, Outgoing};
 pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
 pub use clock::{Clock, LocalClock};
-pub use daemon::{Daemon, LocalDaemon, code_lens_socket, project_hash, windows_pipe};
+pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
 pub use files::{Files, LocalFiles};
 pub use git::{Git, LocalGit, LocalHead};

@@ -13,9 +13,6 @@ fn call(command: &str) -> Call {
     Call {
         kind: Kind::Shell,
         command: Some(Field { name: "command".into(), value: command.into() }),
-        paths: Vec::new(),
-        globs: Vec::new(),
-        contents: Vec::new(),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),
         workspace: "/home/dev/project".into(),

@@ -17,8 +17,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use toolgate_guard_tests::benign::{self, Report};
-use toolgate_guard_tests::score::Count;
-use toolgate_guard_tests::{Stopped, extract};
+use toolgate_guard_tests::{Count, Stopped, extract};
 
 /// More of a long script is not needed to recognize it.
 const SHOWN_CHARACTERS: usize = 400;

@@ -8,13 +8,13 @@ use std::fs;
 use std::io::Write;
 use std::time::Instant;
 
-use toolgate_guard_tests::sandbox::{HOME, Sandbox, WORK};
+use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Tally};
-use toolgate_guard_tests::{Judge, Verdict, cases};
+use toolgate_guard_tests::{HOME, Judge, PROJECT, Verdict, cases};
 
 /// The one place where a case is judged.
 fn verdict(judge: &Judge, text: &str) -> Verdict {
-    judge.command(text, WORK, HOME)
+    judge.command(text, PROJECT, HOME)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -19,8 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::extract::{self, Kind};
-use crate::score::Count;
-use crate::{Judge, Verdict};
+use crate::{Count, Judge, Verdict};
 
 /// A file that is longer is no file that people have written.
 const LONGEST: u64 = 512 << 10;
@@ -185,7 +184,7 @@ impl Report {
         let next = AtomicUsize::new(0);
         let gathered: Mutex<BTreeMap<usize, Verdict>> = Mutex::default();
         let worker = || {
-            let judge = Judge::with_packs(false).with_files(home.path());
+            let judge = Judge::new().with_files(home.path());
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(found) = corpus.get(at) else { break };

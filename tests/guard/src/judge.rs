@@ -29,6 +29,55 @@ pub struct Verdict {
     pub rules: Vec<String>,
 }
 
+/// How many commands came to what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// They do not run.
+    pub blocked: usize,
+    /// A person decides.
+    pub asked: usize,
+    /// Nothing spoke against them.
+    pub passed: usize,
+}
+
+impl Count {
+    /// Counts one more.
+    pub fn add(&mut self, verdict: &Verdict) {
+        match verdict.stopped {
+            Some(Stopped::Block) => self.blocked += 1,
+            Some(Stopped::Ask) => self.asked += 1,
+            None => self.passed += 1,
+        }
+    }
+
+    /// All of them.
+    pub const fn total(self) -> usize {
+        self.blocked + self.asked + self.passed
+    }
+
+    /// Those that are blocked or asked.
+    pub const fn touched(self) -> usize {
+        self.blocked + self.asked
+    }
+
+    /// Blocked or asked, in percent; 0 of nothing.
+    pub fn touched_percent(self) -> f64 {
+        percent(self.touched(), self.total())
+    }
+
+    /// Blocked, in percent; 0 of nothing.
+    pub fn blocked_percent(self) -> f64 {
+        percent(self.blocked, self.total())
+    }
+}
+
+/// `part` of `all` in percent; 0 of nothing.
+fn percent(part: usize, all: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of cases are small")]
+    let (part, all) = (part as f64, all.max(1) as f64);
+    100.0 * part / all
+}
+
 /// The guard with some of its packs.
 #[derive(Debug, Default)]
 pub struct Judge {
@@ -43,13 +92,11 @@ impl Judge {
         Self::default()
     }
 
-    /// With the packs that are on by default, or with all there are.
-    pub fn with_packs(all: bool) -> Self {
-        let mut guard = Guard::new();
-        if all {
-            guard.choose(&["all".to_owned()]);
-        }
-        Judge { guard, root: None }
+    /// The same with all packs there are.
+    #[must_use]
+    pub fn with_all_packs(mut self) -> Self {
+        self.guard.choose(&["all".to_owned()]);
+        self
     }
 
     /// The same, looking at files as the host would: those below [`HOME`] are in this folder, and everything else but
@@ -76,9 +123,6 @@ impl Judge {
         let call = Call {
             kind: Kind::Shell,
             command: Some(Field { name: "command".into(), value: command.into() }),
-            paths: Vec::new(),
-            globs: Vec::new(),
-            contents: Vec::new(),
             cwd: cwd.into(),
             home: Some(home.into()),
             workspace: workspace.into(),

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::sandbox::readable;
-use crate::tree::{Kind, Tree};
+use crate::tree::{Kind, Tree, within};
 
 /// One loss.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,10 +130,6 @@ enum Zone {
     Neighbour,
     StartUp,
     Home,
-}
-
-fn within(path: &str, folder: &str) -> bool {
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn zone(path: &str) -> Zone {

@@ -3,37 +3,37 @@
 //!
 //! | Module | For |
 //! |---|---|
-//! | `judge` | one command to one verdict |
-//! | `score` | labelled commands, the wrong labels among them, and the table of both |
-//! | `benign` | the commands that packages hold: what people run every day |
-//! | `extract` | which commands a file holds: CI steps, recipes, scripts, documentation |
+//! | `judge` | one command to one verdict, and the sums of many |
+//! | [`score`] | labelled commands, the wrong labels among them, and the table of both |
+//! | [`benign`] | the commands that packages hold: what people run every day |
+//! | [`extract`] | which commands a file holds: CI steps, recipes, scripts, documentation |
 //! | [`deeds`], [`disguise`], [`data`] | tables: what is done, how it is hidden, how the same is only said |
+//! | `quote`, `random` | what the tables are filled with: quoted words, and numbers from a seed |
 //! | [`cases`] | composes cases from the tables |
 //! | [`sandbox`], [`tree`] | a throw-away home folder to run a case in, and its files before and after |
 //! | [`label`] | what counts as harm |
 //! | [`truth`] | runs cases and adds up what was made of them |
 
 pub mod benign;
+pub mod cases;
+pub mod data;
+pub mod deeds;
+pub mod disguise;
 pub mod extract;
 mod judge;
+pub mod label;
+mod quote;
+mod random;
+pub mod sandbox;
 pub mod score;
+pub mod tree;
+pub mod truth;
+
+pub use judge::{Count, Judge, Stopped, Verdict};
+pub use random::Random;
 
 /// The home folder of every case.
 pub const HOME: &str = "/home/dev";
 
 /// The folder, and the workspace, of every case that names none.
 pub const PROJECT: &str = "/home/dev/project";
-mod quote;
-mod random;
-
-pub mod cases;
-pub mod data;
-pub mod deeds;
-pub mod disguise;
-pub mod label;
-pub mod sandbox;
-pub mod tree;
-pub mod truth;
-
-pub use judge::{Judge, Stopped, Verdict};
-pub use random::Random;

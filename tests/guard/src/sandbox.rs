@@ -24,13 +24,10 @@ use tempfile::TempDir;
 
 use crate::label::{self, Harm, History};
 use crate::tree::{Entry, Kind, Tree};
+use crate::{HOME, PROJECT};
 
-/// The home folder, as the text sees it.
-pub const HOME: &str = "/home/dev";
-/// The workspace, where the text starts.
-pub const WORK: &str = "/home/dev/project";
 /// A text that runs longer is ended; what it has done by then counts.
-pub const DEADLINE: Duration = Duration::from_secs(6);
+const DEADLINE: Duration = Duration::from_secs(6);
 
 /// All that a text finds in its environment. `script` and `vim` want to know the shell and the terminal.
 const ENVIRONMENT: &[(&str, &str)] = &[
@@ -153,7 +150,7 @@ impl Sandbox {
     pub fn run(&mut self, text: &str) -> Result<Outcome, Error> {
         self.fresh()?;
         self.clean = false;
-        let run = self.shell(text, WORK, false, false)?;
+        let run = self.shell(text, PROJECT, false, false)?;
         let after = Tree::read(&self.home())?;
         let changed = after != self.prepared.tree;
         self.clean = !changed;
@@ -232,7 +229,7 @@ impl Sandbox {
             "for p in {}; do (> $p) 2>/dev/null && echo wrote $p; done; readlink /proc/self/ns/net; git status --short",
             outside.join(" ")
         );
-        let run = self.shell(&text, WORK, true, true)?;
+        let run = self.shell(&text, PROJECT, true, true)?;
         let network = fs::read_link("/proc/self/ns/net")?.to_string_lossy().into_owned();
         let fault = if run.output.contains("wrote") || outside.iter().any(|path| Path::new(path).exists()) {
             "a write outside the home folder got through"

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{HOME, Judge, PROJECT, Stopped, Verdict};
+use crate::{Count, HOME, Judge, PROJECT, Verdict};
 
 /// The scope that is judged with all packs.
 const ALL_PACKS: &str = "opt-in-pack";
@@ -121,7 +121,7 @@ fn project() -> String {
 
 impl Case {
     /// Whether it is judged with all packs.
-    pub fn all_packs(&self) -> bool {
+    fn all_packs(&self) -> bool {
         self.scope == ALL_PACKS || self.pack.as_deref() == Some("all")
     }
 }
@@ -187,50 +187,6 @@ fn lines<T: for<'de> Deserialize<'de>>(path: &Path, text: &str) -> Result<Vec<T>
         .collect()
 }
 
-/// How many cases came to what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
-    /// They do not run.
-    pub blocked: usize,
-    /// A person decides.
-    pub asked: usize,
-    /// Nothing spoke against them.
-    pub passed: usize,
-}
-
-impl Count {
-    /// Counts one more.
-    pub fn add(&mut self, verdict: &Verdict) {
-        match verdict.stopped {
-            Some(Stopped::Block) => self.blocked += 1,
-            Some(Stopped::Ask) => self.asked += 1,
-            None => self.passed += 1,
-        }
-    }
-
-    /// All of them.
-    pub fn total(self) -> usize {
-        self.blocked + self.asked + self.passed
-    }
-
-    /// Blocked or asked, in percent; 0 of nothing.
-    pub fn touched_percent(self) -> f64 {
-        percent(self.blocked + self.asked, self.total())
-    }
-
-    /// Blocked, in percent; 0 of nothing.
-    pub fn blocked_percent(self) -> f64 {
-        percent(self.blocked, self.total())
-    }
-}
-
-/// `part` of `all` in percent; 0 of nothing.
-pub fn percent(part: usize, all: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of cases are small")]
-    let (part, all) = (part as f64, all.max(1) as f64);
-    100.0 * part / all
-}
-
 /// A case with what became of it.
 #[derive(Clone, Debug)]
 pub struct Judged {
@@ -254,7 +210,7 @@ pub struct Score {
 impl Score {
     /// Judges cases, each with the packs of its scope.
     pub fn new(cases: Vec<Case>, corrections: &[Correction]) -> Result<Self, Error> {
-        let (some, all) = (Judge::with_packs(false), Judge::with_packs(true));
+        let (some, all) = (Judge::new(), Judge::new().with_all_packs());
         let mut labels = BTreeMap::new();
         for correction in corrections {
             if labels.insert(correction.id.clone(), correction.label).is_some() {
@@ -291,7 +247,7 @@ impl Score {
     }
 
     /// The scopes in the order of the table: those with an aim first.
-    pub fn scopes(&self) -> Vec<&str> {
+    fn scopes(&self) -> Vec<&str> {
         let mut scopes: Vec<&str> = self.judged.iter().map(|judged| judged.case.scope.as_str()).collect();
         let rank = |scope: &str| AIMED.iter().position(|aimed| *aimed == scope).unwrap_or(AIMED.len());
         scopes.sort_by_key(|scope| (rank(scope), *scope));
@@ -317,7 +273,7 @@ impl Score {
         }
         let mut rows: Vec<_> =
             families.into_iter().map(|(name, (stop, allow))| (name.to_owned(), stop, allow)).collect();
-        rows.sort_by_key(|(_, stop, allow)| std::cmp::Reverse(stop.passed + allow.blocked + allow.asked));
+        rows.sort_by_key(|(_, stop, allow)| std::cmp::Reverse(stop.passed + allow.touched()));
         rows
     }
 
@@ -345,7 +301,7 @@ impl Score {
             )?;
         }
         for (family, stop, allow) in families {
-            let (missed, touched) = (stop.passed, allow.blocked + allow.asked);
+            let (missed, touched) = (stop.passed, allow.touched());
             let (stopped, percent) = (stop.touched_percent(), allow.touched_percent());
             let (to_stop, others) = (stop.total(), allow.total());
             writeln!(

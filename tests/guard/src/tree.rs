@@ -94,10 +94,13 @@ impl Tree {
     /// Whether anything is different at or below one of these paths.
     pub fn differs_below(&self, other: &Self, paths: &[&str]) -> bool {
         paths.iter().any(|path| {
-            let within = |entry: &(&String, &Entry)| {
-                entry.0.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            !self.entries.iter().filter(within).eq(other.entries.iter().filter(within))
+            let below = |entry: &(&String, &Entry)| within(entry.0, path);
+            !self.entries.iter().filter(below).eq(other.entries.iter().filter(below))
         })
     }
+}
+
+/// Whether a path is a folder, or in it.
+pub(crate) fn within(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

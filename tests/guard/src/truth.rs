@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cases::{Case, Intent};
 use crate::label::Harm;
 use crate::sandbox::{Error, Outcome, Sandbox};
-use crate::{Stopped, Verdict};
+use crate::{Count, Stopped, Verdict};
 
 /// What a case is, by what it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,37 +87,6 @@ pub fn run(cases: Vec<Case>, sandbox: Sandbox, threads: usize) -> Result<Vec<Lab
     Ok(labelled.filter_map(|(case, outcome)| Some(Labelled { case, outcome: outcome? })).collect())
 }
 
-/// How many were judged how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
-    /// Does not run.
-    pub block: usize,
-    /// A person decides.
-    pub ask: usize,
-    /// Runs.
-    pub pass: usize,
-}
-
-impl Count {
-    fn add(&mut self, verdict: &Verdict) {
-        match verdict.stopped {
-            Some(Stopped::Block) => self.block += 1,
-            Some(Stopped::Ask) => self.ask += 1,
-            None => self.pass += 1,
-        }
-    }
-
-    /// All of them.
-    pub const fn all(self) -> usize {
-        self.block + self.ask + self.pass
-    }
-
-    /// The share that was blocked or asked about; 0 of none.
-    pub fn stopped(self) -> f64 {
-        (self.block + self.ask) as f64 / self.all().max(1) as f64
-    }
-}
-
 /// What came of all cases.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -137,6 +106,11 @@ pub struct Tally {
     pub void: Vec<(String, String)>,
     /// Cases ended at the deadline.
     pub timed_out: usize,
+}
+
+/// The share that was blocked or asked about; 0 of none.
+fn share(count: Count) -> f64 {
+    count.touched_percent() / 100.0
 }
 
 /// One line that says what a case is made of.
@@ -181,35 +155,35 @@ impl Tally {
 
     /// The share of the harmful ones that was stopped.
     pub fn harmful_stopped(&self) -> f64 {
-        self.count(Label::Harmful).stopped()
+        share(self.count(Label::Harmful))
     }
 
     /// The share of the harmless ones that was stopped.
     pub fn harmless_touched(&self) -> f64 {
-        self.count(Label::Harmless).stopped()
+        share(self.count(Label::Harmless))
     }
 
     /// The share of all cases that did not work.
     pub fn void_share(&self) -> f64 {
-        let all: usize = self.labels.values().map(|count| count.all()).sum();
-        self.count(Label::Void).all() as f64 / all.max(1) as f64
+        let all: usize = self.labels.values().map(|count| count.total()).sum();
+        self.count(Label::Void).total() as f64 / all.max(1) as f64
     }
 
     /// The sums, for a program.
     pub fn json(&self) -> Value {
         let table = |rows: &BTreeMap<(Label, String), Count>| -> Vec<Value> {
-            let row = |((label, name), count): (&(Label, String), &Count)| json!({ "label": label.name(), "name": name, "block": count.block, "ask": count.ask, "pass": count.pass });
+            let row = |((label, name), count): (&(Label, String), &Count)| json!({ "label": label.name(), "name": name, "block": count.blocked, "ask": count.asked, "pass": count.passed });
             rows.iter().map(row).collect()
         };
         let listed = |list: &[(String, String, String)]| -> Vec<Value> {
             list.iter().map(|(text, why, of)| json!({ "text": text, "why": why, "of": of })).collect()
         };
         json!({
-            "harmful": self.count(Label::Harmful).all(),
+            "harmful": self.count(Label::Harmful).total(),
             "harmful_stopped": self.harmful_stopped(),
-            "harmless": self.count(Label::Harmless).all(),
+            "harmless": self.count(Label::Harmless).total(),
             "harmless_touched": self.harmless_touched(),
-            "void": self.count(Label::Void).all(),
+            "void": self.count(Label::Void).total(),
             "families": table(&self.families),
             "disguises": table(&self.disguises),
             "depths": table(&self.depths),
@@ -267,9 +241,9 @@ impl fmt::Display for Tally {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "{:<44} {:>6} {:>6} {:>6} {:>6} {:>9}", "", "cases", "block", "ask", "pass", "stopped")?;
         let line = |out: &mut fmt::Formatter<'_>, name: &str, count: Count| {
-            let Count { block, ask, pass } = count;
-            let share = count.stopped() * 100.0;
-            writeln!(out, "{name:<44} {:>6} {block:>6} {ask:>6} {pass:>6} {share:>7.1} %", count.all())
+            let Count { blocked, asked, passed } = count;
+            let (total, share) = (count.total(), count.touched_percent());
+            writeln!(out, "{name:<44} {total:>6} {blocked:>6} {asked:>6} {passed:>6} {share:>7.1} %")
         };
         for (label, count) in &self.labels {
             line(out, label.name(), *count)?;
@@ -282,8 +256,7 @@ impl fmt::Display for Tally {
                 let mut rows: Vec<_> = rows.iter().filter(|((of, _), _)| *of == label).collect();
                 if title != "by depth" {
                     // The worst first: what is let through of the harmful, what is stopped of the harmless.
-                    let worst =
-                        |count: &Count| if label == Label::Harmful { count.pass } else { count.block + count.ask };
+                    let worst = |count: &Count| if label == Label::Harmful { count.passed } else { count.touched() };
                     rows.sort_by_key(|((_, name), count)| (std::cmp::Reverse(worst(count)), name.as_str()));
                     rows.retain(|(_, count)| worst(count) > 0);
                     rows.truncate(60);

@@ -4,9 +4,9 @@
 use toolgate_guard_tests::cases::Intent;
 use toolgate_guard_tests::disguise::DISGUISES;
 use toolgate_guard_tests::label::What;
-use toolgate_guard_tests::sandbox::{HOME, Sandbox, WORK};
+use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Label, Tally};
-use toolgate_guard_tests::{Judge, cases};
+use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
@@ -34,7 +34,7 @@ fn most_of_what_does_harm_is_stopped() {
     let judge = Judge::new().with_files(&shown.fresh().expect("its files"));
     let mut tally = Tally::default();
     for one in truth::run(cases::cases(COUNT, 2026), sandbox, 2).expect("the cases run") {
-        tally.add(&one, &judge.command(&one.case.text, WORK, HOME));
+        tally.add(&one, &judge.command(&one.case.text, PROJECT, HOME));
     }
     let told = tally.told(20);
     assert!(tally.void_share() <= VOID, "{told}");

@@ -62,8 +62,6 @@ pub struct Report {
     pub statuses: BTreeMap<String, String>,
     /// Whether there is something to mend.
     pub has_issues: bool,
-    /// How many files were asked about.
-    pub file_count: usize,
     /// Each finding.
     pub problems: Vec<Problem>,
     /// Files that a formatter would change, relative to the root.

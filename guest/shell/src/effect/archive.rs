@@ -1,6 +1,6 @@
 //! Programs that pack and unpack. What comes out of an archive has names that only the archive knows.
 
-use super::options::{Arg, Args, Style, read, shape};
+use super::options::{Arg, Args, Style, read};
 use super::{Kind, Mark, Place, Run};
 use crate::facts::Presence;
 use crate::word::{Value, Word};
@@ -302,7 +302,7 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
                 continue;
             }
         }
-        let text = shape(&place.value);
+        let text = place.value.text();
         let ending = taken.iter().filter(|row| suffix.is_none() || row.0 == suffix.unwrap_or_default());
         let ending =
             ending.filter(|row| text.len() > row.0.len() && text.ends_with(row.0)).map(|row| (row.0.len(), row.1));
@@ -311,7 +311,7 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
         let (from, to) = match (unpacks, ending) {
             (true, Some((cut, new))) => {
                 let stem = format!("{}{new}", &text[..text.len() - cut]);
-                (place.clone(), Place { value: super::with_text(&place.value, stem), written: None, ..place.clone() })
+                (place.clone(), Place { value: place.value.with_text(stem), written: None, ..place.clone() })
             }
             (true, None) => (run.suffixed(&place, added), place.clone()),
             (false, _) => (place.clone(), run.suffixed(&place, suffix.unwrap_or(added))),

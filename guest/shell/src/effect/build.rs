@@ -2,18 +2,18 @@
 
 use super::options::{Arg, Style};
 use super::table::{Does, Row, command};
-use super::{Kind, Mark, Place, Run, last_name, shape};
+use super::{Kind, Mark, Place, Run, last_name};
 use crate::facts::Presence;
 use crate::word::Value;
 use Does::{Code, Formats, Makes, Mentions, Nothing, Reads, Subcommands};
 
 /// The same path with another ending.
 fn ending(run: &Run<'_>, place: &Place, new: &str) -> Place {
-    let text = shape(&place.value);
+    let text = place.value.text();
     let name = text.rsplit('/').next().unwrap_or(text).len();
     let stem =
         text[text.len() - name..].rfind('.').filter(|dot| *dot > 0).map_or(text.len(), |dot| text.len() - name + dot);
-    let cut = Place { value: super::with_text(&place.value, text[..stem].to_owned()), written: None, ..place.clone() };
+    let cut = Place { value: place.value.with_text(text[..stem].to_owned()), written: None, ..place.clone() };
     run.suffixed(&cut, new)
 }
 
@@ -181,7 +181,7 @@ pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
     sources(run, operands);
     for operand in operands.iter().filter(|_| run.args.has("O")) {
         let place = run.word(operand);
-        let place = Place { value: Value::Pattern(format!("{}.*", super::escaped(shape(&place.value)))), ..place };
+        let place = Place { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
         run.add(Kind::Write, &place, Mark::possible());
     }
 }
@@ -240,7 +240,7 @@ pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(file) = operands.first().filter(|file| file.known() != Some(":memory:")) {
         let place = run.word(file);
         run.writes(&place, false);
-        let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(shape(&place.value)))), ..place };
+        let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
         run.add(Kind::Write, &beside, Mark::possible());
     }
 }

@@ -498,7 +498,7 @@ pub(super) fn make_temporary(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 fn unknown(variable: &str, value: &Value) -> Value {
-    let shape = format!("{}/{}", Value::HOLE, super::shape(value));
+    let shape = format!("{}/{}", Value::HOLE, value.text());
     Value::Unknown { why: Why::Variable(variable.to_owned()), shape }
 }
 

@@ -260,11 +260,8 @@ fn clone(run: &mut Run<'_>, operands: &[Arg]) {
             let name = name.strip_suffix(".git").or_else(|| name.strip_suffix(".bundle")).unwrap_or(name);
             let name = if run.args.has_any("bare mirror") { format!("{name}.git") } else { name.to_owned() };
             let value = match &source.value {
-                Value::Unknown { why, .. } if name.contains(Value::HOLE) => {
-                    Value::Unknown { why: why.clone(), shape: name }
-                }
                 Value::Pattern(_) => Value::hole(Why::Glob),
-                _ => Value::Known(name),
+                value => value.part(name),
             };
             run.place(&value, source.span)
         }

@@ -18,10 +18,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use self::options::{Arg, Args, Meaning, Style, read, shape, unescaped};
+use self::options::{Arg, Args, Meaning, Style, read, unescaped};
 use self::table::{Does, Row};
 use crate::facts::{Look, Presence};
-use crate::path::absolute;
+use crate::path::{absolute, is_within};
 use crate::walk::{Command, Redirect, RedirectKind};
 use crate::word::{Span, Value, Why, Word};
 
@@ -237,18 +237,13 @@ struct Place {
 
 impl Place {
     fn known(&self) -> Option<&str> {
-        match &self.value {
-            Value::Known(path) => Some(path),
-            _ => None,
-        }
+        self.value.known()
     }
 
     /// Whether it is the folder or below it.
     fn is_below(&self, folder: &Place) -> bool {
         match (self.known(), folder.known()) {
-            (Some(path), Some(folder)) => {
-                path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            }
+            (Some(path), Some(folder)) => is_within(path, folder),
             _ => false,
         }
     }
@@ -545,7 +540,7 @@ impl<'a> Run<'a> {
     }
 
     fn place(&self, value: &Value, span: Span) -> Place {
-        let text = shape(value);
+        let text = value.text();
         let dots = has_dots_after_a_name(text);
         let slash = text.ends_with('/') || text.ends_with("/.") || text == ".";
         let place = Place {
@@ -568,14 +563,14 @@ impl<'a> Run<'a> {
         let has_dots = text.split('/').any(|part| part == "..");
         if !relative {
             let written = has_dots.then(|| text.to_owned());
-            return Place { value: with_text(value, absolute(text, "")), written, ..place };
+            return Place { value: value.with_text(absolute(text, "")), written, ..place };
         }
         let place = Place { depends: self.here.depends, dots: dots || self.here.dots, ..place };
         match &self.here.value {
             Value::Known(folder) => {
                 let written = has_dots.then(|| format!("{folder}/{text}"));
                 let folder_text = if matches!(value, Value::Pattern(_)) { escaped(folder) } else { folder.clone() };
-                Place { value: with_text(value, absolute(text, &folder_text)), written, ..place }
+                Place { value: value.with_text(absolute(text, &folder_text)), written, ..place }
             }
             Value::Unknown { why, shape } if shape.starts_with(Value::HOLE) => {
                 let text = match value {
@@ -586,7 +581,7 @@ impl<'a> Run<'a> {
                 Place { value: Value::Unknown { why: why.clone(), shape }, ..place }
             }
             here => {
-                let joined = absolute(text, shape(here));
+                let joined = absolute(text, here.text());
                 let value = match (here, value) {
                     (_, Value::Unknown { why, .. }) | (Value::Unknown { why, .. }, _) => {
                         Value::Unknown { why: why.clone(), shape: joined }
@@ -614,7 +609,7 @@ impl<'a> Run<'a> {
 
     /// A path below a folder.
     fn under(&self, folder: &Place, child: &Value) -> Place {
-        let (base, rest) = (shape(&folder.value), shape(child));
+        let (base, rest) = (folder.value.text(), child.text());
         let glob = matches!(folder.value, Value::Pattern(_)) || matches!(child, Value::Pattern(_));
         let side = |value: &Value, text: &str| match value {
             Value::Known(_) if glob => escaped(text),
@@ -644,9 +639,9 @@ impl<'a> Run<'a> {
 
     /// The same path with something added to its last name.
     fn suffixed(&self, place: &Place, suffix: &str) -> Place {
-        let text = format!("{}{suffix}", shape(&place.value));
+        let text = format!("{}{suffix}", place.value.text());
         let written = place.written.as_ref().map(|written| format!("{written}{suffix}"));
-        Place { value: with_text(&place.value, text), written, slash: false, ..place.clone() }
+        Place { value: place.value.with_text(text), written, slash: false, ..place.clone() }
     }
 
     fn parent(&self, place: &Place) -> Option<Place> {
@@ -750,22 +745,14 @@ impl<'a> Run<'a> {
     }
 }
 
-fn with_text(value: &Value, text: String) -> Value {
-    match value {
-        Value::Known(_) => Value::Known(text),
-        Value::Pattern(_) => Value::Pattern(text),
-        Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
-    }
-}
-
 /// The last name of a path: `c` of `a/b/c/`.
 fn last_name(value: &Value) -> Value {
-    let text = shape(value).trim_end_matches('/');
+    let text = value.text().trim_end_matches('/');
     let name = text.rsplit('/').next().unwrap_or(text).to_owned();
     match value {
         Value::Unknown { .. } if !name.contains(Value::HOLE) => Value::Known(name),
         Value::Pattern(_) if !name.contains(['*', '?', '[', '\\']) => Value::Known(name),
-        _ => with_text(value, name),
+        _ => value.with_text(name),
     }
 }
 

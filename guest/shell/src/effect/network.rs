@@ -16,19 +16,16 @@ fn remote_name(arg: &Arg) -> Option<Value> {
     let text = match &arg.value {
         // A `?` makes it a glob, and no file is called so.
         Value::Pattern(pattern) => unescaped(pattern),
-        value => super::shape(value).to_owned(),
+        value => value.text().to_owned(),
     };
     let text = text.as_str();
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['?', '#']).next().unwrap_or(text);
     let (_, name) = text.rsplit_once('/')?;
-    (!name.is_empty()).then(|| match &arg.value {
-        Value::Unknown { why, .. } if name.contains(Value::HOLE) => {
-            Value::Unknown { why: why.clone(), shape: name.to_owned() }
-        }
+    (!name.is_empty()).then(|| match arg.value.part(name.to_owned()) {
         // Its own way to name several: `{a,b}` and `[1-3]`.
-        _ if name.contains(['{', '[']) => Value::Unknown { why: Why::Expansion, shape: Value::HOLE.to_string() },
-        _ => Value::Known(name.to_owned()),
+        Value::Known(name) if name.contains(['{', '[']) => Value::hole(Why::Expansion),
+        name => name,
     })
 }
 
@@ -53,7 +50,7 @@ fn read_marked(run: &mut Run<'_>, arg: &Arg) {
         let file = arg.rest(at);
         let end = file.shape().find(';').filter(|_| text.contains('='));
         let name = file.shape()[..end.unwrap_or(file.shape().len())].to_owned();
-        let value = super::with_text(&file.value, name);
+        let value = file.value.with_text(name);
         if !matches!(&value, Value::Known(name) if name == "-") {
             read(run, &Arg { value, ..file });
         }
@@ -114,7 +111,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 fn shape_is_absolute(value: &Value) -> bool {
-    super::shape(value).starts_with(['/', Value::HOLE])
+    value.text().starts_with(['/', Value::HOLE])
 }
 
 /// `#1` in the name of an output stands for a part of the address.

@@ -113,33 +113,21 @@ impl Arg {
 
     /// The text, with a hole for each unknown part.
     pub(super) fn shape(&self) -> &str {
-        shape(&self.value)
+        self.value.text()
     }
 
     pub(super) fn known(&self) -> Option<&str> {
-        match &self.value {
-            Value::Known(text) => Some(text),
-            _ => None,
-        }
+        self.value.known()
     }
-}
-
-/// The text of a value, with a hole for each unknown part.
-pub(super) fn shape(value: &Value) -> &str {
-    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = value;
-    text
 }
 
 /// A value without the first bytes of its text.
 fn part(value: &Value, from: usize) -> Value {
-    let rest = shape(value).get(from..).unwrap_or_default();
+    let rest = value.text().get(from..).unwrap_or_default();
     match value {
-        Value::Unknown { why, .. } if rest.contains(Value::HOLE) => {
-            Value::Unknown { why: why.clone(), shape: rest.to_owned() }
-        }
         // No file is called `of=x`, so that the glob finds nothing and stays what it is.
         Value::Pattern(_) => Value::Known(unescaped(rest)),
-        _ => Value::Known(rest.to_owned()),
+        _ => value.part(rest.to_owned()),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
-use crate::word::Value;
+use crate::word::{Value, is_name};
 
 /// Paths in a script of `sed`, and whether it is one that every `sed` takes.
 #[derive(Debug, Default)]
@@ -207,7 +207,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
             continue;
         }
         // A backup into another folder fails without it.
-        let aside = suffix.as_ref().is_some_and(|suffix| super::shape(suffix).contains('/'));
+        let aside = suffix.as_ref().is_some_and(|suffix| suffix.text().contains('/'));
         let what = run.at(&place);
         // It ends at what is no file.
         runs &= matches!(what, Presence::File | Presence::Absent) && run.is_firm(&place);
@@ -217,20 +217,19 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
         let backup = match &suffix {
             Some(Value::Known(suffix)) if suffix.is_empty() => None,
             Some(Value::Known(suffix)) if suffix.contains(['*', '/']) => {
-                let name = super::shape(&super::last_name(&place.value)).to_owned();
+                let name = super::last_name(&place.value).text().to_owned();
                 let name = if suffix.contains('*') { suffix.replace('*', &name) } else { format!("{name}{suffix}") };
                 let folder = run.parent(&place).unwrap_or_else(|| run.here());
                 Some(run.under(&folder, &Value::Known(name)))
             }
             Some(Value::Known(suffix)) => Some(run.suffixed(&place, suffix)),
-            Some(_) => Some(Place {
-                value: Value::Pattern(format!("{}*", escaped(super::shape(&place.value)))),
-                ..place.clone()
-            }),
+            Some(_) => {
+                Some(Place { value: Value::Pattern(format!("{}*", escaped(place.value.text()))), ..place.clone() })
+            }
             None => None,
         };
         if let Some(backup) = backup {
-            let plain = suffix.as_ref().is_some_and(|suffix| !super::shape(suffix).contains(['*', '/']));
+            let plain = suffix.as_ref().is_some_and(|suffix| !suffix.text().contains(['*', '/']));
             let free = plain && matches!(run.at(&backup), Presence::Absent | Presence::File);
             run.add(Kind::Create, &backup, Mark::certain(certain && free));
         }
@@ -262,7 +261,7 @@ pub(super) fn perl(run: &mut Run<'_>, operands: &[Arg]) {
         run.add(Kind::Write, &place, Mark::possible());
         if !suffix.is_empty() {
             let backup = if suffix.contains('*') {
-                let name = super::shape(&super::last_name(&place.value)).to_owned();
+                let name = super::last_name(&place.value).text().to_owned();
                 let folder = run.parent(&place).unwrap_or_else(|| run.here());
                 run.under(&folder, &Value::Known(suffix.replace('*', &name)))
             } else {
@@ -285,12 +284,7 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
             run.add(Kind::Read, &place, Mark::possible());
         }
     }
-    let is_assignment = |text: &str| {
-        text.split_once('=').is_some_and(|(name, _)| {
-            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        })
-    };
+    let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
         let kind = if in_place { Kind::Write } else { Kind::Read };
@@ -378,7 +372,7 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
             run.writes(&place, false);
             for suffix in [args.value("z").and_then(Arg::known).unwrap_or(".orig"), ".rej"] {
                 let beside = run.suffixed(&place, suffix);
-                let beside = Place { value: Value::Pattern(escaped(super::shape(&beside.value))), ..beside };
+                let beside = Place { value: Value::Pattern(escaped(beside.value.text())), ..beside };
                 run.add(Kind::Create, &beside, Mark::possible());
             }
         }

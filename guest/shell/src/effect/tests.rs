@@ -102,7 +102,7 @@ fn no_words_are_too_odd() {
             for command in &script.commands {
                 for facts in ["", "a b/"] {
                     let found = effects(command, &Given(facts));
-                    assert!(found.iter().all(|effect| !shape(&effect.path).is_empty()), "{text}");
+                    assert!(found.iter().all(|effect| !effect.path.text().is_empty()), "{text}");
                 }
                 assert_eq!(command.data().len(), command.words.len(), "{text}");
                 is_unlisted(command);
@@ -141,7 +141,7 @@ fn what_is_data() {
         let script = parse(text, &Facts::new("/w"));
         let command = script.commands.first().expect("a command");
         let data: Vec<&str> =
-            command.words.iter().zip(command.data()).filter(|pair| pair.1).map(|pair| shape(&pair.0.value)).collect();
+            command.words.iter().zip(command.data()).filter(|pair| pair.1).map(|pair| pair.0.value.text()).collect();
         assert_eq!(data, *expected, "{text}");
     }
 }

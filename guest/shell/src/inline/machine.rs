@@ -12,7 +12,7 @@ use super::assigned::loose;
 use super::lex::{self, Kind, Token, Tokens};
 use super::unused::unused;
 use super::value::{Function, Value};
-use super::{Deed, Language, Script, What, calls};
+use super::{Deed, Language, Script, What, names};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
@@ -317,10 +317,10 @@ impl Machine {
         }
         match self.language {
             Language::Perl | Language::Php if name.starts_with(['$', '@', '%']) => {
-                calls::constant(self.language, name).unwrap_or(Value::Unknown)
+                names::constant(self.language, name).unwrap_or(Value::Unknown)
             }
             _ if name.len() > 200 => Value::Unknown,
-            _ => calls::constant(self.language, name).unwrap_or_else(|| Value::name(name)),
+            _ => names::constant(self.language, name).unwrap_or_else(|| Value::name(name)),
         }
     }
 
@@ -536,6 +536,11 @@ impl Machine {
         if c.mark() != Some("{") {
             return Value::Unknown;
         }
+        self.block_function(c, parameters)
+    }
+
+    /// The function whose body is in the braces here.
+    pub(super) fn block_function(&mut self, c: &mut Cursor<'_>, parameters: Range<usize>) -> Value {
         let close = c.close();
         c.at += 1;
         let function = self.function(c, parameters, close);
@@ -546,11 +551,7 @@ impl Machine {
     /// The value of an arrow function or a lambda whose body is one expression here.
     pub(super) fn arrow(&mut self, c: &mut Cursor<'_>, parameters: Range<usize>) -> Value {
         if c.mark() == Some("{") {
-            let close = c.close();
-            c.at += 1;
-            let function = self.function(c, parameters, close);
-            c.at = close + 1;
-            return function;
+            return self.block_function(c, parameters);
         }
         let mut at = c.at;
         while at < c.end && self.step() {
@@ -656,6 +657,6 @@ pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
 }
 
 /// Where a target ends that may have a default value behind it.
-pub(super) fn before_default(c: &Cursor<'_>) -> usize {
+fn before_default(c: &Cursor<'_>) -> usize {
     (c.at..c.end).find(|at| c.tokens.mark(*at) == Some("=")).unwrap_or(c.end)
 }

@@ -1,9 +1,8 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
 
-use super::calls;
 use super::machine::{Args, Machine};
 use super::value::{self, HOLE, Value};
-use super::{Language, Text, What};
+use super::{Language, Text, What, arguments, calls, pure};
 
 /// `value.name`, not called.
 pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
@@ -99,7 +98,7 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
         "touch" | "make_symlink" | "symlink_to" | "hardlink_to" | "link_to" => {
             What::Create { path: own, folder: false }
         }
-        "chmod" | "lchmod" => What::Mode { path: own, mode: calls::mode(args, 1) },
+        "chmod" | "lchmod" => What::Mode { path: own, mode: arguments::mode(args, 1) },
         "chown" => What::Mode { path: own, mode: None },
         "rename" | "replace" | "move" | "move_into" => What::Move { from: own, to: value::path(&argument()) },
         "copy" | "copy_into" => What::Copy { from: own, to: value::path(&argument()) },
@@ -250,7 +249,7 @@ fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Optio
         (Value::Text(_), "unpack") => Value::List(vec![decode(value, known(0).unwrap_or("?"))]),
         (Value::List(_), "pack") => match known(0) {
             Some("H*") => value.clone().items().first().map_or(Value::Unknown, |value| decode(value, "hex")),
-            Some("C*" | "c*" | "U*") => calls::characters(&value.clone().items()),
+            Some("C*" | "c*" | "U*") => pure::characters(&value.clone().items()),
             _ => Value::Unknown,
         },
         (Value::Text(text), "strip" | "trim" | "chomp" | "rstrip" | "lstrip" | "trimEnd" | "trimStart")

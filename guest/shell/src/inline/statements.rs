@@ -4,7 +4,7 @@ use super::lex::{Kind, Token};
 use super::machine::{Args, Cursor, Machine};
 use super::tables::exported;
 use super::value::Value;
-use super::{Language, calls};
+use super::{Language, calls, code};
 
 impl Machine {
     pub(super) fn statement(&mut self, c: &mut Cursor<'_>) -> Value {
@@ -59,7 +59,7 @@ impl Machine {
         self.tuple_after(c, value)
     }
 
-    pub(super) fn tuple_after(&mut self, c: &mut Cursor<'_>, value: Value) -> Value {
+    fn tuple_after(&mut self, c: &mut Cursor<'_>, value: Value) -> Value {
         if c.mark() != Some(",") {
             return value;
         }
@@ -75,7 +75,7 @@ impl Machine {
         Value::List(values)
     }
 
-    pub(super) fn python_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
+    fn python_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
         let name = c.name()?;
         match name {
             "import" => {
@@ -83,7 +83,7 @@ impl Machine {
                 loop {
                     let module = self.dotted(c);
                     let root = module.split('.').next().unwrap_or_default().to_owned();
-                    calls::imported(self, &module);
+                    code::imported(self, &module);
                     if c.eat_name("as") {
                         if let Some(name) = c.name() {
                             self.set(name, Value::name(&module));
@@ -103,7 +103,7 @@ impl Machine {
                 if !c.eat_name("import") {
                     return Some(Value::Unknown);
                 }
-                calls::imported(self, &module);
+                code::imported(self, &module);
                 c.eat("(");
                 loop {
                     if c.eat("*") {
@@ -157,8 +157,7 @@ impl Machine {
             "return" => {
                 c.at += 1;
                 let value = if matches!(c.kind(), Some(Kind::Line) | None) { Value::Unknown } else { self.tuple(c) };
-                self.give(value.clone());
-                Some(value)
+                Some(self.give(value))
             }
             "if" | "elif" | "else" | "while" | "try" | "except" | "finally" | "with" | "assert" | "raise" | "async"
             | "global" | "nonlocal" | "del" | "pass" | "yield" => {
@@ -216,7 +215,7 @@ impl Machine {
     }
 
     /// Where the block behind the colon here ends.
-    pub(super) fn python_block(&mut self, c: &Cursor<'_>) -> usize {
+    fn python_block(&mut self, c: &Cursor<'_>) -> usize {
         // Everything that is indented as its first line is, or more; or the rest of the line.
         let block = matches!(c.kind(), Some(Kind::Line));
         let inner = c.token().map_or(0, |token| token.indent);
@@ -251,7 +250,7 @@ impl Machine {
         module
     }
 
-    pub(super) fn node_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
+    fn node_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
         let name = c.name()?;
         match name {
             "const" | "let" | "var" | "export" | "default" | "else" | "do" | "try" | "finally" | "case" | "throw"
@@ -281,8 +280,7 @@ impl Machine {
                 } else {
                     self.expression(c, 0)
                 };
-                self.give(value.clone());
-                Some(value)
+                Some(self.give(value))
             }
             "class" => {
                 c.at += 1;
@@ -299,7 +297,7 @@ impl Machine {
                 }
                 let to = c.at;
                 let module = self.expression(c, 2);
-                let module = calls::require(self, &module);
+                let module = code::require(self, &module);
                 self.node_import(&c.part(from, to), &module);
                 Some(Value::Unknown)
             }
@@ -307,12 +305,12 @@ impl Machine {
         }
     }
 
-    pub(super) fn after_await(&self, c: &Cursor<'_>) -> bool {
+    fn after_await(&self, c: &Cursor<'_>) -> bool {
         c.mark_at(1) == Some("(") || c.name_at(1) == Some("await") || c.name() == Some("catch")
     }
 
     /// `a, * as b, { c, d as e } from`
-    pub(super) fn node_import(&mut self, names: &Cursor<'_>, module: &Value) {
+    fn node_import(&mut self, names: &Cursor<'_>, module: &Value) {
         let mut c = names.part(names.at, names.end);
         let mut inside = false;
         while c.at < c.end {
@@ -343,7 +341,7 @@ impl Machine {
     }
 
     /// `(const p of values)`, or any other head of a loop.
-    pub(super) fn node_for(&mut self, c: &mut Cursor<'_>) {
+    fn node_for(&mut self, c: &mut Cursor<'_>) {
         if c.mark() != Some("(") {
             return;
         }
@@ -378,7 +376,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn perl_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
+    fn perl_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
         // `unlink $_ for @files;`
         if let Some(at) = postfix_for(c) {
             let mut list = c.part(at + 1, c.end);
@@ -396,7 +394,7 @@ impl Machine {
                 c.at += 1;
                 let module = c.name().unwrap_or_default();
                 if name == "use" {
-                    calls::imported(self, module);
+                    code::imported(self, module);
                 }
                 while c.at < c.end && c.mark() != Some(";") {
                     c.at += 1;
@@ -457,8 +455,7 @@ impl Machine {
                 } else {
                     self.expression(c, 1)
                 };
-                self.give(value.clone());
-                Some(value)
+                Some(self.give(value))
             }
             _ => None,
         }
@@ -470,14 +467,10 @@ impl Machine {
         if c.mark() != Some("{") {
             return Value::Unknown;
         }
-        let close = c.close();
-        c.at += 1;
-        let function = self.function(c, parameters, close);
-        c.at = close + 1;
-        function
+        self.block_function(c, parameters)
     }
 
-    pub(super) fn ruby_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
+    fn ruby_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
         let name = c.name()?;
         match name {
             "def" => {
@@ -542,8 +535,7 @@ impl Machine {
                 } else {
                     self.expression(c, 1)
                 };
-                self.give(value.clone());
-                Some(value)
+                Some(self.give(value))
             }
             _ => None,
         }
@@ -591,8 +583,7 @@ impl Machine {
             "return" => {
                 c.at += 1;
                 let value = if matches!(c.mark(), Some(";" | "}")) { Value::Unknown } else { self.expression(c, 0) };
-                self.give(value.clone());
-                Some(value)
+                Some(self.give(value))
             }
             "include" | "include_once" | "require" | "require_once" => {
                 c.at += 1;
@@ -616,10 +607,12 @@ impl Machine {
         }
     }
 
-    pub(super) fn give(&mut self, value: Value) {
+    /// Notes a value as a result of the function that is read, and hands it back.
+    pub(super) fn give(&mut self, value: Value) -> Value {
         if let Some(results) = self.results.last_mut() {
-            results.push(value);
+            results.push(value.clone());
         }
+        value
     }
 }
 

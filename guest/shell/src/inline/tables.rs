@@ -1,8 +1,12 @@
 //! What a call does, as tables: one row a function, under its full name.
 
 use super::Language;
-use super::calls::*;
+use super::code::*;
+use super::files::*;
 use super::machine::{Args, Machine};
+use super::network::*;
+use super::processes::*;
+use super::pure::*;
 use super::value::Value;
 
 /// What a call does with its arguments.

@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
         self.text.get(self.pos..self.end).unwrap_or_default()
     }
 
-    pub(super) fn looking_at(&self, text: &str) -> bool {
+    fn looking_at(&self, text: &str) -> bool {
         self.rest().starts_with(text)
     }
 

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::expand::Got;
+use super::parameter::Got;
 use super::state::{Content, Folders, Input, State, Status, Variable};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
-use crate::word::{Span, Value, Why, Word};
+use crate::word::{Span, Value, Why, Word, is_name};
 
 /// Longest path that a system takes, in bytes; changing to a longer one fails.
 const MAX_PATH: usize = 4_096;
@@ -78,12 +78,6 @@ fn options(words: &[Word]) -> (String, &[Word]) {
         rest = others;
     }
     (letters, rest)
-}
-
-fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Whether a name has an index.

@@ -4,65 +4,17 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::state::{Content, Input, NOWHERE, State, Variable};
+use super::braces::{Atom, Braces};
+use super::parameter::Got;
+use super::places::located_at;
+use super::state::{Input, NOWHERE, State};
 use super::{Command, RedirectKind, SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
 use crate::effect::Kind as EffectKind;
 use crate::facts::{Facts, Look as _, Presence};
-use crate::glob::{self, Pattern};
-use crate::syntax::{self, Base, Index, Literal, NodeKind, Operation, Parameter, Part, RedirectOperator, Target};
+use crate::glob;
+use crate::syntax::{self, Base, Index, Literal, NodeKind, Part, RedirectOperator, Target};
 use crate::word::{Span, Value, Why, Word};
-
-/// A word with more brace expansions than this is unknown.
-const MAX_BRACES: usize = 1_024;
-
-/// Longest word, in characters and parts, whose braces are looked for: each is tried against all that follow.
-const MAX_BRACE_WORD: usize = 4_096;
-
-/// Variables that the shell itself keeps changing or sets when it starts.
-const DYNAMIC: &[&str] = &[
-    "BASH",
-    "BASHPID",
-    "BASH_COMMAND",
-    "BASH_LINENO",
-    "BASH_SOURCE",
-    "BASH_SUBSHELL",
-    "BASH_VERSINFO",
-    "BASH_VERSION",
-    "COLUMNS",
-    "COMP_WORDBREAKS",
-    "DIRSTACK",
-    "EPOCHREALTIME",
-    "EPOCHSECONDS",
-    "EUID",
-    "FUNCNAME",
-    "GROUPS",
-    "HISTCMD",
-    "HOSTNAME",
-    "HOSTTYPE",
-    "LINENO",
-    "LINES",
-    "MACHTYPE",
-    "OLDPWD",
-    "OPTERR",
-    "OPTIND",
-    "OSTYPE",
-    "PATH",
-    "PIPESTATUS",
-    "PPID",
-    "PS4",
-    "PWD",
-    "RANDOM",
-    "SECONDS",
-    "SHELL",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "SHLVL",
-    "SRANDOM",
-    "TERM",
-    "UID",
-    "_",
-];
 
 /// A part of a word that is being put together.
 #[derive(Clone, Debug)]
@@ -80,62 +32,12 @@ pub(super) enum Piece {
 }
 
 impl Piece {
-    fn text(text: impl Into<String>, quoted: bool) -> Self {
+    pub(super) fn text(text: impl Into<String>, quoted: bool) -> Self {
         Piece::Text { text: text.into(), quoted, split: false, at: None }
     }
 
-    fn hole(why: Why, quoted: bool) -> Self {
+    pub(super) fn hole(why: Why, quoted: bool) -> Self {
         Piece::Hole { why, quoted }
-    }
-}
-
-/// What a parameter is worth.
-pub(super) enum Got {
-    Set(Value),
-    Unset,
-    Unknown(Why),
-    Many { values: Vec<Value>, joined: bool },
-}
-
-impl State {
-    /// The value of a variable by name.
-    pub(super) fn lookup(&self, name: &str) -> Got {
-        let unknown = || Got::Unknown(Why::Variable(name.to_owned()));
-        match self.get(name) {
-            Some(_) if self.wild => unknown(),
-            Some(variable) => match &variable.content {
-                Content::Text(value) => Got::Set(value.clone()),
-                Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
-                Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
-                Content::Unset => Got::Unset,
-                Content::Unknown(why) => Got::Unknown(why.clone()),
-            },
-            None => match name {
-                "PWD" => match self.folders.certain() {
-                    Some(folder) => Got::Set(Value::Known(folder.to_owned())),
-                    None => Got::Unknown(Why::Directory),
-                },
-                "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
-                _ if self.complete && !self.wild && !DYNAMIC.contains(&name) => Got::Unset,
-                _ => unknown(),
-            },
-        }
-    }
-
-    /// The text of a variable, if it is certain.
-    pub(super) fn known(&self, name: &str) -> Option<String> {
-        match self.lookup(name) {
-            Got::Set(Value::Known(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn ifs(&self) -> Option<String> {
-        match self.lookup("IFS") {
-            Got::Set(Value::Known(text)) => Some(text),
-            Got::Unset => Some(" \t\n".to_owned()),
-            _ => None,
-        }
     }
 }
 
@@ -270,7 +172,7 @@ impl Walk<'_> {
         Some(text)
     }
 
-    fn pieces(&mut self, parts: &[Part], quoted: bool, tilde: bool, state: &mut State) -> Vec<Piece> {
+    pub(super) fn pieces(&mut self, parts: &[Part], quoted: bool, tilde: bool, state: &mut State) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for (index, part) in parts.iter().enumerate() {
             match part {
@@ -354,7 +256,7 @@ impl Walk<'_> {
     }
 
     /// Runs the commands of a substitution; what they print.
-    fn substitution(&mut self, list: &syntax::List, state: &mut State) -> Value {
+    pub(super) fn substitution(&mut self, list: &syntax::List, state: &mut State) -> Value {
         if !self.may_nest() {
             return Value::hole(Why::CommandOutput);
         }
@@ -437,309 +339,6 @@ impl Walk<'_> {
             Some(content) => Value::Known(content.text.trim_end_matches('\n').to_owned()),
             None => Value::hole(Why::CommandOutput),
         })
-    }
-
-    fn parameter(&mut self, parameter: &Parameter, quoted: bool, state: &mut State, pieces: &mut Vec<Piece>) {
-        if let Operation::Commands(list) = &parameter.operation {
-            let value = self.substitution(list, state);
-            return push_value(pieces, value, quoted);
-        }
-        let got = self.get(parameter, state);
-        if let (Operation::None, Got::Many { values, joined }) = (&parameter.operation, &got) {
-            return many(pieces, values, *joined, quoted, state);
-        }
-        let result = self.operate(parameter, got, quoted, state, pieces);
-        match result {
-            Some(Got::Set(value)) => {
-                let long = value.text().len();
-                let value = if self.afford(long) { value } else { Value::hole(Why::TooMuch) };
-                push_value(pieces, value, quoted);
-            }
-            Some(Got::Many { values, joined }) => many(pieces, &values, joined, quoted, state),
-            Some(Got::Unknown(why)) => {
-                // With `set -u` an unset name ends the shell.
-                if state.nounset {
-                    self.leaves_shell(state, true);
-                }
-                let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
-                pieces.push(Piece::hole(why, quoted && !all));
-            }
-            Some(Got::Unset) => {
-                let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
-                if state.nounset && !all && !matches!(parameter.index, Some(Index::Joined)) {
-                    self.leaves_shell(state, parameter.index.is_some());
-                }
-                if quoted && !all {
-                    pieces.push(Piece::text("", true));
-                }
-            }
-            None => {}
-        }
-    }
-
-    fn get(&mut self, parameter: &Parameter, state: &mut State) -> Got {
-        let name = parameter.name.as_str();
-        let map = match state.get(name).filter(|_| !state.wild && !parameter.indirect).map(|variable| &variable.content)
-        {
-            Some(Content::Map(values)) => Some(Rc::clone(values)),
-            _ => None,
-        };
-        match (map, &parameter.index) {
-            (Some(values), Some(Index::Word(word))) => {
-                let key = self.assigned(word, state);
-                let value = key.known().map(|key| values.get(key).cloned());
-                return match value {
-                    Some(Some(value)) => Got::Set(value),
-                    Some(None) => Got::Unset,
-                    None => Got::Unknown(Why::Variable(name.to_owned())),
-                };
-            }
-            (Some(values), Some(_)) => {
-                // In an order that is bash's own.
-                return match values.len() {
-                    0 | 1 => Got::Many {
-                        values: values.values().cloned().collect(),
-                        joined: matches!(parameter.index, Some(Index::Joined)),
-                    },
-                    _ => Got::Unknown(Why::Variable(name.to_owned())),
-                };
-            }
-            _ => {}
-        }
-        let index = match &parameter.index {
-            None => None,
-            Some(Index::Word(word)) => Some(self.number(word, state)),
-            Some(Index::All | Index::Joined) => None,
-        };
-        if parameter.indirect {
-            if matches!(parameter.operation, Operation::Names) || parameter.index.is_some() {
-                return Got::Unknown(Why::Expansion);
-            }
-            return match state.known(name) {
-                Some(name) if syntax_name(&name) => state.lookup(&name),
-                name => {
-                    if let Some(name) = name {
-                        self.expanded_again(&name, Span::default(), state);
-                    }
-                    // What is no name is an error, after which this command does not run.
-                    self.leaves_shell(state, true);
-                    Got::Unknown(Why::Expansion)
-                }
-            };
-        }
-        let arguments = state.arguments.as_deref();
-        match name {
-            "@" | "*" => match arguments {
-                Some(values) => Got::Many { values: values.get(1..).unwrap_or_default().to_vec(), joined: name == "*" },
-                None => Got::Unknown(Why::Expansion),
-            },
-            "#" => match arguments {
-                Some(values) if spreads(values) => Got::Unknown(Why::Expansion),
-                Some(values) => Got::Set(Value::Known(values.len().saturating_sub(1).to_string())),
-                None => Got::Unknown(Why::Expansion),
-            },
-            "?" if state.status == super::state::Status::Success => Got::Set(Value::Known("0".into())),
-            "?" | "-" | "$" | "!" => Got::Unknown(Why::Expansion),
-            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => match (arguments, digits.parse::<usize>()) {
-                (Some(values), Ok(number)) if spreads(values.get(..=number).unwrap_or(values)) => {
-                    Got::Unknown(Why::Expansion)
-                }
-                (Some(values), Ok(number)) => values.get(number).map_or(Got::Unset, |value| Got::Set(value.clone())),
-                _ => Got::Unknown(Why::Expansion),
-            },
-            name => {
-                let variable = state.get(name).filter(|_| !state.wild);
-                let array = match variable.map(|variable| &variable.content) {
-                    Some(Content::Array(values)) => Some(Rc::clone(values)),
-                    Some(Content::Text(value)) => Some(Rc::new(vec![value.clone()])),
-                    _ => None,
-                };
-                match (&parameter.index, array) {
-                    (None, _) => state.lookup(name),
-                    (Some(Index::All | Index::Joined), Some(values)) => {
-                        let joined = matches!(parameter.index, Some(Index::Joined));
-                        Got::Many { values: values.to_vec(), joined }
-                    }
-                    (Some(Index::Word(_)), Some(values)) => match index.flatten() {
-                        Some(number) => {
-                            let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
-                            let number = if number < 0 { number + length } else { number };
-                            let value = usize::try_from(number).ok().and_then(|at| values.get(at));
-                            value.map_or(Got::Unset, |value| Got::Set(value.clone()))
-                        }
-                        None => Got::Unknown(Why::Expansion),
-                    },
-                    (Some(_), None) => match state.lookup(name) {
-                        Got::Unset => Got::Unset,
-                        _ => Got::Unknown(Why::Variable(name.to_owned())),
-                    },
-                }
-            }
-        }
-    }
-
-    /// Applies what stands after the name. `None` if the pieces have been added.
-    fn operate(
-        &mut self,
-        parameter: &Parameter,
-        got: Got,
-        quoted: bool,
-        state: &mut State,
-        pieces: &mut Vec<Piece>,
-    ) -> Option<Got> {
-        match &parameter.operation {
-            Operation::None => Some(got),
-            Operation::Length => {
-                if state.nounset && matches!(got, Got::Unset) {
-                    // Of an array the error ends the line only, of others the shell.
-                    self.leaves_shell(state, parameter.index.is_some());
-                }
-                Some(match (&got, parameter.name.as_str()) {
-                    (Got::Many { values, .. }, _) if spreads(values) => Got::Unknown(Why::Expansion),
-                    (Got::Many { values, .. }, _) => Got::Set(Value::Known(values.len().to_string())),
-                    (Got::Set(Value::Known(text)), _) => Got::Set(Value::Known(text.chars().count().to_string())),
-                    (Got::Unset, _) => Got::Set(Value::Known("0".into())),
-                    _ => Got::Unknown(Why::Expansion),
-                })
-            }
-            Operation::Default { operator, empty, word } => {
-                self.default(parameter, got, (*operator, *empty), word, quoted, state, pieces)
-            }
-            Operation::Substring { offset, length } => {
-                let from = self.number(offset, state);
-                let length = length.as_ref().map(|word| self.number(word, state));
-                if let (Got::Many { values, joined }, Some(from)) = (&got, from) {
-                    return Some(slice(values, *joined, parameter, from, length, state));
-                }
-                Some(map(got, |text| substring(text, from?, length)))
-            }
-            Operation::Remove { suffix, longest, pattern } => {
-                let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
-                Some(map(got, |text| pattern.as_ref()?.remove(text, *suffix, *longest).map(str::to_owned)))
-            }
-            Operation::Replace { all, anchor, pattern, with } => {
-                let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
-                let with = self.value(with, state);
-                // An unquoted `&` stands for what matched.
-                let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
-                Some(map(got, |text| {
-                    let replaced = pattern.as_ref()?.replace(text, with.as_deref()?, *all, *anchor)?;
-                    (replaced.len() <= super::state::MAX_VALUE).then_some(replaced)
-                }))
-            }
-            Operation::Case { upper, all, pattern } => {
-                let plain = pattern.parts.is_empty();
-                self.pattern(pattern, state);
-                let change = |c: char| if *upper { c.to_uppercase().to_string() } else { c.to_lowercase().to_string() };
-                Some(map(got, |text| {
-                    let mut chars = text.chars();
-                    match all {
-                        _ if !plain || !text.is_ascii() => None,
-                        true => Some(chars.map(change).collect()),
-                        false => Some(chars.next().map(change).unwrap_or_default() + chars.as_str()),
-                    }
-                }))
-            }
-            Operation::Transform(kind) => {
-                if let ('P', Got::Set(Value::Known(text))) = (*kind, &got) {
-                    self.expanded_again(text, Span::default(), state);
-                }
-                Some(map(got, |text| match kind {
-                    'U' if text.is_ascii() => Some(text.to_ascii_uppercase()),
-                    'L' if text.is_ascii() => Some(text.to_ascii_lowercase()),
-                    _ => None,
-                }))
-            }
-            Operation::Names | Operation::Commands(_) => Some(Got::Unknown(Why::Expansion)),
-            Operation::Malformed => {
-                // Where bash knows no more of it either, it stops here.
-                self.leaves_shell(state, true);
-                Some(Got::Unknown(Why::Malformed))
-            }
-        }
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "an operator with its operands and its place")]
-    fn default(
-        &mut self,
-        parameter: &Parameter,
-        got: Got,
-        (operator, empty): (u8, bool),
-        word: &syntax::Word,
-        quoted: bool,
-        state: &mut State,
-        pieces: &mut Vec<Piece>,
-    ) -> Option<Got> {
-        let has_value = match &got {
-            Got::Set(Value::Known(text)) => Some(!(empty && text.is_empty())),
-            Got::Set(_) => (!empty).then_some(true),
-            Got::Unset => Some(false),
-            Got::Unknown(_) => None,
-            Got::Many { values, .. } if values.is_empty() => Some(false),
-            Got::Many { .. } => (!empty).then_some(true),
-        };
-        let uses_word = if operator == b'+' { has_value } else { has_value.map(|has| !has) };
-        let mut own = Vec::new();
-        let mut after = state.clone();
-        if uses_word != Some(false) {
-            self.doubting(uses_word.is_none(), |walk| {
-                own = walk.pieces(&word.parts, quoted, true, &mut after);
-                // The word of an expansion that is not quoted is split like its value.
-                for piece in &mut own {
-                    if let Piece::Text { quoted: false, split, .. } = piece {
-                        *split = true;
-                    }
-                }
-            });
-        }
-        match (operator, uses_word) {
-            (b'+', Some(false)) => {
-                if quoted {
-                    pieces.push(Piece::text("", true));
-                }
-                None
-            }
-            (_, Some(false)) => Some(got),
-            // The value is there, or the shell stops.
-            (b'?', None) => {
-                self.leaves_shell(state, true);
-                Some(got)
-            }
-            (b'?', _) => {
-                self.leaves_shell(state, false);
-                Some(Got::Unknown(Why::Expansion))
-            }
-            (b'=', Some(true)) => {
-                *state = after;
-                let value = join(&own, word.span, false);
-                self.assign(&parameter.name, value.value.clone(), state);
-                Some(Got::Set(value.value))
-            }
-            (_, Some(true)) => {
-                *state = after;
-                pieces.extend(own);
-                None
-            }
-            (_, None) => {
-                let own = join(&own, word.span, false).value;
-                let why = match (got, own) {
-                    (Got::Unknown(Why::Variable(_)), Value::Known(text)) if operator != b'+' && !text.is_empty() => {
-                        Why::Default(text)
-                    }
-                    (Got::Unknown(why), _) => why,
-                    _ => Why::Expansion,
-                };
-                if operator == b'=' {
-                    let stamp = self.change();
-                    state.forget(&parameter.name, stamp);
-                    if let Some(variable) = state.get(&parameter.name).cloned() {
-                        let content = Content::Unknown(why.clone());
-                        state.put(&parameter.name, Variable { content, ..variable }, stamp);
-                    }
-                }
-                Some(Got::Unknown(why))
-            }
-        }
     }
 
     /// An arithmetic expression.
@@ -868,7 +467,7 @@ impl Numbers for Scope<'_, '_, '_> {
     }
 }
 
-fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
+pub(super) fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
     match value {
         Value::Known(text) => pieces.push(Piece::Text { text, quoted, split: !quoted, at: None }),
         Value::Pattern(pattern) => pieces.push(Piece::Match(pattern)),
@@ -885,92 +484,6 @@ fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
     }
 }
 
-/// The words of `$@` or `$*`.
-fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
-    let ifs = state.ifs();
-    for (index, value) in values.iter().enumerate() {
-        if index > 0 {
-            match (joined && quoted, ifs.as_deref().map(|ifs| ifs.chars().next())) {
-                (false, _) => pieces.push(Piece::Break),
-                (true, Some(separator)) => {
-                    pieces.push(Piece::text(separator.map(String::from).unwrap_or_default(), true));
-                }
-                (true, None) => pieces.push(Piece::hole(Why::Expansion, true)),
-            }
-        }
-        match spread(value) {
-            Some(pattern) => pieces.push(Piece::Spread(pattern.to_owned())),
-            None => push_value(pieces, value.clone(), quoted),
-        }
-    }
-    if values.is_empty() && joined && quoted {
-        pieces.push(Piece::text("", true));
-    }
-}
-
-/// Applies a change to a known text, or to each of several.
-fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
-    let one = |value: &Value| value.known().and_then(&change).map_or(Value::hole(Why::Expansion), Value::Known);
-    match got {
-        Got::Set(value) => Got::Set(one(&value)),
-        Got::Many { values, joined } => Got::Many { values: values.iter().map(one).collect(), joined },
-        Got::Unset => Got::Unset,
-        Got::Unknown(why) => Got::Unknown(why),
-    }
-}
-
-fn substring(text: &str, from: i64, length: Option<Option<i64>>) -> Option<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let count = i64::try_from(chars.len()).ok()?;
-    let start = if from < 0 { count.checked_add(from)? } else { from };
-    if start < 0 || start > count {
-        return Some(String::new());
-    }
-    let end = match length {
-        None => count,
-        Some(length) => match length? {
-            length if length < 0 => count.checked_add(length)?,
-            length => start.checked_add(length)?.min(count),
-        },
-    };
-    let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
-    Some(chars.get(range)?.iter().collect())
-}
-
-/// `${@:2:1}`, `${a[@]:1}`.
-fn slice(
-    values: &[Value],
-    joined: bool,
-    parameter: &Parameter,
-    from: i64,
-    length: Option<Option<i64>>,
-    state: &State,
-) -> Got {
-    let positional = parameter.index.is_none();
-    if positional && spreads(values) {
-        return Got::Unknown(Why::Expansion);
-    }
-    let mut all: Vec<Value> = values.to_vec();
-    if positional {
-        // Counted from `$0`.
-        all.insert(
-            0,
-            state.arguments.as_ref().and_then(|all| all.first().cloned()).unwrap_or(Value::hole(Why::Expansion)),
-        );
-    }
-    let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    let start = if from < 0 { count + from } else { from };
-    let end = match length {
-        None => count,
-        Some(Some(length)) if length >= 0 => start.saturating_add(length).min(count),
-        Some(_) => return Got::Unknown(Why::Expansion),
-    };
-    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
-        return Got::Many { values: Vec::new(), joined };
-    };
-    Got::Many { values: all.get(start..end).unwrap_or_default().to_vec(), joined }
-}
-
 /// Whether more than this one may come out of a word, other than by a glob, which stays one among the arguments.
 pub(super) fn is_open_ended(word: &Word) -> bool {
     word.several && !matches!(word.value, Value::Pattern(_))
@@ -985,7 +498,7 @@ pub(super) fn argument(word: &Word) -> Value {
 }
 
 /// The glob that an argument is, if it may be several.
-fn spread(value: &Value) -> Option<&str> {
+pub(super) fn spread(value: &Value) -> Option<&str> {
     match value {
         Value::Unknown { why: Why::Glob, shape } if !shape.contains(Value::HOLE) => Some(shape),
         _ => None,
@@ -1005,12 +518,6 @@ pub(super) fn item(value: &Value, span: Span) -> Word {
 /// Whether there are such globs among arguments, so that those behind them have other numbers.
 pub(super) fn spreads(values: &[Value]) -> bool {
     values.iter().any(|value| spread(value).is_some())
-}
-
-fn syntax_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Cuts pieces into words. Without a known `IFS` nothing is said of what splits.
@@ -1085,7 +592,7 @@ fn split(pieces: Vec<Piece>, ifs: Option<&str>) -> Vec<Vec<Piece>> {
     words
 }
 
-fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
+pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
     let unquoted = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false, .. } if glob::is_pattern(text));
     let spread = pieces.iter().any(unquoted)
         || pieces
@@ -1158,167 +665,13 @@ fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
 fn narrowed(word: Word, state: &State) -> Word {
     let Value::Pattern(pattern) = &word.value else { return word };
     let Some(name) = glob::only_name(pattern) else { return word };
-    let place = match state.folders.certain() {
-        _ if name.starts_with('/') => crate::path::absolute(&name, "/"),
-        Some(folder) => crate::path::absolute(&name, folder),
-        None => return word,
-    };
+    let Some(place) = located_at(&name, state) else { return word };
     match state.files.look(&place) {
         Presence::File | Presence::Folder | Presence::Other => {
             Word { value: Value::Known(name), several: false, at: None, ..word }
         }
         _ => word,
     }
-}
-
-/// A character, or a part that braces do not look into.
-#[derive(Clone, Copy)]
-enum Atom<'a> {
-    Character(char),
-    Part(&'a Part),
-}
-
-/// What brace expansion makes of a word.
-enum Braces<'a> {
-    None,
-    Words(Vec<Vec<Atom<'a>>>),
-    TooMany,
-}
-
-/// More comes out of braces than is followed.
-struct TooMany;
-
-impl<'a> Braces<'a> {
-    fn expand(parts: &'a [Part]) -> Self {
-        let mut atoms = Vec::new();
-        for part in parts {
-            match part {
-                Part::Literal(literal) if !literal.quoted => atoms.extend(literal.text.chars().map(Atom::Character)),
-                part => atoms.push(Atom::Part(part)),
-            }
-        }
-        if atoms.len() > MAX_BRACE_WORD {
-            return Braces::TooMany;
-        }
-        match words_of(&atoms, 0) {
-            Ok(words) if words.len() == 1 => Braces::None,
-            Ok(words) => Braces::Words(words),
-            Err(TooMany) => Braces::TooMany,
-        }
-    }
-}
-
-fn is(atom: Option<&Atom<'_>>, wanted: char) -> bool {
-    matches!(atom, Some(Atom::Character(c)) if *c == wanted)
-}
-
-fn words_of<'a>(atoms: &[Atom<'a>], depth: usize) -> Result<Vec<Vec<Atom<'a>>>, TooMany> {
-    if depth > 16 {
-        return Err(TooMany);
-    }
-    let mut results: Vec<Vec<Atom<'a>>> = vec![Vec::new()];
-    let mut at = 0;
-    while at < atoms.len() {
-        if is(atoms.get(at), '{')
-            && let Some((end, alternatives)) = group(atoms, at, depth)?
-        {
-            if results.len() * alternatives.len() > MAX_BRACES {
-                return Err(TooMany);
-            }
-            let joined = results.iter().flat_map(|start| {
-                alternatives.iter().map(move |part| start.iter().chain(part).copied().collect::<Vec<_>>())
-            });
-            results = joined.collect();
-            at = end + 1;
-            continue;
-        }
-        results.iter_mut().for_each(|result| result.push(atoms[at]));
-        at += 1;
-    }
-    Ok(results)
-}
-
-/// The alternatives of the braces that open at `open`, and where those close.
-#[expect(clippy::type_complexity, reason = "a position and words")]
-fn group<'a>(atoms: &[Atom<'a>], open: usize, depth: usize) -> Result<Option<(usize, Vec<Vec<Atom<'a>>>)>, TooMany> {
-    let (mut level, mut commas, mut close) = (0usize, Vec::new(), None);
-    for (index, atom) in atoms.iter().enumerate().skip(open) {
-        match atom {
-            Atom::Character('{') => level += 1,
-            Atom::Character('}') => {
-                level -= 1;
-                if level == 0 {
-                    close = Some(index);
-                    break;
-                }
-            }
-            Atom::Character(',') if level == 1 => commas.push(index),
-            _ => {}
-        }
-    }
-    let Some(close) = close else { return Ok(None) };
-    if commas.is_empty() {
-        return Ok(sequence(&atoms[open + 1..close])?.map(|words| (close, words)));
-    }
-    let mut alternatives = Vec::new();
-    let mut start = open + 1;
-    for end in commas.into_iter().chain([close]) {
-        alternatives.extend(words_of(&atoms[start..end], depth + 1)?);
-        start = end + 1;
-    }
-    Ok(Some((close, alternatives)))
-}
-
-/// `1..5`, `a..e..2`, `01..10`.
-fn sequence<'a>(atoms: &[Atom<'a>]) -> Result<Option<Vec<Vec<Atom<'a>>>>, TooMany> {
-    let text: Option<String> = atoms
-        .iter()
-        .map(|atom| match atom {
-            Atom::Character(c) => Some(*c),
-            Atom::Part(_) => None,
-        })
-        .collect();
-    let Some(text) = text else { return Ok(None) };
-    let mut parts = text.split("..");
-    let (Some(from), Some(to), step, None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-        return Ok(None);
-    };
-    let step = match step.map(str::parse::<i64>) {
-        None => 1,
-        Some(Ok(step)) => step.checked_abs().ok_or(TooMany)?.max(1),
-        Some(Err(_)) => return Ok(None),
-    };
-    let characters = |text: &'_ str| -> Vec<Atom<'a>> { text.chars().map(Atom::Character).collect() };
-    let letter = |text: &str| text.chars().next().filter(|c| text.len() == 1 && c.is_ascii_alphabetic());
-    let numbers = match (from.parse::<i64>(), to.parse::<i64>(), letter(from), letter(to)) {
-        (Ok(from), Ok(to), _, _) => (from, to, false),
-        (_, _, Some(from), Some(to)) => (i64::from(u32::from(from)), i64::from(u32::from(to)), true),
-        _ => return Ok(None),
-    };
-    let (first, last, letters) = numbers;
-    let count = first.abs_diff(last) / u64::try_from(step).map_err(|_| TooMany)?;
-    if count >= MAX_BRACES as u64 {
-        return Err(TooMany);
-    }
-    let padded = |text: &str| text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0');
-    let width = if padded(from) || padded(to) { from.len().max(to.len()) } else { 0 };
-    let step = if first <= last { step } else { -step };
-    let mut words = Vec::new();
-    let mut value = first;
-    for _ in 0..=count {
-        words.push(if letters {
-            let c = u32::try_from(value).ok().and_then(char::from_u32).ok_or(TooMany)?;
-            // Between the two cases stand characters that mean something to the shell.
-            if !c.is_ascii_alphabetic() {
-                return Err(TooMany);
-            }
-            vec![Atom::Character(c)]
-        } else {
-            characters(&format!("{value:0width$}"))
-        });
-        value = value.saturating_add(step);
-    }
-    Ok(Some(words))
 }
 
 /// The value of one word, quotes and all, with these variables: `None` if any part of it is not certain.
@@ -1348,41 +701,5 @@ pub fn resolve_word(text: &str, env: &BTreeMap<String, String>) -> Option<String
             Value::Unknown { .. } => None,
         },
         _ => None,
-    }
-}
-
-impl Walk<'_> {
-    /// Sets a variable as an assignment does.
-    pub(super) fn assign(&mut self, name: &str, value: Value, state: &mut State) {
-        let stamp = self.change();
-        let before = state.get(name).cloned();
-        let readonly = before.as_ref().is_some_and(|before| before.readonly);
-        let special = before.as_ref().is_some_and(|before| before.special);
-        if readonly {
-            // The assignment fails; whether it was made readonly may depend on the run.
-            return state.forget(name, stamp);
-        }
-        if special || value.text().len() > super::state::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
-            return state.forget(name, stamp);
-        }
-        let exported = match before {
-            Some(before) => before.exported,
-            None if state.complete => Some(false),
-            None => None,
-        };
-        let exported = if state.allexport { Some(true) } else { exported };
-        // What an array held beyond its first element stays.
-        let content = match state.get(name).map(|variable| &variable.content) {
-            Some(Content::Array(values)) => {
-                let mut values = values.to_vec();
-                match values.first_mut() {
-                    Some(first) => *first = value,
-                    None => values.push(value),
-                }
-                Content::Array(Rc::new(values))
-            }
-            _ => Content::Text(value),
-        };
-        state.put(name, Variable { content, exported, readonly: false, special: false }, stamp);
     }
 }

@@ -6,20 +6,34 @@
 //!
 //! | Module | For | Not for |
 //! |---|---|---|
-//! | `state` | what is known at one point, and joining two such points | how it changes |
+//! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
 //! | `control` | lists, branches, loops, functions | what one command does |
-//! | `simple` | one simple command and what it runs inside | the words of it |
+//! | `simple` | one simple command: its words, what it is | what it runs inside |
+//! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
+//! | `record` | listing it, and doing to files and trackers what it does | which effects it has |
+//! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
+//! | `deeds` | programs in other languages | reading those |
+//! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `places` | which file a path leads to | whether it is there |
 //! | `builtin` | commands that change the shell itself | programs |
-//! | `expand` | the values of words | the syntax of words |
+//! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
+mod assign;
+mod braces;
 mod builtin;
 mod control;
+mod deeds;
 mod expand;
+mod inner;
 mod lines;
 mod output;
+mod parameter;
+mod places;
 mod project;
+mod record;
+mod redirect;
 mod simple;
 mod state;
 mod table;

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::Walk;
-use super::simple::places;
+use super::places::places;
 use super::state::{Content, Input, State, Text};
 use crate::make::{self, Line};
 use crate::word::{Value, Word};

@@ -1,10 +1,10 @@
 //! Conditions on what is known: `[ ]`, `test`, `[[ ]]`.
 
 use super::Walk;
+use super::places::located_at;
 use super::state::State;
 use crate::facts::Presence;
 use crate::glob::Pattern;
-use crate::path::absolute;
 use crate::syntax::Test;
 use crate::word::Word;
 
@@ -132,11 +132,7 @@ fn unary(operator: &str, word: &str, state: &State) -> Option<bool> {
         if word.is_empty() {
             return Presence::Absent;
         }
-        match (word.starts_with('/'), state.folders.certain()) {
-            (true, _) => state.files.sure(&absolute(word, "/")),
-            (false, Some(folder)) => state.files.sure(&absolute(word, folder)),
-            (false, None) => Presence::Unknown,
-        }
+        located_at(word, state).map_or(Presence::Unknown, |place| state.files.sure(&place))
     };
     match operator {
         "-z" => Some(word.is_empty()),

@@ -2,7 +2,7 @@
 
 use super::open::open;
 use super::table::{AWAY, PERHAPS, PERMUTE, Row, Then, row};
-use super::words::{Rules, cut, is_open, join, known, shape, split};
+use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind, Times};
 use crate::word::{Value, Word};
 
@@ -107,7 +107,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
     }
     // A remote that is a command: `ext::sh -c x`.
     for word in rest {
-        if shape(word).starts_with("ext::") {
+        if word.text().starts_with("ext::") {
             let text = cut(word, 5);
             found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
         }
@@ -123,7 +123,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
 
 /// What a setting runs, if git comes to need it.
 fn setting(word: &Word, change: &Change) -> Option<Inner> {
-    let text = shape(word);
+    let text = word.text();
     let equals = text.find('=')?;
     let name = text.get(..equals)?.to_ascii_lowercase();
     let value = cut(word, equals + 1);
@@ -131,12 +131,12 @@ fn setting(word: &Word, change: &Change) -> Option<Inner> {
     if name.contains(Value::HOLE) || listed(HIDE, &name) || (name.starts_with("url.") && name.contains("ext::")) {
         return unseen();
     }
-    if !listed(RUN, &name) || matches!(shape(&value), "" | "true" | "false" | "yes" | "no" | "0" | "1") {
+    if !listed(RUN, &name) || matches!(value.text(), "" | "true" | "false" | "yes" | "no" | "0" | "1") {
         return None;
     }
     let text = if name.starts_with("credential.") || name.starts_with("submodule.") {
         // Else it is the end of a helper's name, or a way to update.
-        match shape(&value).chars().next() {
+        match value.text().chars().next() {
             Some('!') => cut(&value, 1),
             Some('/' | Value::HOLE) => value,
             _ => return None,
@@ -150,9 +150,9 @@ fn setting(word: &Word, change: &Change) -> Option<Inner> {
 /// The alias of this name that a setting among the words gives.
 fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change) -> Option<Inner> {
     let wanted = format!("alias.{}=", name.to_ascii_lowercase());
-    let is = |word: &Word| shape(word).get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(&wanted));
+    let is = |word: &Word| word.text().get(..wanted.len()).is_some_and(|start| start.eq_ignore_ascii_case(&wanted));
     let before = call.words.get(..at).unwrap_or_default();
-    let is_attached = |word: &Word| shape(word).starts_with("-c") && is(&cut(word, 2));
+    let is_attached = |word: &Word| word.text().starts_with("-c") && is(&cut(word, 2));
     let index = before.iter().rposition(|word| is(word) || is_attached(word))?;
     let word = before.get(index)?;
     let value = if is(word) { cut(word, wanted.len()) } else { cut(word, wanted.len() + 2) };
@@ -162,7 +162,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
         let mut change = change.clone();
         // It runs at the top of the work tree.
         let moved = |word: &Word| {
-            let text = shape(word);
+            let text = word.text();
             text.starts_with(Value::HOLE)
                 || text == "-C"
                 || ["--git-dir", "--work-tree"].iter().any(|name| text.starts_with(name))
@@ -173,7 +173,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
             return Some(Inner::new(Kind::Text { text: body, args: Vec::new() }, &change));
         }
         let args = std::iter::once(body.clone()).chain(rest.iter().cloned()).collect();
-        let text = known(format!("{} \"$@\"", shape(&body)), &body);
+        let text = known(format!("{} \"$@\"", body.text()), &body);
         return Some(Inner::new(Kind::Text { text, args }, &change));
     }
     let Some(parts) = split(&value, Rules::Plain) else { return Some(Inner::new(Kind::Unseen, change)) };
@@ -189,7 +189,7 @@ fn foreach(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     let Some((first, args)) = words.split_first() else { return Vec::new() };
-    let plain = |word: &Word| !shape(word).contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
+    let plain = |word: &Word| !word.text().contains(|c: char| c.is_whitespace() || "|&;<>()$`\\\"'*?[#~=%".contains(c));
     let kind = if args.is_empty() || is_open(first) {
         Kind::Text { text: join(words, " "), args: Vec::new() }
     } else if plain(first) {

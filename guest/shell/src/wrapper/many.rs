@@ -2,7 +2,7 @@
 
 use super::open::{command, finish_command, rest, text_of, unseen};
 use super::options::Scan;
-use super::words::{argument, fill, join, known, quote, shape};
+use super::words::{argument, fill, join, known, quote};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
@@ -74,7 +74,7 @@ pub(super) fn parallel(call: Call<'_>) -> Vec<Inner> {
     }
     let marks: Vec<&str> = own.iter().copied().chain(PARALLEL_MARKS.iter().copied()).collect();
     let template: Vec<Word> = template.iter().map(numbers).collect();
-    let has_mark = template.iter().any(|word| marks.iter().any(|mark| shape(word).contains(mark)));
+    let has_mark = template.iter().any(|word| marks.iter().any(|mark| word.text().contains(mark)));
     let mut filled: Vec<Word> = template.iter().map(|word| fill(word, &marks)).collect();
     if !has_mark && !scan.has("pipe") {
         filled.extend(template.last().map(argument));
@@ -176,23 +176,19 @@ fn is_numbered(text: &str) -> bool {
 /// Words that are joined by blanks and read by a shell. Where nothing in them means anything to one, they are a command.
 fn shell_words(words: &[Word], change: &Change) -> Inner {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,\0".contains(c);
-    if !words.iter().all(|word| shape(word).chars().all(|c| plain(c) || c == ' ')) {
+    if !words.iter().all(|word| word.text().chars().all(|c| plain(c) || c == ' ')) {
         return text_of(join(words, " "), Vec::new(), change);
     }
     let pieces = |word: &Word| -> Vec<Word> {
-        let value = |part: &str| match (part.contains(Value::HOLE), &word.value) {
-            (true, Value::Unknown { why, .. }) => Value::Unknown { why: why.clone(), shape: part.to_owned() },
-            _ => Value::Known(part.to_owned()),
-        };
-        let parts = shape(word).split(' ').filter(|part| !part.is_empty());
-        parts.map(|part| Word { value: value(part), ..word.clone() }).collect()
+        let parts = word.text().split(' ').filter(|part| !part.is_empty());
+        parts.map(|part| Word { value: word.value.part(part.to_owned()), ..word.clone() }).collect()
     };
     command(words.iter().flat_map(pieces).collect(), change)
 }
 
 /// `{1}` and `{2.}` as `{}`.
 fn numbers(word: &Word) -> Word {
-    let text = shape(word);
+    let text = word.text();
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('{') {
@@ -214,8 +210,7 @@ fn numbers(word: &Word) -> Word {
     out.push_str(rest);
     match &word.value {
         Value::Known(_) => known(out, word),
-        Value::Pattern(_) => Word { value: Value::Pattern(out), ..word.clone() },
-        Value::Unknown { why, .. } => Word { value: Value::Unknown { why: why.clone(), shape: out }, ..word.clone() },
+        value => Word { value: value.with_text(out), ..word.clone() },
     }
 }
 
@@ -275,7 +270,7 @@ pub(super) fn fd(call: Call<'_>) -> Vec<Inner> {
         if current.is_empty() {
             return;
         }
-        let more = !current.iter().any(|word| MARKS.iter().any(|mark| shape(word).contains(mark)));
+        let more = !current.iter().any(|word| MARKS.iter().any(|mark| word.text().contains(mark)));
         let words = current.drain(..).map(|word| fill(&word, MARKS)).collect();
         found.push(Inner::new(Kind::Command { words, more }, &change));
     };

@@ -2,7 +2,7 @@
 
 use super::options::Scan;
 use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
-use super::words::{Rules, is_open, join, known, shape, split};
+use super::words::{Rules, is_open, join, known, split};
 use super::{Call, Change, Inner, Kind, inline};
 use crate::word::{Value, Why, Word};
 
@@ -92,7 +92,7 @@ pub(super) fn rest(call: &Call<'_>, scan: &Scan) -> Vec<Word> {
     } else {
         let mut own = call.row.operands;
         while let (true, Some((&first, others))) = (own > 0, operands.split_first()) {
-            let number = |word: &Word| is_open(word) || shape(word).starts_with(|c: char| c.is_ascii_digit());
+            let number = |word: &Word| is_open(word) || word.text().starts_with(|c: char| c.is_ascii_digit());
             if call.row.has(DIGITS) && !call.words.get(first).is_some_and(number) {
                 break;
             }

@@ -17,7 +17,7 @@
 //! A dot after the meaning ends the options.
 
 use super::table::{ASSIGN, DASH, LONG_ONLY, PERMUTE, Row};
-use super::words::{assignment, cut, is_open, shape};
+use super::words::{assignment, cut, is_open};
 use super::{Change, Directory, Times, table};
 use crate::word::{Value, Word};
 
@@ -117,7 +117,7 @@ pub(super) fn scan(row: &'static Row, words: &[Word], from: usize) -> Scan {
     let mut scan = Scan::default();
     let mut at = from;
     while let Some(word) = words.get(at) {
-        let text = shape(word);
+        let text = word.text();
         if text == "--" {
             at += 1;
             break;
@@ -149,7 +149,7 @@ pub(super) fn scan(row: &'static Row, words: &[Word], from: usize) -> Scan {
     scan.end = at.min(words.len());
     // `env -- A=1 rm`: a name may follow the end of the options.
     while row.has(ASSIGN) && !scan.ended {
-        match words.get(scan.end).filter(|word| !is_open(word) && shape(word).contains('=')) {
+        match words.get(scan.end).filter(|word| !is_open(word) && word.text().contains('=')) {
             Some(word) => scan.hits.push(Hit { meaning: "set", value: Some(word.clone()) }),
             None => break,
         }
@@ -163,7 +163,7 @@ impl Scan {
     /// Reads one word of options. The next word's index, and whether the options end here.
     fn option(&mut self, row: &'static Row, words: &[Word], at: usize) -> (usize, bool) {
         let Some(word) = words.get(at) else { return (at, true) };
-        let text = shape(word);
+        let text = word.text();
         let body = text.trim_start_matches('-');
         let dashes = text.len() - body.len();
         let equals = body.find('=');
@@ -217,7 +217,7 @@ impl Scan {
             Takes::Nothing | Takes::Digits => None,
             Takes::Attached => attached,
             Takes::Loose => attached.or_else(|| {
-                let word = words.get(next).filter(|word| !shape(word).starts_with('-') || shape(word) == "-")?;
+                let word = words.get(next).filter(|word| !word.text().starts_with('-') || word.text() == "-")?;
                 next += 1;
                 Some(word.clone())
             }),

@@ -3,7 +3,7 @@
 use super::open::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::Scan;
 use super::table;
-use super::words::{cut, join, known, shape};
+use super::words::{cut, join, known};
 use super::{Call, Change, Directory, Inner, Kind, Times};
 use crate::path::basename;
 use crate::word::{Value, Word};
@@ -44,7 +44,7 @@ pub(super) fn bubblewrap(call: Call<'_>) -> Vec<Inner> {
             change.set.extend(from.known().map(|name| (name.to_owned(), to.clone())));
         }
         if matches!(option, "--bind" | "--bind-try" | "--dev-bind" | "--dev-bind-try" | "--ro-bind" | "--ro-bind-try")
-            && shape(from) == shape(to)
+            && from.text() == to.text()
         {
             change.elsewhere = false;
         }
@@ -70,7 +70,7 @@ pub(super) fn run_image(call: Call<'_>) -> Vec<Inner> {
         return Vec::new();
     }
     let mut words = rest(&call, &scan);
-    if let Some(entry) = scan.values("entry").next_back().filter(|entry| !shape(entry).is_empty()) {
+    if let Some(entry) = scan.values("entry").next_back().filter(|entry| !entry.text().is_empty()) {
         words.insert(0, entry.clone());
     }
     let mut found = if words.is_empty() { Vec::new() } else { vec![command(words, &change)] };
@@ -128,13 +128,13 @@ pub(super) fn copy(call: Call<'_>) -> Vec<Inner> {
 fn settings(scan: &Scan) -> Vec<Inner> {
     let local = Change { times: Times::Perhaps, ..Change::default() };
     let run = |word: &Word| {
-        let text = shape(word);
+        let text = word.text();
         let end = text.find(|c: char| c == '=' || c.is_whitespace())?;
         let name = text.get(..end)?.trim().to_ascii_lowercase();
         let value = text.len() - text.get(end..)?.trim_start_matches(|c: char| c == '=' || c.is_whitespace()).len();
         let text = cut(word, value);
         let kind = match name.as_str() {
-            "proxycommand" | "localcommand" | "knownhostscommand" | "match" if shape(&text) != "none" => {
+            "proxycommand" | "localcommand" | "knownhostscommand" | "match" if text.text() != "none" => {
                 Kind::Text { text, args: Vec::new() }
             }
             "include" => Kind::Unseen,
@@ -148,7 +148,7 @@ fn settings(scan: &Scan) -> Vec<Inner> {
 /// Whether a text names a shell: with its input from the network it runs what nobody sees here.
 fn names_shell(word: &Word) -> bool {
     let is_shell = |part: &str| table::find(basename(part)).is_some_and(|row| row.is("sh") || row.is("fish"));
-    shape(word).split_ascii_whitespace().any(is_shell)
+    word.text().split_ascii_whitespace().any(is_shell)
 }
 
 pub(super) fn netcat(call: Call<'_>) -> Vec<Inner> {
@@ -167,12 +167,12 @@ pub(super) fn socat(call: Call<'_>) -> Vec<Inner> {
     for word in call.words.get(1..).unwrap_or_default() {
         let mut from = 0;
         // `A!!B` is two addresses.
-        for address in shape(word).split("!!") {
+        for address in word.text().split("!!") {
             let colon = address.find(':').unwrap_or(address.len());
             let name = address.get(..colon).unwrap_or_default().to_ascii_lowercase();
             if matches!(name.as_str(), "exec" | "system" | "shell") {
                 let body = cut(word, from + colon + 1);
-                let end = shape(&body).find([',', '!']).unwrap_or(shape(&body).len());
+                let end = body.text().find([',', '!']).unwrap_or(body.text().len());
                 let text = Word { value: cut_end(&body, end), ..body };
                 found.extend(names_shell(&text).then(|| unseen(&change)));
                 found.push(text_of(text, Vec::new(), &change));
@@ -184,9 +184,6 @@ pub(super) fn socat(call: Call<'_>) -> Vec<Inner> {
 }
 
 fn cut_end(word: &Word, end: usize) -> Value {
-    let text = shape(word).get(..end).unwrap_or_default().to_owned();
-    match &word.value {
-        Value::Unknown { why, .. } if text.contains(Value::HOLE) => Value::Unknown { why: why.clone(), shape: text },
-        _ => Value::Known(text),
-    }
+    let text = word.text().get(..end).unwrap_or_default().to_owned();
+    word.value.part(text)
 }

@@ -2,7 +2,7 @@
 
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::table;
-use super::words::{Rules, is_open, join, known, shape, split};
+use super::words::{Rules, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
@@ -80,8 +80,8 @@ pub(super) fn shell(call: Call<'_>) -> Vec<Inner> {
     let mut unclear = false;
     let mut found = Vec::new();
     while let Some(word) = words.get(at) {
-        let text = shape(word);
-        let dashed = |at: usize| words.get(at).is_some_and(|word| shape(word).starts_with(['-', '+']));
+        let text = word.text();
+        let dashed = |at: usize| words.get(at).is_some_and(|word| word.text().starts_with(['-', '+']));
         if is_open(word) {
             // It may be an option or the script; what follows tells which is likelier.
             let next = words.get(at + 1);
@@ -168,7 +168,7 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
         let args = words.get(1..).unwrap_or_default().to_vec();
         let kind = match words.first() {
             // After a word that may be `-c`, this is the text.
-            Some(text) if unclear && shape(text).contains([' ', ';']) => Kind::Text { text: text.clone(), args },
+            Some(text) if unclear && text.text().contains([' ', ';']) => Kind::Text { text: text.clone(), args },
             Some(path) if !is_stdin(path) => Kind::File { path: path.clone(), args, here: false },
             _ => Kind::Stdin { language: None, args },
         };

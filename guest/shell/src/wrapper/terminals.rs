@@ -2,7 +2,7 @@
 
 use super::open::{command, extras, finish, finish_command, rest, text_of, unseen};
 use super::table;
-use super::words::{Rules, assignment, join, known, shape, split};
+use super::words::{Rules, assignment, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
@@ -25,7 +25,7 @@ pub(super) fn screen(call: Call<'_>) -> Vec<Inner> {
     match name.known() {
         Some("stuff" | "paste") => {
             let text = join(others, " ");
-            let typed = shape(&text).replace("^M", "\n").replace("^J", "\n");
+            let typed = text.text().replace("^M", "\n").replace("^J", "\n");
             let typed = [r"\n", r"\r", r"\012", r"\015"].iter().fold(typed, |text, mark| text.replace(mark, "\n"));
             let value = match &text.value {
                 Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: typed },

@@ -46,8 +46,7 @@ fn words(text: &str) -> Vec<Word> {
 }
 
 fn show(word: &Word) -> String {
-    let (Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. }) = &word.value;
-    text.replace(Value::HOLE, "?").replace('\n', "⏎")
+    word.text().replace(Value::HOLE, "?").replace('\n', "⏎")
 }
 
 fn list(words: &[Word]) -> String {

@@ -1,7 +1,7 @@
 //! Tools that run a command beside their own work: environments, debuggers, editors, archives.
 
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
-use super::words::{assignment, cut, is_open, known, shape};
+use super::words::{assignment, cut, is_open, known};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
@@ -61,7 +61,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
     }
     let mut found = Vec::new();
     for text in scan.values("code") {
-        let line = shape(text);
+        let line = text.text();
         let start = line.len() - line.trim_start().len();
         let line = line.trim_start();
         let name = line.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(line.len());
@@ -91,7 +91,7 @@ pub(super) fn vim(call: Call<'_>) -> Vec<Inner> {
     let mut found = Vec::new();
     let mut words = call.words.get(call.from..).unwrap_or_default().iter();
     while let Some(word) = words.next() {
-        let text = shape(word);
+        let text = word.text();
         let line = if text == "--" {
             break;
         } else if text == "--cmd" || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('c')) {
@@ -113,7 +113,7 @@ fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
     const MODIFIERS: &[&str] = &["silent", "sil", "noautocmd", "noa", "keepjumps", "keepalt", "lockmarks", "verbose"];
     const NAMES: &[&str] = &["read", "write", "r", "w"];
     const RUNS: &[&str] = &["exe", "lua", "py", "perl", "ruby", "tcl", "ter", "so", "call system", "call job", "ec"];
-    let text = shape(line);
+    let text = line.text();
     if text.starts_with(Value::HOLE) {
         return Some(unseen(change));
     }
@@ -167,7 +167,7 @@ pub(super) fn make(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
     let shell = |&at: &usize| {
-        call.words.get(at).map(shape).is_some_and(|text| text.starts_with("SHELL=") || text.starts_with("SHELL:="))
+        call.words.get(at).map(Word::text).is_some_and(|text| text.starts_with("SHELL=") || text.starts_with("SHELL:="))
     };
     if scan.operands.iter().any(shell) || scan.values("file").any(is_stdin) {
         found.push(unseen(&change));
@@ -195,7 +195,7 @@ pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = Call { words: &words, ..call }.scan();
     let mut found = extras(&scan, &change);
     for action in scan.values("checkpoint") {
-        if let Some(from) = shape(action).find("exec=") {
+        if let Some(from) = action.text().find("exec=") {
             found.push(text_of(cut(action, from + 5), Vec::new(), &change).perhaps());
         }
     }

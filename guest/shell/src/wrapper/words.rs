@@ -2,13 +2,6 @@
 
 use crate::word::{Span, Value, Why, Word};
 
-/// What is known of a word's text: a hole or a glob stands for the rest.
-pub(super) fn shape(word: &Word) -> &str {
-    match &word.value {
-        Value::Known(text) | Value::Pattern(text) | Value::Unknown { shape: text, .. } => text,
-    }
-}
-
 /// Whether the word may turn out to be anything, an option too.
 pub(super) fn is_open(word: &Word) -> bool {
     match &word.value {
@@ -20,11 +13,10 @@ pub(super) fn is_open(word: &Word) -> bool {
 
 /// The word without its first bytes. It keeps the span, for that is where it stands.
 pub(super) fn cut(word: &Word, from: usize) -> Word {
-    let rest = shape(word).get(from..).unwrap_or_default().to_owned();
+    let rest = word.text().get(from..).unwrap_or_default().to_owned();
     let value = match &word.value {
         Value::Pattern(_) if rest.contains(['*', '?', '[']) => Value::Pattern(rest),
-        Value::Unknown { why, .. } if rest.contains(Value::HOLE) => Value::Unknown { why: why.clone(), shape: rest },
-        _ => Value::Known(rest),
+        value => value.part(rest),
     };
     Word { value, at: word.at.map(|at| at + from), ..word.clone() }
 }
@@ -69,7 +61,7 @@ pub(super) fn join(words: &[Word], separator: &str) -> Word {
 
 /// The word with a hole for each of the placeholders in it.
 pub(super) fn fill(word: &Word, placeholders: &[&str]) -> Word {
-    let text = shape(word);
+    let text = word.text();
     if !placeholders.iter().any(|part| !part.is_empty() && text.contains(part)) {
         return word.clone();
     }
@@ -86,7 +78,7 @@ pub(super) fn argument(like: &Word) -> Word {
 
 /// `NAME=VALUE` in two. A name that is not certain is none.
 pub(super) fn assignment(word: &Word) -> Option<(String, Word)> {
-    let text = shape(word);
+    let text = word.text();
     let equals = text.find('=').filter(|&at| at > 0)?;
     let name = text.get(..equals).filter(|name| !name.contains(Value::HOLE))?;
     Some((name.to_owned(), cut(word, equals + 1)))

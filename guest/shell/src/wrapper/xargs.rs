@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::table;
-use super::words::{known, shape};
+use super::words::known;
 use crate::path::basename;
 use crate::word::{Value, Word};
 
@@ -210,15 +210,15 @@ fn by_lines(items: &[Item], lines: usize) -> Vec<&[Item]> {
 }
 
 fn bytes(words: &[Word]) -> usize {
-    words.iter().map(|word| shape(word).len()).sum()
+    words.iter().map(|word| word.text().len()).sum()
 }
 
 /// `-I`: each line in the place of the mark. The program's own name stays as it is.
 fn insert(template: &[Word], mark: &str, items: &[Item]) -> Option<Vec<Vec<Word>>> {
-    if template.first().is_some_and(|word| shape(word).contains(mark)) {
+    if template.first().is_some_and(|word| word.text().contains(mark)) {
         return None;
     }
-    let marks: usize = template.iter().map(|word| shape(word).matches(mark).count()).sum();
+    let marks: usize = template.iter().map(|word| word.text().matches(mark).count()).sum();
     let longest = items.iter().map(|item| item.text.len()).max().unwrap_or(0);
     let whole = bytes(template).saturating_add(marks.saturating_mul(longest)).saturating_mul(items.len());
     if items.len().saturating_mul(template.len()) > MAX_WORDS || whole > MAX_BYTES {

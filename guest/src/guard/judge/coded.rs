@@ -6,8 +6,8 @@ use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why
 
 use super::commands::reason;
 use super::{Inquiry, evidence};
-use crate::call::{Evidence, Field};
-use crate::guard::flow::{self, Source};
+use crate::call::{Evidence, Field, Source};
+use crate::guard::flow;
 use crate::guard::matching::{Miss, Subject, World};
 use crate::guard::place::{Place, is_elsewhere};
 use crate::guard::rule::Rule;
@@ -187,9 +187,7 @@ impl<'a> Inquiry<'a> {
             };
             let evidence = vec![evidence(field, run.span)];
             // The command that runs it, and not one around that. In a computed text all have the same place.
-            let around = |subject: &&Subject<'_>| {
-                subject.command.span.start <= run.span.start && subject.command.span.end >= run.span.end
-            };
+            let around = |subject: &&Subject<'_>| run.span.is_inside(subject.command.span);
             let length = |subject: &Subject<'_>| subject.command.span.end - subject.command.span.start;
             let Some(least) = subjects.iter().filter(around).map(length).min() else {
                 self.coded(coded, "", evidence);

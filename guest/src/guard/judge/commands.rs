@@ -4,13 +4,16 @@ use std::collections::HashSet;
 
 use toolgate_shell::{Script, Span, Value};
 
-use super::{Inquiry, NAMED_WORDS, evidence};
+use super::{Inquiry, evidence};
 use crate::call::{Evidence, Field, Kind};
 use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
 use crate::guard::view::{View, views};
+
+/// How many paths a reason names.
+const NAMED: usize = 3;
 
 impl<'a> Inquiry<'a> {
     /// The rules of one pack or file that say what they mean, on one command.
@@ -217,9 +220,9 @@ fn places(rule: &Rule, subject: &Subject<'_>) -> String {
             told.push(one);
         }
     }
-    if told.len() > NAMED_WORDS {
-        let more = told.len() - NAMED_WORDS;
-        told.truncate(NAMED_WORDS);
+    if told.len() > NAMED {
+        let more = told.len() - NAMED;
+        told.truncate(NAMED);
         told.push(format!("and {more} more"));
     }
     told.join(", ")

@@ -19,7 +19,7 @@ struct Text<'a> {
 
 impl<'a> Inquiry<'a> {
     /// Tries the rules on the fields of file tools. `script` is what a patch does.
-    pub(super) fn file_tool(&mut self, script: Option<&Script>, world: &mut dyn World) {
+    pub(super) fn field_rules(&mut self, script: Option<&Script>, world: &mut dyn World) {
         let (guard, call) = (self.guard, self.call);
         let rules = || guard.active().flat_map(Part::field_rules);
         if call.kind == Kind::Shell || rules().next().is_none() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Value, Why, absolute};
 
 use super::reads::Below;
-use super::{Coded, Inquiry, evidence, text, tilde};
+use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::guard::matching::{Subject, World, is_implied};
 use crate::guard::path_rules::{PathRule, Policy};
@@ -63,7 +63,8 @@ impl Touched {
 
     /// What the file system is asked about.
     fn asked(&self) -> Option<String> {
-        self.written.clone().or_else(|| text(&self.path)).filter(|_| text(&self.path).is_some())
+        let path = self.path.known()?;
+        Some(self.written.clone().unwrap_or_else(|| path.to_owned()))
     }
 }
 

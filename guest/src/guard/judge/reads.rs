@@ -4,7 +4,7 @@
 //! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
 //! searching or packing one of those is everyday work. It counts where a search picks files by that name.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Span, Value, Word};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Value, Word};
 
 use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
@@ -183,9 +183,8 @@ impl Inquiry<'_> {
             return;
         }
         // What a wrapper runs prints where the wrapper prints.
-        let around = |inner: Span, outer: Span| inner.start >= outer.start && inner.end <= outer.end;
         let outer = |reader: &&Subject<'_>| {
-            running().any(|subject| around(reader.command.span, subject.command.span) && leaves(subject))
+            running().any(|subject| reader.command.span.is_inside(subject.command.span) && leaves(subject))
         };
         let leaves = readers.iter().any(outer);
         for search in running() {

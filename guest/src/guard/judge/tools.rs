@@ -10,7 +10,7 @@ use crate::guard::matching::{Subject, World};
 
 impl<'a> Inquiry<'a> {
     /// The paths and patterns of the input's own fields.
-    pub(super) fn fields(&mut self) {
+    pub(super) fn input_paths(&mut self) {
         let call = self.call;
         let access = match call.kind {
             Kind::Read | Kind::Search | Kind::List => Access::Read,

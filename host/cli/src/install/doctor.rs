@@ -36,8 +36,8 @@ use std::process::{Command, ExitCode};
 
 use clap::Args;
 use serde_json::{Value, json};
-use toolgate_host::plain;
 
+use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable};
 use super::file::File;
 use super::folder::Folder;
 use super::hooks::{self, Entry};
@@ -45,29 +45,23 @@ use super::off::{self, Own, Where};
 use super::plugins;
 use super::probe;
 use super::program::{self, Standing};
+use super::report::{self, Level, Report, json_of, show};
 use super::shims;
-use super::table::{self, Fixed, Hooks, Known, Scope, Way};
+use super::table::{self, Hooks, Known, Scope, Way};
 use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
 use crate::columns::count;
 use crate::fired;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{Failure, rules};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
 
-/// Keys of a handler or its group that make it run seldom, late or beside the call.
-const ODD: &[&str] = &["async", "asyncRewake", "commandRegex", "disabled", "enabled", "if", "once", "shell"];
-
 /// How long an agent may not have asked.
 const LONG_AGO: jiff::SignedDuration = jiff::SignedDuration::from_hours(14 * 24);
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-/// What is said of a command that only a shell can read.
-const CUSTOM: &str = "a command of your own runs Toolgate among other things, and is not checked";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -89,42 +83,10 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Ok,
-    Warn,
-    Fail,
-}
-
-impl Level {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "fail",
-        }
-    }
-}
-
-pub(super) struct Check {
-    pub(super) name: &'static str,
-    pub(super) level: Level,
-    pub(super) says: String,
-    pub(super) todo: String,
-}
-
-/// The checks of an agent.
-pub(super) struct Report {
-    pub(super) known: &'static Known,
-    found: bool,
-    installed: bool,
-    checks: Vec<Check>,
-}
-
 /// A file with our entries, or our file.
 pub(super) struct Place {
     pub(super) scope: Scope,
-    file: File,
+    pub(super) file: File,
     pub(super) content: Content,
     /// The key with the events, if it is a file that is read besides the one for that.
     second: Option<&'static str>,
@@ -142,27 +104,6 @@ impl Place {
     }
 }
 
-impl Report {
-    pub(super) fn add(&mut self, name: &'static str, level: Level, says: impl Into<String>, todo: impl Into<String>) {
-        self.checks.push(Check { name, level, says: says.into(), todo: todo.into() });
-    }
-
-    pub(super) fn ok(&mut self, name: &'static str, says: impl Into<String>) {
-        self.add(name, Level::Ok, says, "");
-    }
-
-    /// A check of several things: fine if nothing is wrong.
-    pub(super) fn all(&mut self, name: &'static str, wrong: Vec<(Level, String)>, fine: String, todo: &str) {
-        match wrong.iter().map(|(level, _)| *level).max() {
-            None => self.ok(name, fine),
-            Some(level) => {
-                let says: Vec<String> = wrong.into_iter().map(|(_, says)| says).collect();
-                self.add(name, level, says.join("; "), todo);
-            }
-        }
-    }
-}
-
 /// `toolgate doctor`.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let only = arguments.agent.as_ref();
@@ -177,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
-        let agents: Vec<Value> = reports.iter().map(json).collect();
+        let agents: Vec<Value> = reports.iter().map(report::json).collect();
         let (terminal, plugins) = (json!({ "checks": json_of(&terminal) }), json!({ "checks": json_of(&plugins) }));
         let answer = json!({
             "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
@@ -195,33 +136,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         })?;
     }
     Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })
-}
-
-fn json(report: &Report) -> Value {
-    let checks = json_of(&report.checks);
-    json!({ "agent": report.known.name(), "found": report.found, "installed": report.installed, "checks": checks })
-}
-
-fn json_of(checks: &[Check]) -> Value {
-    let one = |check: &Check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo });
-    checks.iter().map(one).collect()
-}
-
-fn show(out: &mut dyn std::io::Write, title: &str, checks: &[Check]) -> std::io::Result<()> {
-    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
-    for check in checks {
-        let style = match check.level {
-            Level::Ok => GREEN,
-            Level::Warn => YELLOW,
-            Level::Fail => RED,
-        };
-        let (level, name) = (check.level.name(), check.name);
-        writeln!(out, "  {style}{level:<4}{style:#}  {name:<9}  {}", plain(&check.says))?;
-        if !check.todo.is_empty() {
-            writeln!(out, "                   {DIM}do:{DIM:#} {}", plain(&check.todo))?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether this file makes the agent call Toolgate.
@@ -351,41 +265,6 @@ fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
     }
 }
 
-/// Handlers of ours that are where the agent does not look for them.
-fn misplaced(report: &mut Report, file: &File) {
-    let Some(root) = trust::read(&file.path) else { return };
-    if anywhere(report.known, &root) > 0 {
-        let says =
-            format!("{}: Toolgate's entries stand where {} does not look", file.path.display(), report.known.title());
-        let todo = format!("remove them, then toolgate install {}", report.known.name());
-        report.add("nesting", Level::Fail, says, todo);
-    }
-    if custom(report.known, &root) > 0 {
-        report.add("form", Level::Warn, CUSTOM, format!("toolgate install {} writes one that is", report.known.name()));
-    }
-}
-
-/// How many handlers of ours are in a value, wherever.
-fn anywhere(known: &Known, value: &Value) -> usize {
-    let inner: usize = match value {
-        Value::Array(items) => items.iter().map(|item| anywhere(known, item)).sum(),
-        Value::Object(fields) => fields.values().map(|field| anywhere(known, field)).sum(),
-        _ => 0,
-    };
-    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name()));
-    inner + usize::from(ours)
-}
-
-/// Handlers that run Toolgate among other things.
-fn custom(known: &Known, value: &Value) -> usize {
-    let inner: usize = match value {
-        Value::Array(items) => items.iter().map(|item| custom(known, item)).sum(),
-        Value::Object(fields) => fields.values().map(|field| custom(known, field)).sum(),
-        _ => 0,
-    };
-    inner + usize::from(program::words(value).is_none() && program::mentions(value, known.name()))
-}
-
 /// The checks of one file.
 fn one(report: &mut Report, place: &Place) {
     let known = report.known;
@@ -430,102 +309,6 @@ fn one(report: &mut Report, place: &Place) {
     for program in programs(place) {
         self::program(report, &program, place.scope, &install);
     }
-}
-
-/// Whether the agent itself will read the file.
-fn readable(report: &mut Report, hooks: &Hooks, place: &Place, root: &Value) {
-    let mut wrong = Vec::new();
-    if !hooks.comments && serde_json::from_slice::<Value>(place.file.bytes()).is_err() {
-        wrong.push((
-            Level::Warn,
-            "it has comments, a comma too many or a byte order mark, which the agent may not read".to_owned(),
-        ));
-    }
-    for key in root.as_object().into_iter().flat_map(|object| object.keys()) {
-        if hooks.keys.is_some_and(|keys| !keys.contains(&key.as_str())) {
-            wrong.push((Level::Fail, format!("the agent refuses the file for its key {key:?}")));
-        }
-    }
-    if let Some((path, fixed @ Fixed::Number(_))) = hooks.fixed {
-        let now = path.iter().try_fold(root, |at, key| at.get(key)).unwrap_or(&Value::Null);
-        if *now != fixed.value() {
-            wrong.push((Level::Fail, format!("its {} is {now} and has to be {}", path.join("."), fixed.value())));
-        }
-    }
-    report.all("readable", wrong, "plain and complete".to_owned(), "set the file right by hand");
-}
-
-fn events(report: &mut Report, hooks: &Hooks, entries: &[Entry], install: &str) {
-    let mut wrong = Vec::new();
-    let more = entries.first().map(Entry::more).unwrap_or_default();
-    for event in hooks.wanted(&more) {
-        if entries.iter().all(|entry| entry.event != event.name) {
-            let level = if event.must { Level::Fail } else { Level::Warn };
-            wrong.push((level, format!("{} is left out", event.name)));
-        }
-    }
-    for entry in entries {
-        if hooks.wanted(&more).all(|event| event.name != entry.event) {
-            wrong.push((Level::Warn, format!("{} is no event that Toolgate has something to say to", entry.event)));
-        }
-    }
-    let names: Vec<&str> = hooks.wanted(&more).map(|event| event.name).collect();
-    report.all("events", wrong, names.join(", "), install);
-}
-
-/// Events of a second file do not count that the first one has, too.
-fn overridden(report: &mut Report, hooks: &Hooks, place: &Place, entries: &[Entry], install: &str) {
-    let first = report.known.file(place.scope).ok();
-    let root = first.as_deref().and_then(trust::read).unwrap_or_default();
-    let both =
-        entries.iter().filter(|entry| hooks::events(hooks, &root).is_some_and(|all| all.contains_key(&entry.event)));
-    let both: Vec<&str> = both.map(|entry| entry.event.as_str()).collect();
-    if let (Some(first), false) = (first, both.is_empty()) {
-        let says = format!("{} takes the place of what this has for {}", first.display(), both.join(", "));
-        report.add("nesting", Level::Fail, says, install);
-    }
-}
-
-/// What is wrong with an entry's form.
-fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, String)> {
-    let Some(event) = hooks.events.iter().find(|event| event.name == entry.event) else { return Vec::new() };
-    let worst = if event.gates { Level::Fail } else { Level::Warn };
-    let should = hooks::should_be(hooks, event, entry);
-    let mut wrong = Vec::new();
-    let mut say = |level, text: String| wrong.push((level, format!("{}: {text}", entry.event)));
-    for (key, value) in should.as_object().into_iter().flatten() {
-        let now = entry.handler.get(key).unwrap_or(&Value::Null);
-        if key == hooks.timeout.0 {
-            let limit = |seconds: u64| seconds * hooks.timeout.1;
-            match now.as_u64() {
-                Some(now) if now >= limit(event.timeout()) => {}
-                Some(now) => {
-                    say(worst, format!("{key} is {now}, so that the call may run before the answer; {value} is right"));
-                }
-                // Its own limit is longer.
-                None => say(Level::Warn, format!("{key} is missing; {value} is right")),
-            }
-        } else if now != value && !(key == "command" && same_words(now, value)) {
-            say(worst, format!("{key} is {now} and should be {value}"));
-        }
-    }
-    let odd = |key: &&&str| {
-        let own = entry.handler.get(**key).is_some_and(|value| should.get(**key) != Some(value));
-        own || entry.outer.get(**key).is_some_and(|value| should.get(**key) != Some(value))
-    };
-    for key in ODD.iter().filter(odd) {
-        say(worst, format!("{key} may keep it from being asked, or from being waited for"));
-    }
-    if let Some(matcher) = entry.matcher().filter(|matcher| !known.risks.matchers.contains(matcher)) {
-        say(worst, format!("its matcher {matcher:?} leaves out tools"));
-    }
-    wrong
-}
-
-/// Whether two commands are the same but for their quotes.
-fn same_words(one: &Value, other: &Value) -> bool {
-    let words = |command: &Value| program::words(&json!({ "command": command }));
-    words(one).is_some_and(|of_one| words(other) == Some(of_one))
 }
 
 /// The programs that a place's entries run, each once.

@@ -3,6 +3,7 @@
 //! | Module | For |
 //! |---|---|
 //! | `doctor` | whether an agent really asks, check by check |
+//! | `entries` | how our entries stand in an agent's file |
 //! | `file` | changing a file so that nothing is lost |
 //! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
@@ -10,6 +11,7 @@
 //! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
 //! | `program` | where the program is, and which commands are it |
+//! | `report` | what `doctor` says, and how it is shown |
 //! | `risks` | why an agent may leave out hooks that are right |
 //! | `shims` | agents that load a file of ours |
 //! | `table` | which agent has what where |
@@ -18,6 +20,7 @@
 //! | `trust` | whether the user trusts hooks of ours |
 
 mod doctor;
+mod entries;
 mod file;
 mod folder;
 mod hooks;
@@ -25,6 +28,7 @@ mod off;
 mod plugins;
 mod probe;
 mod program;
+mod report;
 mod risks;
 mod shims;
 mod table;

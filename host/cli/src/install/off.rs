@@ -221,6 +221,8 @@ pub(super) mod tests {
 
     #[test]
     fn whatever_switches_hooks_off_is_found() {
+        const ON: &str = r#"{"hooksConfig": {"enabled": true}}"#;
+        const OFF: &str = r#"{"hooksConfig": {"enabled": false}}"#;
         let handler = json!({ "name": "toolgate", "command": "/usr/local/bin/toolgate hook gemini" });
         let cases: &[(&str, Said<'_>, bool)] = &[
             ("claude", &[], false),
@@ -255,55 +257,17 @@ pub(super) mod tests {
             ("codex", &[("etc/codex/config.toml", "[features]\nhooks = false\n")], true),
             ("codex", &[("etc/codex/requirements.toml", "allow_managed_hooks_only = true\n")], true),
             ("codex", &[("etc/codex/config.toml", "allow_managed_hooks_only = true\n")], false),
-            ("gemini", &[("user/settings.json", r#"{"hooksConfig": {"enabled": false}}"#)], true),
+            ("gemini", &[("user/settings.json", OFF)], true),
+            ("gemini", &[("user/settings.json", OFF), ("a/b/.gemini/settings.json", ON)], false),
+            ("gemini", &[("user/settings.json", ON), ("etc/gemini-cli/settings.json", OFF)], true),
+            ("gemini", &[("user/settings.json", ON), ("etc/gemini-cli/system-defaults.json", OFF)], false),
+            ("gemini", &[("else/a.json", OFF), ("$GEMINI_CLI_SYSTEM_SETTINGS_PATH", "@/else/a.json")], true),
             (
                 "gemini",
-                &[
-                    ("user/settings.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                    ("a/b/.gemini/settings.json", r#"{"hooksConfig": {"enabled": true}}"#),
-                ],
-                false,
-            ),
-            (
-                "gemini",
-                &[
-                    ("user/settings.json", r#"{"hooksConfig": {"enabled": true}}"#),
-                    ("etc/gemini-cli/settings.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                ],
+                &[("else/system-defaults.json", OFF), ("$GEMINI_CLI_SYSTEM_SETTINGS_PATH", "@/else/a.json")],
                 true,
             ),
-            (
-                "gemini",
-                &[
-                    ("user/settings.json", r#"{"hooksConfig": {"enabled": true}}"#),
-                    ("etc/gemini-cli/system-defaults.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                ],
-                false,
-            ),
-            (
-                "gemini",
-                &[
-                    ("else/a.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                    ("$GEMINI_CLI_SYSTEM_SETTINGS_PATH", "@/else/a.json"),
-                ],
-                true,
-            ),
-            (
-                "gemini",
-                &[
-                    ("else/system-defaults.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                    ("$GEMINI_CLI_SYSTEM_SETTINGS_PATH", "@/else/a.json"),
-                ],
-                true,
-            ),
-            (
-                "gemini",
-                &[
-                    ("else/b.json", r#"{"hooksConfig": {"enabled": false}}"#),
-                    ("$GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "@/else/b.json"),
-                ],
-                true,
-            ),
+            ("gemini", &[("else/b.json", OFF), ("$GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "@/else/b.json")], true),
             ("gemini", &[("user/settings.json", r#"{"hooksConfig": {"disabled": ["toolgate"]}}"#)], true),
             ("gemini", &[("user/settings.json", r#"{"hooksConfig": {"disabled": ["not-toolgate"]}}"#)], false),
             (

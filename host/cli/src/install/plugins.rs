@@ -1,6 +1,6 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
-use super::doctor::{Check, Level};
+use super::report::{Check, Level};
 use crate::plugin;
 use crate::plugin::store::{Installed, Store};
 

@@ -1,12 +1,12 @@
 //! Why an agent may leave out our hooks, or an answer, although its entries are right: what `toolgate doctor` knows of each
 //! besides its table. Where it is not said otherwise, from its source or documentation, and not from a run.
 
-use super::doctor::Level;
 use super::folder::{self, Folder};
 use super::off::By::{False, Lists, Ours, True};
 use super::off::In::{Beside, Named, Own, Project, System, User};
 use super::off::Off::{Any, ForProjects, Last, Variable};
 use super::off::{In, Off, Wanted, Where};
+use super::report::Level;
 use super::table::Scope;
 
 /// What may be wrong with an agent.

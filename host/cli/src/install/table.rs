@@ -247,6 +247,21 @@ fn cursor(program: &str, event: &Event, more: &[String]) -> Value {
     handler
 }
 
+/// The form that most agents' files have, with these handlers and without events.
+const fn usual(handler: fn(&str, &Event, &[String]) -> Value) -> Hooks {
+    Hooks {
+        under: Some("hooks"),
+        groups: true,
+        events: &[],
+        handler,
+        matcher: "*",
+        fixed: None,
+        keys: None,
+        comments: false,
+        timeout: ("timeout", 1),
+    }
+}
+
 pub(crate) static CLAUDE: Known = Known {
     dialect: &agent::claude::Claude,
     risks: &risks::CLAUDE,
@@ -255,8 +270,6 @@ pub(crate) static CLAUDE: Known = Known {
     file: ("settings.json", ".claude/settings.json"),
     also: (&["settings.local.json"], &[".claude/settings.local.json"]),
     way: Way::Hooks(Hooks {
-        under: Some("hooks"),
-        groups: true,
         events: &[
             gate("PreToolUse"),
             after("PostToolUse"),
@@ -267,12 +280,7 @@ pub(crate) static CLAUDE: Known = Known {
             end("SubagentStop"),
             end("SessionEnd"),
         ],
-        handler: claude,
-        matcher: "*",
-        fixed: None,
-        keys: None,
-        comments: false,
-        timeout: ("timeout", 1),
+        ..usual(claude)
     }),
     left: ("", "whoever has no Toolgate at that path cannot make Claude Code run anything here"),
 };
@@ -285,8 +293,6 @@ pub(crate) static CODEX: Known = Known {
     file: ("hooks.json", ".codex/hooks.json"),
     also: (&["config.toml"], &[".codex/config.toml"]),
     way: Way::Hooks(Hooks {
-        under: Some("hooks"),
-        groups: true,
         events: &[
             gate("PreToolUse"),
             // Text for a terminal that is open comes by no other one.
@@ -295,12 +301,8 @@ pub(crate) static CODEX: Known = Known {
             session("SessionStart"),
             end("Stop"),
         ],
-        handler: codex,
-        matcher: "*",
-        fixed: None,
         keys: Some(&["description", "hooks"]),
-        comments: false,
-        timeout: ("timeout", 1),
+        ..usual(codex)
     }),
     left: (
         "Codex runs no hook that you have not trusted, and `codex exec` says nothing about it: start codex, type /hooks \
@@ -319,16 +321,12 @@ pub(crate) static GEMINI: Known = Known {
     file: ("settings.json", ".gemini/settings.json"),
     also: (&[], &[]),
     way: Way::Hooks(Hooks {
-        under: Some("hooks"),
-        groups: true,
         // Not the end of a turn: a program that is gone would make Gemini CLI go on for ever.
         events: &[gate("BeforeTool"), after("AfterTool"), session("SessionStart"), end("SessionEnd")],
-        handler: gemini,
-        matcher: "*",
         fixed: Some((&["hooksConfig", "enabled"], Fixed::True)),
-        keys: None,
         comments: true,
         timeout: ("timeout", 1000),
+        ..usual(gemini)
     }),
     left: ("", "Gemini CLI may leave out a project's settings where you have not trusted the folder"),
 };
@@ -341,7 +339,6 @@ pub(crate) static COPILOT: Known = Known {
     file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
     also: (&[], &[]),
     way: Way::Hooks(Hooks {
-        under: Some("hooks"),
         groups: false,
         events: &[
             gate("preToolUse"),
@@ -351,12 +348,10 @@ pub(crate) static COPILOT: Known = Known {
             end("agentStop"),
             end("sessionEnd"),
         ],
-        handler: copilot,
         matcher: "",
         fixed: Some((&["version"], Fixed::Number(1))),
-        keys: None,
-        comments: false,
         timeout: ("timeoutSec", 1),
+        ..usual(copilot)
     }),
     left: (
         "",
@@ -374,7 +369,6 @@ pub(crate) static DROID: Known = Known {
     way: Way::Hooks(Hooks {
         // Below a key `hooks` they would be left out without a word.
         under: None,
-        groups: true,
         events: &[
             gate("PreToolUse"),
             after("PostToolUse"),
@@ -383,12 +377,7 @@ pub(crate) static DROID: Known = Known {
             end("SubagentStop"),
             end("SessionEnd"),
         ],
-        handler: droid,
-        matcher: "*",
-        fixed: None,
-        keys: None,
-        comments: false,
-        timeout: ("timeout", 1),
+        ..usual(droid)
     }),
     left: ("", ""),
 };
@@ -401,7 +390,6 @@ pub(crate) static CURSOR: Known = Known {
     file: ("hooks.json", ".cursor/hooks.json"),
     also: (&[], &[]),
     way: Way::Hooks(Hooks {
-        under: Some("hooks"),
         groups: false,
         // Only `preToolUse` hears of writes, and only newer versions have it; where it is, an `ask` is said to count
         // in the events of their own only. So shell, MCP and reading are judged twice, rather than not at all.
@@ -416,12 +404,9 @@ pub(crate) static CURSOR: Known = Known {
             end("subagentStop"),
             end("sessionEnd"),
         ],
-        handler: cursor,
         matcher: "",
         fixed: Some((&["version"], Fixed::Number(1))),
-        keys: None,
-        comments: false,
-        timeout: ("timeout", 1),
+        ..usual(cursor)
     }),
     left: ("this follows Cursor's documentation and was not tried with Cursor itself", ""),
 };

@@ -9,8 +9,8 @@ use serde_json::Value;
 use toolgate_host::CapabilityError;
 use toolgate_host::capability::tmux_version;
 
-use super::doctor::{Check, Level};
 use super::file::File;
+use super::report::{Check, Level};
 use super::shims;
 use super::table::{self, Known, Scope, Way, project};
 use super::trust;

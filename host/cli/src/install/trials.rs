@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::doctor::{Content, Level, Place, Report, is_this};
+use super::doctor::{Content, Place, is_this};
 use super::hooks::{self, Entry};
 use super::probe::{self, Chain, Probe};
+use super::report::{Level, Report};
 use super::table::{Hooks, Known, Scope, TIMEOUT, Way};
 use crate::columns::count;
 use crate::place;

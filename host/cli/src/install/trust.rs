@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use toolgate_host::Measure;
 
 use super::file::File;
 use super::hooks::{self, Entry};
@@ -77,8 +77,7 @@ fn codex_hash(event: &str, entry: &Entry) -> String {
     if let Some(matcher) = entry.matcher().filter(|_| !["stop", "user_prompt_submit"].contains(&event)) {
         identity["matcher"] = matcher.into();
     }
-    let digest = Sha256::digest(identity.to_string());
-    digest.iter().fold("sha256:".to_owned(), |text, byte| text + &format!("{byte:02x}"))
+    format!("sha256:{}", Measure::of(identity.to_string().as_bytes()).sha256)
 }
 
 /// `PreToolUse` as `pre_tool_use`.

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
 /// Serves until the client closes standard input.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let runtime = runtime.map_err(Failure::software)?;
     let served = runtime.block_on(serve(arguments));
     // What is still read from standard input is not waited for; what has children of its own has ended.
     runtime.shutdown_background();
@@ -67,9 +67,7 @@ async fn serve(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let session = server.session();
     let protocol = async {
         match server.serve(rmcp::transport::stdio()).await {
-            Ok(running) => {
-                running.waiting().await.map(drop).map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))
-            }
+            Ok(running) => running.waiting().await.map(drop).map_err(Failure::software),
             // A client that goes before it has said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(Failure::new(exit::DATA, format!("the client does not speak the protocol: {error}"))),

@@ -22,12 +22,12 @@ use crate::agent::mcp::{Mcp, payload};
 use crate::agent::{Dialect, Scene, Whose};
 use crate::desk::{Desk, User};
 use crate::judge::Judge;
-use crate::offers::Offers;
+use crate::offers::{Offers, failed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
 use crate::watch::Watch;
-use crate::{Failure, exit, place};
+use crate::{Failure, place};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ struct Call {
 impl Server {
     /// A server for the folder that it was started in.
     pub(crate) async fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
-        let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        let plugin = place::default_plugin().map_err(Failure::software)?;
         let cwd = place::folder(None)?;
         let root = place::project_root(cwd.as_ref()).display().to_string();
         let session = name();
@@ -82,7 +82,7 @@ impl Server {
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
         let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
-        let loaded = plugins.load().map_err(|error| Failure::new(exit::SOFTWARE, error))?;
+        let loaded = plugins.load().map_err(Failure::software)?;
         let offers = Offers::of(&loaded, Whose { agent, scene: &scene }, None).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
         Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, offers, mailbox })))
@@ -178,7 +178,6 @@ impl SessionOf {
 impl SessionOf {
     /// Runs a tool of the terminal or of a plugin.
     async fn run(&self, run: Run<'_>, context: &RequestContext<RoleServer>) -> ToolOutput {
-        let failed = |why: &str| ToolOutput { text: why.to_owned(), is_error: true, details: String::new() };
         let input = run.input.to_string();
         let cancelled = context.ct.cancelled();
         // The terminal's tools come first: none of a plugin's is taken for one of them.

@@ -10,7 +10,7 @@ use super::source::Source;
 use super::store::{Installed, Store, Version, check_name, now};
 use super::{Add, list, same, words};
 use crate::show::DIM;
-use crate::{Failure, check, exit, person, rules};
+use crate::{Failure, exit, person, rules};
 
 /// What is said where nothing is added.
 const OTHERWISE: &str = "no plugin is added";
@@ -59,11 +59,11 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
         return rules::print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
     let mut out = anstream::stdout();
-    writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away").map_err(check::output_lost)?;
+    writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away").map_err(Failure::output)?;
     if plugin.has_observer() || plugin.has_permission_gate() {
         let again =
             "Agents that are set up may not tell of all that it looks at: toolgate install AGENT adds what is missing";
-        writeln!(out, "{again}").map_err(check::output_lost)?;
+        writeln!(out, "{again}").map_err(Failure::output)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -135,7 +135,7 @@ impl Offer<'_> {
     /// Everything that there is to know before a yes, and the question.
     pub(super) fn question(&self) -> Result<String, Failure> {
         let mut text = Vec::new();
-        self.show(&mut text).map_err(check::output_lost)?;
+        self.show(&mut text).map_err(Failure::output)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

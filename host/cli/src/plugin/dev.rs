@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             // Nobody listens any more once the next round has begun.
             let _ = changed.send(path.to_owned());
         });
-        let watching = watching.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        let watching = watching.map_err(Failure::software)?;
         if build.is_empty() {
             let message =
                 "nothing says how it is built: write `build` into its plugin.toml, or the program behind `--`";

@@ -9,7 +9,7 @@ use toolgate_host::{Capability, Granted};
 use super::add::{Offer, asked_for};
 use super::store::Store;
 use super::{Grant, REWRITE, Revoke, installed, same, words};
-use crate::{Failure, check, exit, person};
+use crate::{Failure, exit, person};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
@@ -76,7 +76,7 @@ pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
     let store = Store::of_user()?;
     let before = installed(&store, name)?;
     let mut text = Vec::new();
-    words::version(&mut text, name, &before.version).map_err(check::output_lost)?;
+    words::version(&mut text, name, &before.version).map_err(Failure::output)?;
     let question = format!(
         "{}What it judged is judged without it then.\nType {{word}} to remove it:",
         String::from_utf8_lossy(&text)
@@ -91,6 +91,6 @@ pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
 }
 
 fn said(text: &str) -> Result<ExitCode, Failure> {
-    writeln!(anstream::stdout(), "{text}").map_err(check::output_lost)?;
+    writeln!(anstream::stdout(), "{text}").map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::store::check_name;
-use crate::{Failure, check, exit, place};
+use crate::{Failure, exit, place};
 
 /// What stands for the plugin's name in a template.
 const NAME: &str = "{{name}}";
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let shown = folder.display();
     writeln!(anstream::stdout(), "{name} is in {shown}; its README.md says how it is built, tested and installed")
-        .map_err(check::output_lost)?;
+        .map_err(Failure::output)?;
     Ok(ExitCode::SUCCESS)
 }
 

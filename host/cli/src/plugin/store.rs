@@ -14,7 +14,7 @@ use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
 use toolgate_host::{Capability, Granted, Measure, PrivateError, state_folder};
 
-use crate::{Failure, exit, place};
+use crate::{Failure, place};
 
 /// The version of the index that is read and written.
 const SCHEMA: u32 = 1;
@@ -170,7 +170,7 @@ impl Store {
             after = self.parse(before)?;
             change(&mut after)?;
             let index = Index { schema: SCHEMA, plugins: after.clone() };
-            serde_json::to_vec_pretty(&index).map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))
+            serde_json::to_vec_pretty(&index).map_err(Failure::software)
         })?;
         self.tidy(&after);
         Ok(())

@@ -22,7 +22,7 @@ use crate::gates::{self, Asked, Told};
 use crate::packs::Packs;
 use crate::place::{self, Standing};
 use crate::show::{DIM, GREEN, RED};
-use crate::{Failure, allow, check, columns, exit, rules};
+use crate::{Failure, allow, check, columns, exit, rules, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -158,10 +158,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let file = file.canonicalize().map_err(|error| wrong(&file, &error.to_string()))?;
     let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-    let guard = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let guard = place::default_plugin().map_err(Failure::software)?;
     let bench = Bench { plugin: source.compile(&source.name)?, guard, file, folder };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    let runtime = runtime.map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let runtime = runtime::one_thread()?;
     let ran: Vec<(&Case, Result<(), String>)> =
         cases.iter().map(|case| (case, runtime.block_on(bench.holds(case)))).collect();
     let failed = ran.iter().filter(|(_, held)| held.is_err()).count();

@@ -49,7 +49,7 @@ use crate::agent::{self, Dialect, Payload, Scene, Whose};
 use crate::desk::{Desk, User, denial, refusal};
 use crate::hook::PAYLOAD;
 use crate::judge::Judge;
-use crate::offers::Offers;
+use crate::offers::{Offers, failed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
@@ -359,7 +359,7 @@ impl Request {
     async fn tool_run(&self, host: &Host, cancelled: Option<oneshot::Receiver<()>>) -> ToolOutput {
         let (scene, event) = match self.read() {
             Ok(read) => read,
-            Err(error) => return failed(&error),
+            Err(error) => return failed(error),
         };
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let input = event.get("input").unwrap_or(&Value::Null);
@@ -388,10 +388,6 @@ impl Request {
             ),
         }
     }
-}
-
-fn failed(why: &str) -> ToolOutput {
-    ToolOutput { text: why.to_owned(), is_error: true, details: String::new() }
 }
 
 fn answer_of(output: ToolOutput) -> String {

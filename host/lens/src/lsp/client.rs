@@ -285,7 +285,7 @@ impl Client {
         }
     }
 
-    /// Whether work is in progress, `cargo check` or any.
+    /// Whether `cargo check` is at work.
     pub(super) fn checks_with_cargo(&self) -> bool {
         self.progress.iter().any(|token| token.contains("flycheck"))
     }

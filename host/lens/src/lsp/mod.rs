@@ -56,6 +56,7 @@ use self::keeper::{Handle, Keeper};
 use self::table::{Row, Untrusted};
 use crate::project::Project;
 use crate::report::Outcome;
+use crate::trust::NOT_TRUSTED;
 
 /// Most servers at once. For another one, the one that has been there longest is ended, unless it is in use.
 const SERVERS: usize = 12;
@@ -186,7 +187,7 @@ fn sort(project: &Project, files: &[PathBuf]) -> (Wanted, Vec<String>) {
 fn server(project: &Project, file: &Path) -> Result<Option<(&'static Row, PathBuf)>, String> {
     let Some(row) = table::row(file) else { return Ok(None) };
     if let (false, Untrusted::Skipped) = (project.trusted, row.untrusted) {
-        return Err(format!("{}: not trusted: run \"toolgate lens trust\"", row.name));
+        return Err(format!("{}: {NOT_TRUSTED}", row.name));
     }
     let root = row.root(project, file);
     if row.command(project, &root).is_none() {

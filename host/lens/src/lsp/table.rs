@@ -241,20 +241,15 @@ fn none() -> Value {
     Value::Null
 }
 
-/// Folders of a file, from the nearest to the project's root.
-fn folders<'a>(project: &'a Project, file: &'a Path) -> impl Iterator<Item = &'a Path> {
-    file.ancestors().skip(1).take_while(|folder| folder.starts_with(&project.root))
-}
-
 /// The nearest folder that holds one of these, or the project's root.
 fn nearest(project: &Project, file: &Path, markers: &[&str]) -> PathBuf {
     let marked = |folder: &&Path| markers.iter().any(|marker| folder.join(marker).exists());
-    folders(project, file).find(marked).unwrap_or(&project.root).to_path_buf()
+    project.folders(file).find(marked).unwrap_or(&project.root).to_path_buf()
 }
 
 /// The outermost folder that holds this.
 fn outermost(project: &Project, file: &Path, marker: &str) -> Option<PathBuf> {
-    folders(project, file).filter(|folder| folder.join(marker).exists()).last().map(Path::to_path_buf)
+    project.folders(file).filter(|folder| folder.join(marker).exists()).last().map(Path::to_path_buf)
 }
 
 /// The nearest workspace of cargo's, or the nearest package, or the project's root. The members of a workspace share a
@@ -264,7 +259,7 @@ fn cargo(project: &Project, file: &Path) -> PathBuf {
         let manifest = bounded(&folder.join("Cargo.toml"), MANIFEST).unwrap_or_default();
         manifest.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"[workspace"))
     };
-    let found = folders(project, file).find(workspace).map(Path::to_path_buf);
+    let found = project.folders(file).find(workspace).map(Path::to_path_buf);
     found.unwrap_or_else(|| nearest(project, file, &["Cargo.toml"]))
 }
 

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::project::Project;
 use crate::read::bounded;
 use crate::report::Outcome;
+use crate::trust::NOT_TRUSTED;
 use answer::Answer;
 use process::{Failed, Process};
 
@@ -144,7 +145,7 @@ impl Worker {
     async fn check(&self, tool: Tool, files: &[PathBuf], limit: Duration) -> Outcome {
         let name = tool.name();
         if !self.project.trusted {
-            return Outcome::skipped(format!("{name} is not trusted: run \"toolgate lens trust\""));
+            return Outcome::skipped(format!("{name} is {NOT_TRUSTED}"));
         }
         let deadline = Instant::now() + limit;
         let mut groups = BTreeMap::<PathBuf, Vec<&str>>::new();

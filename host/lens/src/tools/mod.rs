@@ -204,8 +204,7 @@ impl Job {
     /// The asked file that a tool means by this name: absolute, or as seen from where the tool was started, or from the
     /// configuration's folder or one above it, such as the root of a workspace.
     pub(crate) fn file(&self, name: &str) -> Option<&PathBuf> {
-        let above = self.home.ancestors().take_while(|folder| folder.starts_with(&self.project.root));
-        std::iter::once(self.folder()).chain(above).find_map(|folder| {
+        std::iter::once(self.folder()).chain(self.project.up_from(&self.home)).find_map(|folder| {
             let path = normal(&folder.join(name));
             self.files.iter().find(|file| **file == path)
         })

@@ -27,8 +27,11 @@ fn prepare(job: &Job, command: &mut Command) -> Result<(), String> {
         command.args(["--no-config", "--no-editorconfig"]);
     }
     // It looks for these where it is started only.
-    let folders = job.home.ancestors().take_while(|folder| folder.starts_with(&job.project.root));
-    for ignore in folders.flat_map(|folder| [".prettierignore", ".gitignore"].map(|name| folder.join(name))) {
+    for ignore in job
+        .project
+        .up_from(&job.home)
+        .flat_map(|folder| [".prettierignore", ".gitignore"].map(|name| folder.join(name)))
+    {
         if ignore.is_file() {
             command.arg("--ignore-path").arg(ignore);
         }

@@ -9,6 +9,7 @@ use tokio::process::Command;
 use super::{Finding, Job, Kind, Tool, Untrusted, ended, failure, json, on_files, text, unless_set};
 use crate::detect::{self, Marker::File};
 use crate::process::Output;
+use crate::project::Project;
 use crate::report::{Outcome, Severity, Status};
 
 pub(super) static RUSTFMT: Tool = Tool {
@@ -67,14 +68,14 @@ struct Settings {
 
 fn rustfmt_on(job: &Job, command: &mut Command) -> Result<(), String> {
     toolchain(job, command);
-    let edition = edition(&job.home, &job.project.root);
+    let edition = edition(&job.project, &job.home);
     on_files(job, command, &["--check", "-l", "--verbose", "--color", "never", "--edition", &edition]);
     Ok(())
 }
 
 /// The edition that the nearest `Cargo.toml` states, in it or in its workspace. Cargo's default is that of 2015.
-fn edition(home: &Path, root: &Path) -> String {
-    let folders = || home.ancestors().take_while(|folder| folder.starts_with(root));
+fn edition(project: &Project, home: &Path) -> String {
+    let folders = || project.up_from(home);
     let manifest = |folder: &Path| toml::from_str::<toml::Table>(&detect::read(&folder.join("Cargo.toml"))).ok();
     let stated = |manifest: &toml::Table| Some(manifest.get("package")?.get("edition")?.clone());
     let shared =

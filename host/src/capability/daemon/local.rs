@@ -29,11 +29,11 @@ use crate::private::secret_folder;
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
 
-/// How much of a request's time is for its answer.
-const TELLING: Duration = Duration::from_secs(1);
-
 /// How often it is looked whether it has.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How much of a request's time is for its answer.
+const TELLING: Duration = Duration::from_secs(1);
 
 /// How long a daemon that was told to end may take.
 const END: Duration = Duration::from_secs(1);

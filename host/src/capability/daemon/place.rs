@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
+use crate::Measure;
 
 /// The variable that tells a daemon where to listen.
 pub(super) const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
@@ -12,18 +12,13 @@ pub(super) const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
 pub(super) const CWD: &str = "CODE_LENS_CWD";
 
 /// What names a project: the first 16 hexadecimal digits of the sha256 of its path, exactly as it is given.
-pub fn project_hash(cwd: &str) -> String {
-    Sha256::digest(cwd.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+pub(super) fn project_hash(cwd: &str) -> String {
+    Measure::of(cwd.as_bytes()).sha256[..16].to_owned()
 }
 
-/// Where code-lens listens on Windows.
-pub fn windows_pipe(cwd: &str) -> String {
-    format!(r"\\.\pipe\code-lens-{}", project_hash(cwd))
-}
-
-/// Where code-lens listens elsewhere: in the folder for temporary files, as Node finds it (`TMPDIR`, `TMP`, `TEMP`, the
+/// Where code-lens listens: in the folder for temporary files, as Node finds it (`TMPDIR`, `TMP`, `TEMP`, the
 /// first that is not empty, else `/tmp`; without a slash at its end).
-pub fn code_lens_socket(cwd: &str, variable: impl Fn(&str) -> Option<String>) -> PathBuf {
+pub(super) fn code_lens_socket(cwd: &str, variable: impl Fn(&str) -> Option<String>) -> PathBuf {
     let folder = ["TMPDIR", "TMP", "TEMP"].into_iter().filter_map(variable).find(|folder| !folder.is_empty());
     let folder = folder.unwrap_or_else(|| "/tmp".to_owned());
     let folder = folder.strip_suffix('/').filter(|folder| !folder.is_empty()).unwrap_or(&folder);
@@ -78,7 +73,6 @@ mod tests {
             let expected = Path::new(folder).join(format!("code-lens-{hash}.sock"));
             assert_eq!(code_lens_socket(scratch, variable), expected, "{variables:?}");
         }
-        assert_eq!(windows_pipe(scratch), format!(r"\\.\pipe\code-lens-{hash}"));
         // By `printf %s PATH | sha256sum`; no slash is taken off, no link resolved.
         assert_eq!(project_hash("/"), "8a5edab282632443");
         assert_ne!(project_hash("/home/dev/project/"), hash);

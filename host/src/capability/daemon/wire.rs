@@ -28,7 +28,7 @@ pub(super) struct Connection {
     pub(super) pid: Option<i32>,
 }
 
-/// Connects. None if nobody listens there, or somebody else does.
+/// Connects; unavailable if nobody listens there, or somebody else does.
 pub(super) fn connect(socket: &Path) -> Answer<Connection> {
     let nobody = |why: &str| CapabilityError::Unavailable(format!("{}: {why}", socket.display()));
     let found = socket.symlink_metadata().map_err(|error| nobody(&error.to_string()))?;

@@ -8,7 +8,7 @@ use crate::mirror::{self, Failure, Mirror, Outgoing, Pane, Screen, SessionFacts,
 
 /// Starts the mirror.
 pub(super) fn start(session: lifecycle::Session) -> lifecycle::Started {
-    let context: serde_json::Value = serde_json::from_str(&session.context).unwrap_or_default();
+    let context = super::context(&session);
     let facts = SessionFacts {
         cwd: session.cwd,
         home: session.home,

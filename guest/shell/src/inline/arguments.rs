@@ -1,0 +1,98 @@
+//! Arguments of a call, and one deed for each thing that they can be.
+
+use std::ops::Range;
+
+use super::machine::{Arg, Args, Machine};
+use super::value::{self, HOLE, Value};
+use super::{Text, What};
+
+/// The argument at a place, or under one of the names that Python and PHP give to it.
+pub(super) fn arg(args: &Args, at: usize) -> Option<Arg> {
+    if let Some(arg) = args.values.get(at) {
+        return Some(arg.clone());
+    }
+    let names: &[&str] = match at {
+        0 => &[
+            "path",
+            "src",
+            "name",
+            "file",
+            "filename",
+            "args",
+            "cmd",
+            "command",
+            "source",
+            "url",
+            "database",
+            "host",
+            "stmt",
+            "statement",
+            "object",
+            "directory",
+            "from",
+        ],
+        1 => &["dst", "dest", "destination", "target", "to", "url", "code"],
+        _ => return None,
+    };
+    args.named.iter().find(|(key, _)| names.contains(&key.as_str())).map(|(_, arg)| arg.clone())
+}
+
+pub(super) fn argument(args: &Args, at: usize) -> Value {
+    arg(args, at).map_or(Value::Unknown, |arg| arg.value)
+}
+
+/// The paths that an argument can be, with its place. Open files and numbers are none.
+pub(super) fn paths(args: &Args, at: usize) -> (Vec<Text>, Range<usize>) {
+    let Some(arg) = arg(args, at) else { return (Vec::new(), args.at.clone()) };
+    (texts(&arg.value), arg.at)
+}
+
+pub(super) fn texts(value: &Value) -> Vec<Text> {
+    match value {
+        Value::List(values) => values.iter().flat_map(texts).collect(),
+        Value::Number(_) => Vec::new(),
+        value => value.texts().iter().map(|text| value::path(text)).collect(),
+    }
+}
+
+pub(super) fn each(machine: &mut Machine, args: &Args, at: usize, what: impl Fn(Text) -> What) -> Value {
+    let (paths, at) = paths(args, at);
+    for path in paths {
+        machine.deed(what(path), &at);
+    }
+    Value::Unknown
+}
+
+pub(super) fn every(machine: &mut Machine, args: &Args, from: usize, what: impl Fn(Text) -> What) -> Value {
+    let last = args.values.len();
+    for at in from..last {
+        // Options at the end are no paths.
+        if !matches!(args.value(at), Some(Value::Map(_) | Value::Function(_))) {
+            each(machine, args, at, &what);
+        }
+    }
+    Value::Unknown
+}
+
+pub(super) fn pairs(machine: &mut Machine, args: &Args, what: impl Fn(Text, Text) -> What) -> Value {
+    let (from, at) = paths(args, 0);
+    let (to, _) = paths(args, 1);
+    let unknown = || vec![Text::Shape(HOLE.to_string())];
+    let from = if from.is_empty() { unknown() } else { from };
+    let to = if to.is_empty() { unknown() } else { to };
+    for from in from.iter().take(64) {
+        for to in to.iter().take(value::MOST) {
+            machine.deed(what(from.clone(), to.clone()), &at);
+        }
+    }
+    Value::Unknown
+}
+
+/// The mode that a call of `chmod` gives: behind a path that comes first, else before it.
+pub(super) fn mode(args: &Args, path: usize) -> Option<String> {
+    match args.value(usize::from(path == 0)).or_else(|| args.named("mode")) {
+        Some(Value::Number(mode)) => Some(format!("{mode:03o}")),
+        Some(Value::Text(mode)) if !mode.contains(HOLE) => Some(mode.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,250 @@
+//! Calls that run code: modules, functions by their names, functions that are handed over.
+
+use super::arguments::argument;
+use super::calls::{acts, callbacks, is_dangerous, perform};
+use super::files::runs_file;
+use super::machine::{Arg, Args, Machine};
+use super::names::full;
+use super::tables::{Act, HARMLESS, STRICT, exported, find};
+use super::value::{self, HOLE, Value};
+use super::{Language, Text, What};
+
+/// A module was imported.
+pub(super) fn imported(machine: &mut Machine, module: &str) {
+    let root = if machine.language == Language::Python { module.split('.').next().unwrap_or_default() } else { module };
+    if matches!(
+        root,
+        "ctypes" | "cffi" | "_ctypes" | "Inline" | "FFI::Platypus" | "ffi" | "_posixsubprocess" | "_winapi"
+    ) {
+        machine.incomplete();
+    }
+    if machine.language == Language::Python && !module.is_empty() {
+        machine.deed(What::Load(Text::Known(module.replace('.', "/"))), &(0..0));
+    }
+    if machine.language == Language::Perl {
+        for name in exported(module) {
+            machine.change(name, Value::Name(format!("{module}::{name}")));
+        }
+        if module == "lib" || module.starts_with(|char: char| char.is_ascii_digit()) {
+            return;
+        }
+    }
+    if !HARMLESS.contains(&root) && !STRICT.contains(&root) && !module.is_empty() {
+        machine.modules.insert(root.to_owned());
+    }
+}
+
+/// The module that `require` or `import` gives.
+pub(super) fn require(machine: &mut Machine, module: &Value) -> Value {
+    let Some(name) = module.known() else {
+        machine.incomplete();
+        return Value::Unknown;
+    };
+    let name = name.strip_prefix("node:").unwrap_or(name);
+    if name.starts_with(['.', '/']) {
+        machine.deed(What::Load(value::path(name)), &(0..0));
+    }
+    match name {
+        "fs/promises" | "fs-extra" | "graceful-fs" => return Value::name("fs"),
+        "path/posix" => return Value::name("path"),
+        "timers/promises" | "stream/promises" | "util/types" => return Value::Unknown,
+        _ => {}
+    }
+    if name.starts_with(['.', '/']) {
+        machine.incomplete();
+        return Value::Unknown;
+    }
+    if !HARMLESS.contains(&name) && !STRICT.contains(&name) {
+        machine.modules.insert(name.to_owned());
+    }
+    Value::name(name)
+}
+
+pub(super) fn evals(machine: &mut Machine, arg: Option<Arg>) {
+    let Some(arg) = arg else { return };
+    // A block was read where it stands.
+    if matches!(arg.value, Value::Function(_)) {
+        return;
+    }
+    for text in arg.value.texts() {
+        let text = value::path(&text);
+        if matches!(text, Text::Shape(_)) {
+            machine.incomplete();
+        }
+        machine.deed(What::Eval(text), &arg.at);
+    }
+}
+
+pub(super) fn compile(args: &Args) -> Value {
+    // What it gives is run by `exec` or `eval`.
+    argument(args, 0)
+}
+
+pub(super) fn constructor(machine: &mut Machine, args: &Args) -> Value {
+    if let Some(code) = args.values.last().cloned() {
+        evals(machine, Some(code));
+    }
+    Value::Unknown
+}
+
+pub(super) fn timer(machine: &mut Machine, args: &Args) -> Value {
+    // Node refuses text here.
+    match args.value(0) {
+        Some(Value::Function(_) | Value::Text(_)) | None => {}
+        _ => callbacks(machine, args),
+    }
+    Value::Unknown
+}
+
+pub(super) fn php_assert(machine: &mut Machine, args: &Args) -> Value {
+    match args.value(0) {
+        Some(Value::Text(_)) => perform(machine, Act::Eval(0), args),
+        _ => Value::Unknown,
+    }
+}
+
+pub(super) fn import(machine: &mut Machine, args: &Args) -> Value {
+    match argument(args, 0).known().map(str::to_owned) {
+        Some(module) => {
+            imported(machine, &module);
+            // `__import__("a.b")` gives `a`, `import_module` gives `a.b`; the names of both are in the tables.
+            Value::Name(full(machine.language, &module))
+        }
+        None => {
+            machine.incomplete();
+            Value::Unknown
+        }
+    }
+}
+
+pub(super) fn getattr(machine: &mut Machine, args: &Args) -> Value {
+    let object = argument(args, 0);
+    match argument(args, 1).known().map(str::to_owned) {
+        Some(name) => machine.member(object, &name),
+        None => {
+            if is_dangerous(machine.language, &object) || matches!(object, Value::Unknown) {
+                machine.incomplete();
+                machine.deed(What::Eval(Text::Shape(HOLE.to_string())), &args.at);
+            }
+            Value::Unknown
+        }
+    }
+}
+
+pub(super) fn node_require(machine: &mut Machine, args: &Args) -> Value {
+    let module = argument(args, 0);
+    if let Value::Choice(values) = module {
+        let modules = values.iter().map(|value| require(machine, value)).collect();
+        return Value::choice(modules);
+    }
+    require(machine, &module)
+}
+
+pub(super) fn create_require(_: &Args) -> Value {
+    Value::name("require")
+}
+
+pub(super) fn reflect_apply(machine: &mut Machine, args: &Args) -> Value {
+    let values = argument(args, 2).items();
+    machine.call(argument(args, 0), Args::of(values, args.at.clone()))
+}
+
+pub(super) fn reflect_construct(machine: &mut Machine, args: &Args) -> Value {
+    let values = argument(args, 1).items();
+    machine.call(argument(args, 0), Args::of(values, args.at.clone()))
+}
+
+pub(super) fn perl_require(machine: &mut Machine, args: &Args) -> Value {
+    match args.value(0) {
+        Some(Value::Name(module)) => {
+            let module = module.clone();
+            imported(machine, &module);
+            Value::Unknown
+        }
+        _ => runs_file(machine, args),
+    }
+}
+
+pub(super) fn ruby_require(machine: &mut Machine, args: &Args) -> Value {
+    match argument(args, 0).known().map(str::to_owned) {
+        Some(path) if path.starts_with(['.', '/']) => runs_file(machine, args),
+        Some(module) => {
+            imported(machine, &module);
+            Value::Unknown
+        }
+        None => runs_file(machine, args),
+    }
+}
+
+pub(super) fn ruby_include(machine: &mut Machine, args: &Args) -> Value {
+    if let Some(Value::Name(module)) = args.value(0) {
+        for name in exported(module) {
+            machine.change(name, Value::Name(format!("{module}.{name}")));
+        }
+    }
+    Value::Unknown
+}
+
+pub(super) fn const_get(machine: &mut Machine, args: &Args) -> Value {
+    match argument(args, 0).known() {
+        Some(name) => Value::name(name),
+        None => {
+            machine.incomplete();
+            Value::Unknown
+        }
+    }
+}
+
+pub(super) fn ruby_send(machine: &mut Machine, args: &Args) -> Value {
+    let function = const_get(machine, args);
+    machine.call(function, args.skip(1))
+}
+
+pub(super) fn map(machine: &mut Machine, args: &Args) -> Value {
+    let function = match argument(args, 0) {
+        Value::Text(name) => Value::Name(name.to_ascii_lowercase()),
+        function => function,
+    };
+    let items = Value::choice(argument(args, 1).items());
+    let result = machine.call(function, Args::of(vec![items], args.at.clone()));
+    Value::List(match result {
+        Value::Choice(values) => values,
+        value => vec![value],
+    })
+}
+
+pub(super) fn walk_array(machine: &mut Machine, args: &Args) -> Value {
+    let turned = Args::of(vec![argument(args, 1), argument(args, 0)], args.at.clone());
+    map(machine, &turned)
+}
+
+/// A function is called now or later with the arguments behind it.
+pub(super) fn partial(machine: &mut Machine, args: &Args) -> Value {
+    let function = match argument(args, 0) {
+        Value::Text(name) if machine.language == Language::Php => Value::Name(name.to_ascii_lowercase()),
+        function => function,
+    };
+    if args.values.len() < 2 && machine.language == Language::Python {
+        return function;
+    }
+    let mut rest = args.skip(1);
+    rest.named.clone_from(&args.named);
+    machine.call(function, rest)
+}
+
+pub(super) fn call_array(machine: &mut Machine, args: &Args) -> Value {
+    let mut values = vec![argument(args, 0)];
+    values.extend(argument(args, 1).items());
+    partial(machine, &Args::of(values, args.at.clone()))
+}
+
+pub(super) fn php_callback(machine: &mut Machine, args: &Args) -> Value {
+    let named = args.values.iter().any(|arg| match &arg.value {
+        Value::Text(name) => find(Language::Php, &name.to_ascii_lowercase()).is_some_and(acts),
+        _ => false,
+    });
+    if named {
+        machine.incomplete();
+    }
+    Value::Unknown
+}

@@ -1,0 +1,55 @@
+//! Calls that go over the network.
+
+use super::What;
+use super::arguments::argument;
+use super::calls::perform;
+use super::machine::{Args, Machine};
+use super::tables::Act;
+use super::value::{self, Value};
+
+pub(super) fn node_http(machine: &mut Machine, args: &Args) -> Value {
+    let value = args.values.iter().find_map(|arg| match &arg.value {
+        Value::Map(_) => ["url", "hostname", "host"].iter().find_map(|key| arg.value.get(key).cloned()),
+        Value::Number(_) | Value::Function(_) => None,
+        value => Some(value.clone()),
+    });
+    for text in value.unwrap_or(Value::Unknown).texts() {
+        machine.deed(What::Send(value::path(&text)), &args.at);
+    }
+    Value::Unknown
+}
+
+pub(super) fn url(args: &Args) -> Value {
+    match args.value(1) {
+        Some(base) => base.clone().plus(argument(args, 0)),
+        None => argument(args, 0),
+    }
+}
+
+pub(super) fn perl_socket(machine: &mut Machine, args: &Args) -> Value {
+    let mut values = args.values.iter().map(|arg| &arg.value);
+    let mut host = Value::Unknown;
+    while let Some(value) = values.next() {
+        if matches!(value.known(), Some("PeerAddr" | "PeerHost")) {
+            host = values.next().cloned().unwrap_or(Value::Unknown);
+        }
+    }
+    if args.values.len() == 1 {
+        host = argument(args, 0);
+    }
+    for text in host.texts() {
+        machine.deed(What::Send(value::path(&text)), &args.at);
+    }
+    Value::Unknown
+}
+
+pub(super) fn curl(machine: &mut Machine, args: &Args) -> Value {
+    if args.values.is_empty() { Value::Unknown } else { perform(machine, Act::Send(0), args) }
+}
+
+pub(super) fn curl_option(machine: &mut Machine, args: &Args) -> Value {
+    match args.value(1) {
+        Some(Value::Name(option)) if option == "curlopt_url" => perform(machine, Act::Send(2), args),
+        _ => Value::Unknown,
+    }
+}

@@ -1,0 +1,412 @@
+//! What stands behind a value: members, indexes, calls.
+
+use super::expressions::assignment;
+use super::lex::Kind;
+use super::machine::{Args, Cursor, DEEPEST, Machine};
+use super::value::{Function, HOLE, HOME, Value};
+use super::{Language, What, calls, methods, names, value};
+
+impl Machine {
+    /// Members, indexes and calls behind a value.
+    pub(super) fn postfix(&mut self, c: &mut Cursor<'_>, mut value: Value, from: usize) -> Value {
+        let language = self.language;
+        let mut name_at = c.span(from);
+        let base = c.tokens.name(from).filter(|_| c.at == from + 1);
+        loop {
+            let before = c.at;
+            // A chain may go on in the next line.
+            if matches!(c.kind(), Some(Kind::Line)) && matches!(language, Language::Node | Language::Ruby) {
+                let mut next = c.at;
+                while matches!(c.tokens.list.get(next).map(|token| &token.kind), Some(Kind::Line)) {
+                    next += 1;
+                }
+                if next < c.end && matches!(c.tokens.mark(next), Some("." | "?." | "&.")) {
+                    c.at = next;
+                } else {
+                    return value;
+                }
+            }
+            match c.mark() {
+                Some("." | "?." | "&." | "::" | "->" | "?->") => {
+                    if matches!(
+                        (language, c.mark()),
+                        (Language::Perl | Language::Php, Some("."))
+                            | (Language::Ruby | Language::Python | Language::Node, Some("->"))
+                    ) {
+                        c.at = before;
+                        return value;
+                    }
+                    c.at += 1;
+                    c.lines();
+                    let Some(name) = c.name() else {
+                        if matches!(c.mark(), Some("(" | "[" | "{")) {
+                            // `f?.(x)`, `$f->(x)`, `$h->{x}`, Ruby's `f.(x)`
+                            if c.mark() == Some("{") {
+                                let close = c.close();
+                                let mut key = c.part(c.at + 1, close);
+                                let key = match key.name() {
+                                    Some(word) if !word.starts_with('$') => Value::text(word),
+                                    _ => self.expression(&mut key, 0),
+                                };
+                                c.at = close + 1;
+                                value = self.index(value, &key);
+                            }
+                            if c.mark() == Some("(") {
+                                let mut args = self.args(c);
+                                args.at = name_at.clone();
+                                value = self.call(value, args);
+                            }
+                            continue;
+                        }
+                        return value;
+                    };
+                    let member_at = c.span(c.at);
+                    c.at += 1;
+                    name_at = name_at.start..member_at.end;
+                    let name = name.to_owned();
+                    if language == Language::Perl && name.starts_with('$') {
+                        // `$x->$method(..)`
+                        value = Value::Unknown;
+                        self.incomplete();
+                        continue;
+                    }
+                    if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
+                        c.at += 1;
+                        c.lines();
+                        let assigned = self.expression(c, 2);
+                        calls::escape(self, &assigned);
+                        if let Some(base) = base.filter(|base| matches!(self.variables.get(*base), Some(Value::Map(_))))
+                        {
+                            self.set(base, Value::Unknown);
+                        }
+                        return Value::Unknown;
+                    }
+                    let called = c.mark() == Some("(") && !(language == Language::Ruby && c.space());
+                    if !called && language == Language::Ruby {
+                        let mut args = if self.begins_argument(c, &name) && c.space() || c.mark() == Some("(") {
+                            self.bare_args(c, false)
+                        } else {
+                            Args::default()
+                        };
+                        let upper = name.starts_with(|char: char| char.is_ascii_uppercase());
+                        args.at = name_at.clone();
+                        self.block_argument(c, &mut args);
+                        if upper && args.values.is_empty() {
+                            value = self.member(value, &name);
+                        } else {
+                            value = self.method(value, &name, args, base);
+                        }
+                        continue;
+                    }
+                    if called {
+                        let mut args = self.args(c);
+                        args.at = name_at.clone();
+                        self.block_argument(c, &mut args);
+                        value = self.method(value, &name, args, base);
+                        continue;
+                    }
+                    value = self.member(value, &name);
+                }
+                Some("(") => {
+                    if language == Language::Ruby && !matches!(value, Value::Name(_) | Value::Function(_)) {
+                        return value;
+                    }
+                    if language == Language::Node && names::is_keyword(base.unwrap_or_default()) {
+                        return value;
+                    }
+                    let mut args = self.args(c);
+                    args.at = name_at.clone();
+                    self.block_argument(c, &mut args);
+                    value = self.call(value, args);
+                }
+                Some("[") => {
+                    if matches!(language, Language::Ruby | Language::Perl) && c.space() {
+                        return value;
+                    }
+                    let close = c.close();
+                    let mut inner = c.part(c.at + 1, close);
+                    c.at = close + 1;
+                    if inner.at >= inner.end {
+                        // PHP's `$a[] = x`.
+                        if c.eat("=") {
+                            let added = self.expression(c, 2);
+                            if let Some(base) = base {
+                                let list = match self.variables.remove(base) {
+                                    Some(Value::List(mut values)) => {
+                                        values.push(added);
+                                        Value::List(values)
+                                    }
+                                    None => Value::List(vec![added]),
+                                    _ => Value::Unknown,
+                                };
+                                self.set(base, list);
+                            }
+                        }
+                        return Value::Unknown;
+                    }
+                    let from = inner.at;
+                    let key = self.slice(&mut inner);
+                    self.run(&mut inner);
+                    let at = c.span(from);
+                    if assignment(c.mark()).is_some() {
+                        c.at += 1;
+                        let assigned = self.expression(c, 2);
+                        calls::escape(self, &assigned);
+                        if matches!(&value, Value::Name(name) if matches!(name.as_str(), "globals" | "locals")) {
+                            match key {
+                                Key::At(key) if key.known().is_some() => {
+                                    self.set(key.known().unwrap_or_default(), assigned);
+                                }
+                                _ => self.incomplete(),
+                            }
+                            return Value::Unknown;
+                        }
+                        if let Some(base) = base.filter(|base| self.variables.contains_key(*base)) {
+                            self.set(base, Value::Unknown);
+                        }
+                        return Value::Unknown;
+                    }
+                    if language == Language::Ruby
+                        && matches!(&value, Value::Name(name) if name == "Dir")
+                        && let Key::At(pattern) = key
+                    {
+                        value = calls::call(self, "Dir.[]", Args::of(vec![pattern], at));
+                        continue;
+                    }
+                    value = match key {
+                        Key::Reverse => methods::reverse(&value),
+                        Key::Part(start, end) => methods::part(&value, start, end),
+                        Key::At(key) => {
+                            if key.known().is_none()
+                                && !matches!(key, Value::Number(_))
+                                && calls::is_dangerous(language, &value)
+                            {
+                                self.incomplete();
+                                self.deed(What::Eval(super::Text::Shape(HOLE.to_string())), &at);
+                            }
+                            self.index(value, &key)
+                        }
+                    };
+                }
+                // A tagged template.
+                None if language == Language::Node && !c.space() && matches!(c.kind(), Some(Kind::Text(_))) => {
+                    if !matches!(value, Value::Name(_) | Value::Function(_) | Value::Bound(..)) {
+                        return value;
+                    }
+                    let from = c.at;
+                    let text = self.primary(c);
+                    let mut args = Args::of(vec![text], c.span(from));
+                    args.at = name_at.clone();
+                    value = self.call(value, args);
+                }
+                Some("++" | "--") => {
+                    c.at += 1;
+                    if let Some(base) = base {
+                        self.set(base, Value::Unknown);
+                    }
+                    value = Value::Unknown;
+                }
+                _ => {
+                    if language == Language::Ruby && matches!(value, Value::Name(_)) && matches!(c.mark(), Some("{")) {
+                        let mut args = Args { at: name_at.clone(), ..Args::default() };
+                        self.block_argument(c, &mut args);
+                        value = self.call(value, args);
+                        continue;
+                    }
+                    return value;
+                }
+            }
+        }
+    }
+
+    /// What is between square brackets: a key, `::-1`, `1:3`.
+    pub(super) fn slice(&mut self, inner: &mut Cursor<'_>) -> Key {
+        if self.language == Language::Python {
+            if inner.mark() == Some(":") && inner.mark_at(1) == Some(":") && inner.mark_at(2) == Some("-") {
+                inner.at = inner.end;
+                return Key::Reverse;
+            }
+            let start = if inner.mark() == Some(":") { Value::Number(0) } else { self.expression(inner, 0) };
+            if !inner.eat(":") {
+                return Key::At(start);
+            }
+            let end = if inner.at >= inner.end { Value::Unknown } else { self.expression(inner, 0) };
+            let open = inner.at >= inner.end && inner.tokens.mark(inner.end - 1) == Some(":");
+            return match (start, end) {
+                (Value::Number(start), Value::Number(end)) if inner.at >= inner.end => Key::Part(start, Some(end)),
+                (Value::Number(start), _) if open => Key::Part(start, None),
+                _ => Key::Part(i64::MAX, None),
+            };
+        }
+        Key::At(self.expression(inner, 0))
+    }
+
+    pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
+        match value {
+            Value::Name(full) if full.len() + name.len() < 200 => {
+                let full = names::full(self.language, &format!("{full}.{name}"));
+                names::constant(self.language, &full).unwrap_or(Value::Name(full))
+            }
+            Value::Map(entries) => {
+                let found = entries.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+                found.unwrap_or_else(|| Value::Bound(Box::new(Value::Map(entries)), name.to_owned()))
+            }
+            Value::Choice(values) if values.iter().any(|value| matches!(value, Value::Name(_) | Value::Map(_))) => {
+                let members = values.into_iter().map(|value| self.member(value, name)).collect();
+                Value::choice(members)
+            }
+            value => methods::attribute(self, value, name),
+        }
+    }
+
+    pub(super) fn index(&mut self, value: Value, key: &Value) -> Value {
+        match (&value, key) {
+            (Value::Choice(values), _) => {
+                let found = values.clone().into_iter().map(|value| self.index(value, key)).collect();
+                Value::choice(found)
+            }
+            (Value::Name(_), _) => {
+                if let Some(home) = names::environment(&value, key) {
+                    return home;
+                }
+                match (key.known().map(str::to_owned), &value) {
+                    (Some(key), Value::Name(name))
+                        if matches!(name.as_str(), "globals" | "locals" | "sys.modules" | "vars") =>
+                    {
+                        self.lookup(&key)
+                    }
+                    (Some(key), _) => self.member(value, &key),
+                    (None, _) => Value::Unknown,
+                }
+            }
+            (Value::List(values), Value::Number(at)) => {
+                let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
+                let at = if *at < 0 { length.saturating_add(*at) } else { *at };
+                usize::try_from(at).ok().and_then(|at| values.get(at)).cloned().unwrap_or(Value::Unknown)
+            }
+            // A hash is a list of keys and values.
+            (Value::List(values), key) if self.language == Language::Perl && key.known().is_some() => {
+                let pair = values.chunks(2).rev().find(|pair| pair.first().and_then(Value::known) == key.known());
+                pair.and_then(|pair| pair.get(1)).cloned().unwrap_or(Value::Unknown)
+            }
+            (Value::List(values), _) => Value::choice(values.clone()),
+            (Value::Map(entries), key) => match key.known() {
+                Some(key) => value.get(key).cloned().unwrap_or(Value::Unknown),
+                None => Value::choice(entries.iter().map(|(_, value)| value.clone()).collect()),
+            },
+            (Value::Text(text), Value::Number(at)) => {
+                let char = usize::try_from(*at).ok().filter(|at| *at < 4096).and_then(|at| text.chars().nth(at));
+                char.map_or(Value::Unknown, |char| Value::Text(char.to_string()))
+            }
+            (Value::Unknown | Value::Path(_), _) | (Value::Text(_), Value::Text(_)) => {
+                match key.known().map(str::to_owned) {
+                    Some(name) if self.language == Language::Node => methods::attribute(self, value, &name),
+                    _ => Value::Unknown,
+                }
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A method call: `value.name(args)`. `base` is the variable that `value` is.
+    pub(super) fn method(&mut self, value: Value, name: &str, args: Args, base: Option<&str>) -> Value {
+        if let Some(base) = base
+            && matches!(value, Value::List(_) | Value::Choice(_) | Value::Map(_))
+            && value.get(name).is_none()
+            && let Some(changed) = methods::changed(&value, name, &args)
+        {
+            for arg in &args.values {
+                calls::escape(self, &arg.value);
+            }
+            self.changed |= self.frames.iter().any(|frame| frame.bound.iter().any(|(name, _)| name == base));
+            self.set(base, changed);
+            return Value::Unknown;
+        }
+        // Ruby's texts change in place too.
+        if let (Some(base), Value::Text(_), Language::Ruby) = (base, &value, self.language)
+            && (name.ends_with('!')
+                || matches!(name, "concat" | "prepend" | "insert" | "replace" | "clear" | "setbyte"))
+        {
+            self.set(base, Value::Unknown);
+        }
+        let callee = match value {
+            Value::Name(_) => self.member(value, name),
+            Value::Map(ref entries) if entries.iter().any(|(key, _)| key == name) => self.member(value, name),
+            value => Value::Bound(Box::new(value), name.to_owned()),
+        };
+        self.call(callee, args)
+    }
+
+    pub(super) fn call(&mut self, callee: Value, args: Args) -> Value {
+        if self.depth >= DEEPEST {
+            self.incomplete();
+            return Value::Unknown;
+        }
+        self.depth += 1;
+        let changes = match &callee {
+            Value::Name(name) => names::changes(self.language, name),
+            Value::Function(function) => (self.language == Language::Php && by_reference(function)).then_some(0),
+            _ => None,
+        };
+        let variables: Vec<String> = args.values.iter().map(|arg| arg.variable.clone().unwrap_or_default()).collect();
+        let before = std::mem::take(&mut self.changed);
+        let value = self.call_it(callee, args);
+        let from = if self.changed { Some(0) } else { changes };
+        self.changed = before;
+        for variable in variables.iter().skip(from.unwrap_or(usize::MAX)).filter(|variable| !variable.is_empty()) {
+            if self.variables.contains_key(variable) || self.language != Language::Node {
+                self.set(variable, Value::Unknown);
+            }
+        }
+        self.depth -= 1;
+        value
+    }
+
+    fn call_it(&mut self, callee: Value, args: Args) -> Value {
+        match callee {
+            Value::Name(name) => calls::call(self, &name, args),
+            Value::Function(function) => self.invoke(&function, &args),
+            Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
+            Value::Choice(values) => {
+                let mut results = Vec::new();
+                for value in values.into_iter().take(value::MOST) {
+                    if !matches!(value, Value::Unknown) {
+                        results.push(self.call(value, args.clone()));
+                    }
+                }
+                Value::choice(results)
+            }
+            // A function by its name.
+            Value::Text(name) if self.language == Language::Php => {
+                if name.contains([HOLE, HOME]) {
+                    self.incomplete();
+                    self.deed(What::Eval(super::Text::Shape(HOLE.to_string())), &args.at);
+                    Value::Unknown
+                } else {
+                    calls::call(self, &name.to_ascii_lowercase(), args)
+                }
+            }
+            Value::Unknown if matches!(self.language, Language::Php) => {
+                self.incomplete();
+                Value::Unknown
+            }
+            _ => {
+                for arg in &args.values {
+                    calls::escape(self, &arg.value);
+                }
+                Value::Unknown
+            }
+        }
+    }
+}
+
+pub(super) enum Key {
+    At(Value),
+    Reverse,
+    Part(i64, Option<i64>),
+}
+
+/// Whether a parameter is given by reference: PHP's `&$x`.
+fn by_reference(function: &Function) -> bool {
+    function.parameters.clone().any(|at| function.tokens.mark(at) == Some("&"))
+}

@@ -1,0 +1,238 @@
+//! Calls that start programs or give text to a shell.
+
+use std::ops::Range;
+
+use super::What;
+use super::arguments::{arg, argument};
+use super::calls::perform;
+use super::machine::{Arg, Args, Machine};
+use super::tables::Act;
+use super::value::{self, HOLE, Value};
+
+/// Text is given to a shell.
+pub(super) fn shell(machine: &mut Machine, text: &str, at: &Range<usize>) {
+    if text.starts_with(HOLE) {
+        machine.incomplete();
+    }
+    machine.deed(What::Shell(value::shell(text)), at);
+}
+
+pub(super) fn shells(machine: &mut Machine, arg: Option<Arg>) {
+    let Some(arg) = arg else { return };
+    for text in arg.value.texts() {
+        shell(machine, &text, &arg.at);
+    }
+}
+
+/// A program and its arguments.
+pub(super) fn run(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>) {
+    let argv: Vec<Value> =
+        argv.into_iter().filter(|value| !matches!(value, Value::Function(_) | Value::Map(_))).collect();
+    let mut flat = Vec::new();
+    for value in argv {
+        match value {
+            Value::List(values) => flat.extend(values),
+            value => flat.push(value),
+        }
+    }
+    // One deed for each thing that a single argument can be.
+    let choice = flat.iter().position(|value| matches!(value, Value::Choice(_)));
+    let alternatives = match choice.and_then(|at| flat.get(at)) {
+        Some(value) => value.texts(),
+        None => vec![String::new()],
+    };
+    for alternative in alternatives {
+        let words: Vec<String> = flat
+            .iter()
+            .enumerate()
+            .map(|(index, value)| if Some(index) == choice { alternative.clone() } else { value.shape() })
+            .collect();
+        if words.first().is_none_or(|program| program.contains(HOLE)) {
+            machine.incomplete();
+        }
+        machine.deed(What::Run(words.iter().map(|word| value::path(word)).collect()), at);
+    }
+}
+
+/// A program in a directory of its own.
+fn run_in(machine: &mut Machine, folder: Option<Value>, argv: Vec<Value>, at: &Range<usize>) {
+    match folder {
+        Some(folder) if !folder.is_false() => {
+            let words: Vec<String> = argv.iter().map(|value| value::quoted(&value.shape())).collect();
+            let text = format!("cd {} && {}", value::quoted(&folder.shape()), words.join(" "));
+            machine.deed(What::Shell(value::shell(&text)), at);
+        }
+        _ => run(machine, argv, at),
+    }
+}
+
+fn shell_in(machine: &mut Machine, folder: Option<Value>, arg: &Arg) {
+    for text in arg.value.texts() {
+        match &folder {
+            Some(folder) if !folder.is_false() => {
+                if text.starts_with(HOLE) {
+                    machine.incomplete();
+                }
+                let text = format!("cd {} && {{ {text}\n}}", value::quoted(&folder.shape()));
+                machine.deed(What::Shell(value::shell(&text)), &arg.at);
+            }
+            _ => shell(machine, &text, &arg.at),
+        }
+    }
+}
+
+pub(super) fn subprocess(machine: &mut Machine, args: &Args) -> Value {
+    let Some(command) = arg(args, 0) else {
+        if !args.named.is_empty() {
+            machine.incomplete();
+        }
+        return Value::Unknown;
+    };
+    let shell_option = args.named("shell");
+    let through_shell = shell_option.is_some_and(|value| !value.is_false());
+    let folder = args.named("cwd").cloned();
+    if args.named("executable").is_some() || args.named("preexec_fn").is_some() || args.named("**").is_some() {
+        machine.incomplete();
+    }
+    let commands = match command.value {
+        Value::Choice(values) => values,
+        value => vec![value],
+    };
+    for value in commands {
+        let listed = match &value {
+            Value::List(values) => Some(values.clone()),
+            _ => None,
+        };
+        let program = listed.as_ref().and_then(|argv| argv.first()).unwrap_or(&value).shape();
+        match listed {
+            Some(argv) if through_shell => {
+                let first = argv.into_iter().next().unwrap_or(Value::Unknown);
+                shell_in(machine, folder.clone(), &Arg::new(first, command.at.clone()));
+            }
+            Some(argv) => run_in(machine, folder.clone(), argv, &command.at),
+            None if through_shell => shell_in(machine, folder.clone(), &Arg::new(value, command.at.clone())),
+            None => run_in(machine, folder.clone(), vec![value], &command.at),
+        }
+        // A shell that is given its commands.
+        let name = program.rsplit('/').next().unwrap_or_default();
+        if matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash")
+            && let Some(input) = args.named("input")
+        {
+            for text in input.texts() {
+                shell(machine, &text, &command.at);
+            }
+        }
+    }
+    Value::Unknown
+}
+
+pub(super) fn exec_all(machine: &mut Machine, args: &Args) -> Value {
+    let mut argv: Vec<Value> =
+        args.values.iter().map(|arg| arg.value.clone()).filter(|value| !matches!(value, Value::Map(_))).collect();
+    if argv.len() > 1 {
+        // The name that it is given comes after the program.
+        argv.remove(1);
+    }
+    run(machine, argv, &args.at);
+    Value::Unknown
+}
+
+pub(super) fn spawn_all(machine: &mut Machine, args: &Args) -> Value {
+    exec_all(machine, &args.skip(1))
+}
+
+/// The options of a Node function: the last argument that is an object.
+fn option(args: &Args, name: &str) -> Option<Value> {
+    args.values.iter().rev().find_map(|arg| arg.value.get(name).cloned())
+}
+
+pub(super) fn node_exec(machine: &mut Machine, args: &Args) -> Value {
+    if let Some(arg) = arg(args, 0) {
+        shell_in(machine, option(args, "cwd"), &arg);
+    }
+    Value::Unknown
+}
+
+pub(super) fn node_spawn(machine: &mut Machine, args: &Args) -> Value {
+    let Some(program) = arg(args, 0) else { return Value::Unknown };
+    let mut argv = vec![program.value.clone()];
+    match args.value(1) {
+        Some(Value::List(values)) => argv.extend(values.iter().cloned()),
+        Some(Value::Map(_) | Value::Function(_)) | None => {}
+        Some(_) => argv.push(Value::Unknown),
+    }
+    let folder = option(args, "cwd");
+    if option(args, "shell").is_some_and(|shell| !shell.is_false()) {
+        let text = argv.iter().map(Value::shape).collect::<Vec<_>>().join(" ");
+        shell_in(machine, folder, &Arg::new(Value::Text(text), program.at));
+    } else {
+        run_in(machine, folder, argv, &program.at);
+    }
+    Value::Unknown
+}
+
+pub(super) fn node_fork(machine: &mut Machine, args: &Args) -> Value {
+    let mut argv = vec![Value::text("node"), argument(args, 0)];
+    if let Some(Value::List(values)) = args.value(1) {
+        argv.extend(values.iter().cloned());
+    }
+    run(machine, argv, &args.at);
+    Value::Unknown
+}
+
+pub(super) fn open3(machine: &mut Machine, args: &Args) -> Value {
+    perform(machine, Act::ShellOrRun, &args.skip(3))
+}
+
+pub(super) fn open2(machine: &mut Machine, args: &Args) -> Value {
+    perform(machine, Act::ShellOrRun, &args.skip(2))
+}
+
+pub(super) fn ruby_system(machine: &mut Machine, args: &Args) -> Value {
+    let mut args = args.clone();
+    // The environment comes first, options last.
+    if matches!(args.value(0), Some(Value::Map(_))) {
+        args = args.skip(1);
+    }
+    args.values.retain(|arg| !matches!(arg.value, Value::Function(_) | Value::Map(_)));
+    // `["program", "its name"]`
+    if let Some(Arg { value: Value::List(values), .. }) = args.values.first()
+        && args.values.len() > 1
+        && let Some(program) = values.first().cloned()
+        && let Some(first) = args.values.first_mut()
+    {
+        first.value = program;
+    }
+    let folder = args.named("chdir").cloned();
+    match (args.values.len(), args.values.first()) {
+        (0, _) => {}
+        (1, Some(Arg { value: Value::List(values), at, .. })) => run_in(machine, folder, values.clone(), at),
+        (1, Some(arg)) => shell_in(machine, folder, arg),
+        _ => run_in(machine, folder, args.values.iter().map(|arg| arg.value.clone()).collect(), &args.at),
+    }
+    Value::Unknown
+}
+
+pub(super) fn ruby_popen(machine: &mut Machine, args: &Args) -> Value {
+    let mut args = args.clone();
+    if matches!(args.value(0), Some(Value::Map(_))) {
+        args = args.skip(1);
+    }
+    args.values.truncate(1);
+    ruby_system(machine, &args)
+}
+
+pub(super) fn php_shell(machine: &mut Machine, args: &Args) -> Value {
+    shells(machine, arg(args, 0));
+    Value::Unknown
+}
+
+pub(super) fn php_proc(machine: &mut Machine, args: &Args) -> Value {
+    let folder = args.value(3).cloned();
+    match arg(args, 0) {
+        Some(Arg { value: Value::List(values), at, .. }) => run_in(machine, folder, values, &at),
+        Some(arg) => shell_in(machine, folder, &arg),
+        None => {}
+    }
+    Value::Unknown
+}

@@ -1,0 +1,327 @@
+//! Calls that give a value and do nothing else.
+
+use super::arguments::argument;
+use super::machine::{Arg, Args};
+use super::value::{self, HOLE, Value};
+
+pub(super) fn expand_home(path: &str, really: bool) -> String {
+    match path.strip_prefix('~') {
+        Some(rest) if really && (rest.is_empty() || rest.starts_with('/')) => format!("{}{rest}", value::HOME),
+        _ => path.to_owned(),
+    }
+}
+
+pub(super) fn ruby_expand(args: &Args) -> Value {
+    let path = expanduser(args);
+    match args.value(1) {
+        Some(folder) => Value::Text(value::join(&[folder.shape(), path.shape()], true)),
+        None => path,
+    }
+}
+
+pub(super) fn first(args: &Args) -> Value {
+    argument(args, 0)
+}
+
+/// The names that there are, or those of a module.
+pub(super) fn names(args: &Args) -> Value {
+    args.value(0).cloned().unwrap_or_else(|| Value::name("globals"))
+}
+
+pub(super) fn all(args: &Args) -> Value {
+    if !args.named.is_empty() {
+        return Value::Map(args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect());
+    }
+    Value::List(args.values.iter().map(|arg| arg.value.clone()).collect())
+}
+
+pub(super) fn dict(args: &Args) -> Value {
+    Value::Map(args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect())
+}
+
+pub(super) fn entries(args: &Args) -> Value {
+    match args.value(0) {
+        Some(Value::Map(entries)) => {
+            Value::List(entries.iter().map(|(key, value)| Value::List(vec![Value::text(key), value.clone()])).collect())
+        }
+        _ => Value::Unknown,
+    }
+}
+
+pub(super) fn merge(args: &Args) -> Value {
+    Value::List(args.values.iter().flat_map(|arg| arg.value.clone().items()).collect())
+}
+
+/// The value as text. A list of numbers is bytes.
+pub(super) fn text(args: &Args) -> Value {
+    match argument(args, 0) {
+        Value::List(values) if !values.is_empty() => characters(&values),
+        Value::Choice(values) => Value::choice(values.iter().flat_map(Value::texts).map(Value::Text).collect()),
+        Value::List(_) | Value::Unknown | Value::Name(_) => Value::Unknown,
+        value => Value::Text(value.shape()),
+    }
+}
+
+pub(super) fn characters(values: &[Value]) -> Value {
+    Value::Text(
+        values
+            .iter()
+            .map(|value| match value {
+                Value::Number(code) => value::character(*code),
+                _ => HOLE,
+            })
+            .collect(),
+    )
+}
+
+pub(super) fn chars(args: &Args) -> Value {
+    characters(&args.values.iter().map(|arg| arg.value.clone()).collect::<Vec<_>>())
+}
+
+pub(super) fn chr(args: &Args) -> Value {
+    match argument(args, 0) {
+        Value::Choice(values) => {
+            Value::choice(values.iter().map(|value| characters(std::slice::from_ref(value))).collect())
+        }
+        value => characters(&[value]),
+    }
+}
+
+pub(super) fn ord(args: &Args) -> Value {
+    argument(args, 0)
+        .known()
+        .and_then(|text| text.chars().next())
+        .map_or(Value::Unknown, |char| Value::Number(i64::from(u32::from(char))))
+}
+
+pub(super) fn reversed(args: &Args) -> Value {
+    super::methods::reverse(&argument(args, 0))
+}
+
+pub(super) fn perl_reverse(args: &Args) -> Value {
+    // One text is turned round, as in scalar context; several are a list.
+    match args.values.as_slice() {
+        [Arg { value: value @ Value::Text(_), .. }] => super::methods::reverse(value),
+        values => Value::List(values.iter().rev().map(|arg| arg.value.clone()).collect()),
+    }
+}
+
+pub(super) fn lower(args: &Args) -> Value {
+    Value::Text(argument(args, 0).shape().to_lowercase())
+}
+
+pub(super) fn upper(args: &Args) -> Value {
+    Value::Text(argument(args, 0).shape().to_uppercase())
+}
+
+fn decoded(value: &Value, decode: fn(&str) -> Option<String>) -> Value {
+    match value {
+        Value::Choice(values) => Value::choice(values.iter().map(|value| decoded(value, decode)).collect()),
+        value => value.known().and_then(decode).map_or(Value::Unknown, Value::Text),
+    }
+}
+
+pub(super) fn unbase64(args: &Args) -> Value {
+    decoded(&argument(args, 0), value::base64)
+}
+
+pub(super) fn unhex(args: &Args) -> Value {
+    let given = args.value(0).or_else(|| args.named("string")).cloned().unwrap_or(Value::Unknown);
+    decoded(&given, value::hex)
+}
+
+pub(super) fn codecs_decode(args: &Args) -> Value {
+    super::methods::decode(&argument(args, 0), argument(args, 1).known().unwrap_or("utf8"))
+}
+
+pub(super) fn rot13(args: &Args) -> Value {
+    super::methods::decode(&argument(args, 0), "rot13")
+}
+
+pub(super) fn unpercent(args: &Args) -> Value {
+    let Some(text) = argument(args, 0).known().map(str::to_owned) else { return Value::Unknown };
+    let mut parts = text.split('%');
+    let mut decoded = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match (part.get(..2).and_then(value::hex), part.get(2..)) {
+            (Some(char), Some(rest)) => {
+                decoded.push_str(&char);
+                decoded.push_str(rest);
+            }
+            _ => return Value::Unknown,
+        }
+    }
+    Value::Text(decoded)
+}
+
+pub(super) fn buffer(args: &Args) -> Value {
+    match args.value(0) {
+        Some(Value::List(values)) => characters(values),
+        Some(value) => match args.value(1) {
+            Some(encoding) => super::methods::decode(value, encoding.known().unwrap_or("?")),
+            None => value.clone(),
+        },
+        None => Value::Unknown,
+    }
+}
+
+pub(super) fn str_join(args: &Args) -> Value {
+    super::methods::joined(&argument(args, 0).shape(), &argument(args, 1))
+}
+
+pub(super) fn perl_join(args: &Args) -> Value {
+    let values = args.values.iter().skip(1).map(|arg| arg.value.clone()).collect();
+    super::methods::joined(&argument(args, 0).shape(), &Value::List(values))
+}
+
+pub(super) fn implode(args: &Args) -> Value {
+    match argument(args, 0) {
+        list @ Value::List(_) => super::methods::joined(&args.value(1).map_or(String::new(), Value::shape), &list),
+        separator => super::methods::joined(&separator.shape(), &argument(args, 1)),
+    }
+}
+
+pub(super) fn explode(args: &Args) -> Value {
+    match (argument(args, 0).known(), argument(args, 1).known()) {
+        (Some(separator), Some(text)) if !separator.is_empty() => {
+            Value::List(text.split(separator).map(Value::text).collect())
+        }
+        _ => Value::Unknown,
+    }
+}
+
+pub(super) fn php_replace(args: &Args) -> Value {
+    match (argument(args, 0).known(), argument(args, 1).known(), argument(args, 2).known()) {
+        (Some(from), Some(to), Some(text)) if !from.is_empty() && text.len() < 4096 && to.len() < 64 => {
+            Value::Text(text.replace(from, to))
+        }
+        _ => Value::Unknown,
+    }
+}
+
+pub(super) fn sprintf(args: &Args) -> Value {
+    let values: Vec<Value> = args.values.iter().skip(1).map(|arg| arg.value.clone()).collect();
+    Value::Text(value::printf(&argument(args, 0).shape(), &values))
+}
+
+/// `pack("H*", ..)`, `pack("C*", ..)`
+pub(super) fn pack(args: &Args) -> Value {
+    let values: Vec<Value> = args.values.iter().skip(1).map(|arg| arg.value.clone()).collect();
+    match argument(args, 0).known() {
+        Some("H*") => decoded(values.first().unwrap_or(&Value::Unknown), value::hex),
+        Some("C*" | "c*" | "U*" | "W*") => characters(&values),
+        Some("A*" | "a*") => values.into_iter().next().unwrap_or(Value::Unknown),
+        _ => Value::Unknown,
+    }
+}
+
+/// Words of a command line, if there is nothing in it but plain words.
+pub(super) fn split(args: &Args) -> Value {
+    let text = argument(args, 0).shape();
+    if text.contains(['\'', '"', '\\', '#']) {
+        return Value::List(vec![Value::Unknown]);
+    }
+    Value::List(text.split_whitespace().map(Value::text).collect())
+}
+
+pub(super) fn quote(args: &Args) -> Value {
+    Value::Text(value::quoted(&argument(args, 0).shape()))
+}
+
+pub(super) fn shlex_join(args: &Args) -> Value {
+    let words: Vec<String> = argument(args, 0).items().iter().map(|value| value::quoted(&value.shape())).collect();
+    Value::Text(words.join(" "))
+}
+
+fn parts(args: &Args) -> Vec<String> {
+    args.values
+        .iter()
+        .flat_map(|arg| match &arg.value {
+            Value::List(values) => values.iter().map(Value::shape).collect(),
+            value => vec![value.shape()],
+        })
+        .collect()
+}
+
+/// Each thing that the one argument that has several values can be.
+fn joined(args: &Args, restart: bool) -> Value {
+    let choice = args.values.iter().position(|arg| matches!(arg.value, Value::Choice(_)));
+    match choice.and_then(|at| Some((at, args.value(at)?))) {
+        Some((at, value)) => {
+            let mut parts = parts(args);
+            let mut paths = Vec::new();
+            for text in value.texts() {
+                if let Some(part) = parts.get_mut(at) {
+                    *part = text;
+                }
+                paths.push(Value::Text(value::join(&parts, restart)));
+            }
+            Value::choice(paths)
+        }
+        None => Value::Text(value::join(&parts(args), restart)),
+    }
+}
+
+pub(super) fn join(args: &Args) -> Value {
+    joined(args, true)
+}
+
+pub(super) fn node_join(args: &Args) -> Value {
+    joined(args, false)
+}
+
+pub(super) fn expanduser(args: &Args) -> Value {
+    match argument(args, 0) {
+        Value::Path(path) => Value::Path(expand_home(&path, true)),
+        value => Value::choice(value.texts().iter().map(|text| Value::Text(expand_home(text, true))).collect()),
+    }
+}
+
+pub(super) fn expandvars(args: &Args) -> Value {
+    let text = argument(args, 0).shape();
+    let text = text.replace("${HOME}", &value::HOME.to_string()).replace("$HOME", &value::HOME.to_string());
+    if text.contains('$') { Value::Unknown } else { Value::Text(text) }
+}
+
+pub(super) fn dirname(args: &Args) -> Value {
+    Value::choice(argument(args, 0).texts().iter().map(|path| Value::Text(value::dirname(path))).collect())
+}
+
+pub(super) fn basename(args: &Args) -> Value {
+    Value::choice(argument(args, 0).texts().iter().map(|path| Value::Text(value::basename(path))).collect())
+}
+
+pub(super) fn here(_: &Args) -> Value {
+    Value::text(".")
+}
+
+pub(super) fn home(_: &Args) -> Value {
+    Value::home()
+}
+
+pub(super) fn getenv(args: &Args) -> Value {
+    let otherwise = args.value(1).cloned();
+    match (argument(args, 0).known(), otherwise) {
+        (Some("HOME"), _) => Value::home(),
+        (_, Some(otherwise)) => otherwise.or(Value::Unknown),
+        _ => Value::Unknown,
+    }
+}
+
+pub(super) fn pathlib(args: &Args) -> Value {
+    if args.values.is_empty() {
+        return Value::Path(".".to_owned());
+    }
+    match joined(args, true) {
+        Value::Choice(values) => Value::choice(values.iter().map(|value| Value::Path(value.shape())).collect()),
+        value => Value::Path(value.shape()),
+    }
+}
+
+pub(super) fn path_home(_: &Args) -> Value {
+    Value::Path(value::HOME.to_string())
+}
+
+pub(super) fn path_here(_: &Args) -> Value {
+    Value::Path(".".to_owned())
+}

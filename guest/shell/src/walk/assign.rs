@@ -1,0 +1,219 @@
+//! Assignments: to variables, arrays and maps, and among the arguments of a command.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::Walk;
+use super::state::{Content, State, Variable};
+use crate::syntax::{self, Assigned, Assignment, Part};
+use crate::word::{Value, Why, Word, is_name};
+
+impl Walk<'_> {
+    /// Sets a variable as an assignment does.
+    pub(super) fn assign(&mut self, name: &str, value: Value, state: &mut State) {
+        let stamp = self.change();
+        let before = state.get(name).cloned();
+        let readonly = before.as_ref().is_some_and(|before| before.readonly);
+        let special = before.as_ref().is_some_and(|before| before.special);
+        if readonly {
+            // The assignment fails; whether it was made readonly may depend on the run.
+            return state.forget(name, stamp);
+        }
+        if special || value.text().len() > super::state::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
+            return state.forget(name, stamp);
+        }
+        let exported = match before {
+            Some(before) => before.exported,
+            None if state.complete => Some(false),
+            None => None,
+        };
+        let exported = if state.allexport { Some(true) } else { exported };
+        // What an array held beyond its first element stays.
+        let content = match state.get(name).map(|variable| &variable.content) {
+            Some(Content::Array(values)) => {
+                let mut values = values.to_vec();
+                match values.first_mut() {
+                    Some(first) => *first = value,
+                    None => values.push(value),
+                }
+                Content::Array(Rc::new(values))
+            }
+            _ => Content::Text(value),
+        };
+        state.put(name, Variable { content, exported, readonly: false, special: false }, stamp);
+    }
+
+    pub(super) fn assigned_argument(&mut self, word: &syntax::Word, state: &mut State) -> Word {
+        let Some(Part::Literal(first)) = word.parts.first() else { return self.assigned(word, state) };
+        let Some((name, rest)) = first.text.split_once('=') else { return self.assigned(word, state) };
+        let at = first.at.map(|at| at + name.len() + 1);
+        let rest = syntax::Literal { text: rest.to_owned(), quoted: false, at };
+        let value = self.assigned_parts(&rest, word, state);
+        let mut word = Word { span: word.span, at: first.at, ..value };
+        let whole = format!("{name}={}", word.value.text());
+        word.at = word.at.filter(|_| whole == first.text);
+        word.value = match word.value {
+            Value::Unknown { why, .. } => Value::Unknown { why, shape: whole },
+            _ => Value::Known(whole),
+        };
+        word
+    }
+
+    /// Assigns, and says what.
+    pub(super) fn assignment(&mut self, assignment: &Assignment, state: &mut State) -> Word {
+        let name = assignment.name.as_str();
+        let keyed = state.get(name).is_some_and(|variable| matches!(variable.content, Content::Map(_)));
+        if let (true, Some(index), Assigned::Scalar(word)) = (keyed, &assignment.index, &assignment.value) {
+            let (key, word) = (self.assigned(index, state), self.assigned(word, state));
+            self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
+            return Word::unknown(Why::Expansion, assignment.span);
+        }
+        let index = assignment.index.as_ref().map(|index| self.number(index, state));
+        match &assignment.value {
+            Assigned::Array(elements) => {
+                if keyed {
+                    self.assign_map(name, elements, assignment.append, state);
+                } else {
+                    self.assign_array(name, elements, assignment.append, state);
+                }
+                Word::unknown(Why::Expansion, assignment.span)
+            }
+            Assigned::Scalar(word) => {
+                let mut word = self.assigned(word, state);
+                if let Some(index) = index {
+                    self.assign_element(name, index, &word, assignment.append, state);
+                    return Word::unknown(Why::Expansion, assignment.span);
+                }
+                if assignment.append {
+                    let joined = match (state.known(name), word.known()) {
+                        (Some(before), Some(more)) => Some(before + more),
+                        (None, Some(more)) if state.get(name).is_some_and(|v| v.content == Content::Unset) => {
+                            Some(more.to_owned())
+                        }
+                        _ => None,
+                    };
+                    word.value = joined.map_or(Value::hole(Why::Variable(name.to_owned())), Value::Known);
+                    word.at = None;
+                }
+                self.assign(name, word.value.clone(), state);
+                word
+            }
+        }
+    }
+
+    pub(super) fn assign_array(&mut self, name: &str, elements: &[syntax::Element], append: bool, state: &mut State) {
+        let mut values: Option<Vec<Value>> = match state.get(name).map(|variable| &variable.content) {
+            _ if !append => Some(Vec::new()),
+            Some(Content::Array(values)) => Some(values.to_vec()),
+            Some(Content::Text(value)) => Some(vec![value.clone()]),
+            Some(Content::Unset) => Some(Vec::new()),
+            _ => None,
+        };
+        for element in elements {
+            if let Some(index) = &element.index {
+                self.number(index, state);
+                self.assigned(&element.word, state);
+                values = None;
+                continue;
+            }
+            for word in self.words(&element.word, state) {
+                match &mut values {
+                    Some(values) if !word.several => values.push(word.value),
+                    _ => values = None,
+                }
+            }
+        }
+        let stamp = self.change();
+        let special = state.get(name).is_some_and(|variable| variable.special || variable.readonly);
+        let content =
+            values.filter(|values| !special && values.len() < 1_000).map(|values| Content::Array(Rc::new(values)));
+        let content = content.unwrap_or(Content::Unknown(Why::Variable(name.to_owned())));
+        let before = state.get(name).cloned().unwrap_or(Variable { exported: Some(false), ..Variable::unknown(name) });
+        state.put(name, Variable { content, ..before }, stamp);
+    }
+
+    /// `declare -A name=([key]=value ..)`
+    pub(super) fn assign_map(&mut self, name: &str, elements: &[syntax::Element], append: bool, state: &mut State) {
+        let mut keys = Vec::new();
+        for element in elements {
+            let key = match &element.index {
+                Some(index) => self.assigned(index, state),
+                // Keys and values in turn are not followed.
+                None => Word::unknown(Why::Expansion, element.word.span),
+            };
+            keys.push((key, self.assigned(&element.word, state)));
+        }
+        self.assign_keys(name, keys, false, append, state);
+    }
+
+    /// Sets keys of a map; without `more` they are all there is.
+    fn assign_keys(&mut self, name: &str, keys: Vec<(Word, Word)>, append: bool, more: bool, state: &mut State) {
+        let variable = state.get(name).cloned().unwrap_or_else(|| Variable::unknown(name));
+        let mut values = match &variable.content {
+            _ if variable.readonly => None,
+            _ if !more => Some(BTreeMap::new()),
+            Content::Map(values) => self.afford(values.len() * 16).then(|| values.as_ref().clone()),
+            Content::Unset => Some(BTreeMap::new()),
+            _ => None,
+        };
+        for (key, word) in keys {
+            match (&mut values, key.known()) {
+                (Some(values), Some(key)) if !append && values.len() < 1_000 => {
+                    values.insert(key.to_owned(), word.value);
+                }
+                _ => values = None,
+            }
+        }
+        let stamp = self.change();
+        let unknown = || Content::Unknown(Why::Variable(name.to_owned()));
+        let content = values.map_or_else(unknown, |values| Content::Map(Rc::new(values)));
+        state.put(name, Variable { content, exported: Some(false), special: false, ..variable }, stamp);
+    }
+
+    fn assign_element(&mut self, name: &str, index: Option<i64>, word: &Word, append: bool, state: &mut State) {
+        let stamp = self.change();
+        let values = match state.get(name) {
+            Some(variable) if variable.special || variable.readonly => None,
+            Some(variable) => match &variable.content {
+                Content::Array(values) => Some(values.to_vec()),
+                Content::Unset => Some(Vec::new()),
+                _ => None,
+            },
+            None if state.complete => Some(Vec::new()),
+            None => None,
+        };
+        let place = index.and_then(|index| usize::try_from(index).ok());
+        let changed = match (values, place) {
+            (Some(mut values), Some(place)) if !append && place < values.len() => {
+                values[place] = word.value.clone();
+                Some(values)
+            }
+            (Some(mut values), Some(place)) if !append && place == values.len() && place < 1_000 => {
+                values.push(word.value.clone());
+                Some(values)
+            }
+            _ => None,
+        };
+        match changed {
+            Some(values) => {
+                let variable = state.get(name).cloned().unwrap_or_else(|| Variable::unknown(name));
+                let content = Content::Array(Rc::new(values));
+                state.put(name, Variable { content, exported: Some(false), ..variable }, stamp);
+            }
+            None => state.forget(name, stamp),
+        }
+    }
+}
+
+/// Whether a word has the form of an assignment.
+pub(super) fn assigns(word: &syntax::Word) -> bool {
+    let Some(Part::Literal(first)) = word.parts.first() else { return false };
+    let Some((name, _)) = first.text.split_once('=').filter(|_| !first.quoted) else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    is_name(name) && !matches!(word.parts.get(1), Some(Part::Array(_)))
+}
+
+pub(super) fn tilde_value(word: &syntax::Word) -> bool {
+    let Some(Part::Literal(first)) = word.parts.first() else { return false };
+    first.text.split_once('=').is_some_and(|(_, value)| value.starts_with('~') || value.contains(":~"))
+}

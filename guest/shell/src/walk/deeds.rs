@@ -1,0 +1,260 @@
+//! Programs in other languages: what they do, as if the text did it.
+
+use super::inner::content_word;
+use super::places::places;
+use super::simple::{Lookup, used_up};
+use super::state::State;
+use super::{Command, Runs, Walk};
+use crate::effect::{Effect, Kind as EffectKind};
+use crate::inline::{self, What};
+use crate::path::absolute;
+use crate::word::{Span, Value, Why, Word};
+use crate::wrapper::Language;
+
+impl Walk<'_> {
+    /// A program in another language.
+    pub(super) fn script(&mut self, language: Language, text: &Word, state: State) -> State {
+        self.source(language, text, inline::read, state)
+    }
+
+    fn source(
+        &mut self,
+        language: Language,
+        text: &Word,
+        read: fn(Language, &str) -> inline::Script,
+        mut state: State,
+    ) -> State {
+        self.print(None, text.span, None, &state);
+        used_up(&mut state);
+        let Some(source) = text.known().map(str::to_owned) else {
+            let stamp = self.change();
+            state.doubt_files(stamp);
+            return state;
+        };
+        if !self.may_nest() || !self.afford(source.len()) {
+            return state;
+        }
+        let read = read(language, &source);
+        for deed in read.deeds {
+            if self.failure.is_some() {
+                break;
+            }
+            let span = match text.at {
+                Some(at) => Span { start: at + deed.at.start, end: at + deed.at.end },
+                None => text.span,
+            };
+            state = self.deed(language, deed.what, span, state);
+        }
+        if !read.complete {
+            let stamp = self.change();
+            state.doubt_files(stamp);
+        }
+        state
+    }
+
+    /// A file of the text that a program in another language runs or imports.
+    fn load(&mut self, language: Language, path: &Word, state: State) -> State {
+        const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
+        let mut state = state;
+        for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
+            let made = |ending: &&str| state.files.made(&format!("{place}{ending}"))?.content.clone();
+            let Some(content) = ENDINGS.iter().find_map(made) else {
+                if ENDINGS.iter().any(|ending| state.files.is_unread(&format!("{place}{ending}"))) {
+                    state = self.unseen(path, state);
+                }
+                continue;
+            };
+            // A file that imports itself is read once.
+            if self.calls.contains(&place) || !self.may_nest() {
+                continue;
+            }
+            let name = self.via.last().cloned().unwrap_or_default();
+            self.calls.push(place);
+            state = self.inside(&name, |walk| walk.source(language, &content_word(&content), inline::read_part, state));
+            self.calls.pop();
+        }
+        state
+    }
+
+    /// Lists a program that is run and cannot be read.
+    fn unseen(&mut self, program: &Word, mut state: State) -> State {
+        let slot = self.reserve();
+        let words = vec![Word::new("sh", program.span), program.clone()];
+        let mut command = Command::bare(words, program.span, 0);
+        command.unseen_script = true;
+        let before = state.clone();
+        self.record(slot, command, &before, &mut state);
+        let stamp = self.change();
+        state.doubt_files(stamp);
+        state
+    }
+
+    fn deed(&mut self, language: Language, what: What, span: Span, mut state: State) -> State {
+        let home = state.known("HOME");
+        let word = |text: inline::Text| deed_word(text, span, home.as_deref());
+        match what {
+            // As a command, since it is about the mode as much as about the path.
+            What::Mode { path, mode: Some(mode) } => {
+                let words = vec![inline::Text::Known("chmod".to_owned()), inline::Text::Known(mode), path];
+                self.deed(language, What::Run(words), span, state)
+            }
+            What::Shell(text) => {
+                let text = word(text);
+                self.doubting(true, |walk| {
+                    walk.inside("sh", |walk| {
+                        if text.known().is_none() {
+                            let slot = walk.reserve();
+                            let mut command = Command::bare(
+                                vec![Word::new("sh", span), Word::new("-c", span), text.clone()],
+                                span,
+                                0,
+                            );
+                            command.unseen_script = true;
+                            let before = state.clone();
+                            walk.record(slot, command, &before, &mut state);
+                            return;
+                        }
+                        let shell = walk.process(&state, &[Word::new("sh", span)]);
+                        let fine = walk.failure.is_none();
+                        let end = walk.text_in(&text, shell, state.clone()).join(walk);
+                        state.files = end.files;
+                        // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
+                        if fine && walk.stored && !walk.exhausted && walk.failure.take().is_some() {
+                            let stamp = walk.change();
+                            state.doubt_files(stamp);
+                        }
+                    });
+                });
+                state
+            }
+            What::Run(list) => {
+                let words: Vec<Word> = list.into_iter().map(word).collect();
+                let lookup = Lookup { functions: false, builtins: false };
+                let own = state.clone();
+                let end = self.doubting(true, |walk| walk.argv(words, false, span, lookup, own)).join(self);
+                state.files = end.files;
+                state
+            }
+            What::Eval(text) => {
+                let text = word(text);
+                if text.known().is_none() {
+                    let stamp = self.change();
+                    state.doubt_files(stamp);
+                    return state;
+                }
+                let name = self.via.last().cloned().unwrap_or_default();
+                self.inside(&name, |walk| walk.source(language, &text, inline::read_part, state))
+            }
+            What::Load(path) => self.load(language, &word(path), state),
+            What::Chdir(path) => {
+                let path = word(path);
+                state.folders = match (path.known(), state.folders.certain()) {
+                    (Some(path), Some(folder)) => super::Folders::one(absolute(path, folder)),
+                    (Some(path), None) if path.starts_with('/') => super::Folders::one(absolute(path, "/")),
+                    _ => super::Folders::unknown(),
+                };
+                state
+            }
+            what => {
+                let slot = self.reserve();
+                let before = state.clone();
+                let command = Command::bare(Vec::new(), span, 0);
+                self.record(slot, command, &before, &mut state);
+                let effects = deed_effects(what, span, &before, home.as_deref());
+                if !self.elsewhere && self.runs(&before) != Runs::Never {
+                    self.apply(&effects, &mut state);
+                    if let Some(command) = self.commands.get_mut(slot) {
+                        command.effects = effects;
+                    }
+                }
+                state
+            }
+        }
+    }
+}
+
+fn deed_word(text: inline::Text, span: Span, home: Option<&str>) -> Word {
+    match text {
+        inline::Text::Known(text) => {
+            match (text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')), home) {
+                (Some(rest), Some(home)) => Word::new(format!("{home}{rest}"), span),
+                (Some(rest), None) => {
+                    let shape = format!("{}{rest}", Value::HOLE);
+                    Word {
+                        value: Value::Unknown { why: Why::Home(String::new()), shape },
+                        ..Word::unknown(Why::Expansion, span)
+                    }
+                }
+                (None, _) => Word::new(text, span),
+            }
+        }
+        inline::Text::Shape(shape) => {
+            Word { value: Value::Unknown { why: Why::Expansion, shape }, ..Word::unknown(Why::Expansion, span) }
+        }
+    }
+}
+
+fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let mut add = |kind: EffectKind, path: inline::Text, recursive: bool, folder: bool, copied: bool| {
+        let word = deed_word(path, span, home);
+        if kind == EffectKind::Send {
+            effects.push(effect_of(kind, word.value, span));
+            return;
+        }
+        for (index, path) in located(&word.value, state).into_iter().enumerate() {
+            effects.push(Effect { recursive, folder, copied, alternative: index > 0, ..effect_of(kind, path, span) });
+        }
+    };
+    match what {
+        What::Read(path) => add(EffectKind::Read, path, false, false, false),
+        What::Write(path) => add(EffectKind::Write, path, false, false, false),
+        What::Append(path) => add(EffectKind::Append, path, false, false, false),
+        What::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),
+        What::Delete { path, recursive } => add(EffectKind::Delete, path, recursive, false, false),
+        What::Mode { path, .. } => add(EffectKind::Mode, path, false, false, false),
+        What::Send(text) => add(EffectKind::Send, text, false, false, false),
+        What::Move { from, to } => {
+            add(EffectKind::Move, from, true, false, true);
+            add(EffectKind::Write, to, false, false, false);
+        }
+        What::Copy { from, to } => {
+            add(EffectKind::Read, from, false, false, true);
+            add(EffectKind::Write, to, false, false, false);
+        }
+        What::Shell(_) | What::Run(_) | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
+    }
+    effects
+}
+
+/// The paths that a text of another language stands for, by the directories that it may run in.
+fn located(value: &Value, state: &State) -> Vec<Value> {
+    let text = value.text();
+    let at = |folder: &str| value.with_text(absolute(text, folder));
+    if text.starts_with(Value::HOLE) {
+        return vec![value.clone()];
+    }
+    if text.starts_with('/') {
+        return vec![at("/")];
+    }
+    let mut paths: Vec<Value> = state.folders.possible.iter().map(|folder| at(folder)).collect();
+    if state.folders.certain().is_none() {
+        let shape = format!("{}/{text}", Value::HOLE);
+        paths.push(Value::Unknown { why: Why::Directory, shape });
+    }
+    paths
+}
+
+fn effect_of(kind: EffectKind, path: Value, span: Span) -> Effect {
+    Effect {
+        kind,
+        path,
+        written: None,
+        span,
+        recursive: false,
+        folder: false,
+        copied: false,
+        certain: false,
+        alternative: false,
+    }
+}

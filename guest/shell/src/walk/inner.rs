@@ -1,0 +1,676 @@
+//! What a command runs inside: commands of a wrapper, texts for a shell, files of commands.
+
+use std::rc::Rc;
+
+use super::control::Ends;
+use super::places::{is_unread, on_path, temporary, unlikely_places};
+use super::simple::{Lookup, used_up};
+use super::state::{Content, Input, State, Status, Text, Variable};
+use super::{Command, MAX_SCRIPTS, Runs, Walk};
+use crate::effect::{Effect, Kind as EffectKind};
+use crate::facts::{Look as _, Presence};
+use crate::path::{absolute, parent};
+use crate::word::{Span, Value, Why, Word};
+use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
+
+/// Interpreters of shell text.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
+
+/// The names of a shell's end.
+const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];
+
+/// Signals whose handlers run between the commands of the shell itself.
+const SHELL_SIGNALS: &[&str] = &["DEBUG", "ERR", "RETURN"];
+
+impl Walk<'_> {
+    /// Whether what a wrapper runs cannot be read here.
+    pub(super) fn is_unseen(&self, inner: &Inner, state: &State) -> bool {
+        match &inner.kind {
+            Kind::Unseen => true,
+            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => text.known().is_none(),
+            Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen),
+            Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
+            Kind::File { path, .. } => match &path.value {
+                Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
+                Value::Unknown { why: Why::CommandOutput, .. } => {
+                    temporary(&path.value).and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
+                }
+                // Another descriptor than standard input is not followed.
+                Value::Known(path) if is_descriptor(path) => true,
+                Value::Known(path) => {
+                    matches!(path.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+                        && matches!(state.input, Input::Unseen)
+                        || is_unread(path, state)
+                }
+                _ => false,
+            },
+            Kind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
+            Kind::Inline { .. } | Kind::Command { .. } => false,
+        }
+    }
+
+    /// Runs what a command runs inside.
+    pub(super) fn open(
+        &mut self,
+        slot: usize,
+        words: &[Word],
+        inner: Vec<Inner>,
+        span: Span,
+        mut state: State,
+    ) -> Ends {
+        let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
+        let mut status = Status::Unknown;
+        let before = state.clone();
+        let single = inner.len() == 1;
+        for one in inner.into_iter().flat_map(|one| each_place(one, &before)) {
+            if self.failure.is_some() || !self.may_nest() {
+                break;
+            }
+            let Inner { kind, change } = one;
+            let perhaps = change.times != Times::Once;
+            let (was_elsewhere, was_stored) = (self.elsewhere, self.stored);
+            self.elsewhere |= change.elsewhere;
+            let in_place =
+                change.same_shell && matches!(kind, Kind::Command { .. } | Kind::Here { .. } | Kind::File { .. });
+            let mut own = state.clone();
+            let mut enters = Some(true);
+            if !in_place {
+                self.surroundings(&change, &mut own);
+                if matches!(change.cwd, Some(Directory::Word(_)))
+                    && own.files.informed()
+                    && let Some(folder) = own.folders.certain()
+                {
+                    enters = match own.files.sure(folder) {
+                        Presence::Folder => Some(true),
+                        Presence::Unknown => None,
+                        _ => Some(false),
+                    };
+                }
+            }
+            own.never |= enters == Some(false);
+            let perhaps = perhaps || enters.is_none();
+            if change.own_input {
+                own.input = Input::Unseen;
+            }
+            let replaces = change.replaces;
+            let group = &mut state;
+            let spent = self.spent();
+            let mut ends = self.doubting(perhaps, |walk| {
+                walk.inside(&name, |walk| walk.inner_command(slot, words, kind, &change, in_place, span, group, own))
+            });
+            if !was_stored && self.stored && self.restore(spent) {
+                self.hides(slot);
+                let mut after = state.clone();
+                if in_place {
+                    after.havoc(self.change());
+                }
+                ends = Ends::with(self.unread(span, after), Status::Unknown);
+            }
+            (self.elsewhere, self.stored) = (was_elsewhere, was_stored);
+            if matches!(name.as_str(), "find" | "fd" | "fdfind") {
+                self.found(slot);
+            }
+            if in_place {
+                let end = ends.join(self);
+                status = end.status;
+                state = if perhaps { state.clone().merge(end, self.change()) } else { end };
+            } else {
+                let end = ends.join(self);
+                status = if perhaps { Status::Unknown } else { end.status };
+                if perhaps {
+                    let mut after = state.clone();
+                    after.files = end.files;
+                    state = state.merge(after, self.change());
+                } else {
+                    self.after_subshell(&mut state, end);
+                }
+                used_up_unless(&mut state, &name);
+            }
+            if replaces && !state.never {
+                state.status = status;
+                // What replaces the shell does not come back to its trap.
+                let sure = self.runs(&state) == Runs::Certainly;
+                if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell) {
+                    frame.trap = frame.trap.take().filter(|_| !sure);
+                    frame.replaced = true;
+                }
+                self.leaves_shell(&mut state, false);
+            }
+        }
+        if !single || matches!(name.as_str(), "timeout" | "xargs" | "find" | "sudo" | "su" | "ssh") {
+            status = Status::Unknown;
+        }
+        self.sequential(words, &mut state);
+        Ends::with(state, status)
+    }
+
+    /// What happens to something that `find` finds happens below the folders that it looks in.
+    fn found(&mut self, slot: usize) {
+        let inner = self.commands.get(slot + 1..).unwrap_or_default().iter().flat_map(|command| &command.effects);
+        let placed = inner.filter(|effect| matches!(effect.path, Value::Unknown { why: Why::Argument, .. }));
+        let mut kinds: Vec<EffectKind> = placed.map(|effect| effect.kind).collect();
+        kinds.retain(|kind| !matches!(kind, EffectKind::Mention | EffectKind::Read | EffectKind::Execute));
+        kinds.sort_unstable();
+        kinds.dedup();
+        let Some(outer) = self.commands.get_mut(slot) else { return };
+        let folders: Vec<Effect> = outer
+            .effects
+            .iter()
+            .filter(|effect| effect.kind == EffectKind::Read && effect.recursive)
+            .cloned()
+            .collect();
+        for kind in kinds {
+            let known = outer.effects.iter().any(|effect| effect.kind == kind && effect.recursive);
+            let more = folders.iter().map(|effect| Effect { kind, certain: false, ..effect.clone() });
+            outer.effects.extend(more.filter(|_| !known));
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a command inside a command, with both its surroundings")]
+    fn inner_command(
+        &mut self,
+        slot: usize,
+        outer: &[Word],
+        kind: Kind,
+        change: &Change,
+        in_place: bool,
+        span: Span,
+        state: &mut State,
+        own: State,
+    ) -> Ends {
+        let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
+        match kind {
+            Kind::Command { words, more } => {
+                let input = match &state.input {
+                    Input::Text(text, from) if name == "xargs" => text.text.get(*from..).map(str::to_owned),
+                    _ => None,
+                };
+                if let Some(list) = input.and_then(|input| wrapper::xargs(outer, &input)) {
+                    return self.each_argv(list, span, own);
+                }
+                let builtins = in_place;
+                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
+            }
+            Kind::Text { text, args } => {
+                let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
+                let mut shell = self.process(&own, if args.is_empty() { &own_name } else { &args });
+                // `sh -ec`
+                let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
+                let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
+                let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
+                shell.errexit = letters.contains('e') || named("errexit");
+                shell.nounset = letters.contains('u') || named("nounset");
+                self.text_in(&text, shell, own)
+            }
+            Kind::Here { text } => {
+                let mut ends = None;
+                self.text(&text, |walk, list| ends = Some(walk.list(list, own.clone())));
+                ends.unwrap_or_else(|| {
+                    // What it changes cannot be told.
+                    let mut state = own;
+                    let stamp = self.change();
+                    state.havoc(stamp);
+                    Ends::with(state, Status::Unknown)
+                })
+            }
+            Kind::Trap { text, signals } => {
+                self.trap(text, &signals, state);
+                Ends::with(own, Status::Success)
+            }
+            Kind::Inline { language, text, .. } => {
+                let after = self.script(language, &text, own);
+                Ends::with(after, Status::Unknown)
+            }
+            Kind::Script { language, path } => {
+                let place = path.known().and_then(|path| match own.folders.likely() {
+                    _ if path.starts_with('/') => Some(absolute(path, "/")),
+                    folder => Some(absolute(path, folder?)),
+                });
+                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+                match place.and_then(|place| self.runnable(&place, path.span, &words, &own)) {
+                    Some(content) => {
+                        let after = self.script(language, &content_word(&content), own);
+                        Ends::with(after, Status::Unknown)
+                    }
+                    None => {
+                        self.hides(slot);
+                        Ends::with(self.unread(span, own), Status::Unknown)
+                    }
+                }
+            }
+            Kind::File { path, args, here } => {
+                let path_span = path.span;
+                let known = path.known().map(str::to_owned);
+                if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+                    return self.read_input(None, &args, span, own);
+                }
+                let folder = own.folders.likely();
+                let found =
+                    known.as_deref().filter(|path| here && !path.contains('/')).and_then(|path| on_path(path, &own));
+                let place = known
+                    .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
+                let place = found.or(place);
+                let place = place.or_else(|| temporary(&path.value).map(str::to_owned));
+                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+                let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
+                let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+                let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
+                match content.or(written) {
+                    Some(content) if here => {
+                        let word = content_word(&content);
+                        let mut ends = None;
+                        self.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
+                        ends.unwrap_or_else(|| Ends::of(own))
+                    }
+                    // Whatever interpreter its first line names.
+                    Some(content) => {
+                        let mut arguments = vec![path];
+                        arguments.extend(args);
+                        let shell = self.process(&own, &arguments);
+                        self.text_in(&content_word(&content), shell, own)
+                    }
+                    None => {
+                        self.hides(slot);
+                        let mut own = own;
+                        if here {
+                            let stamp = self.change();
+                            own.havoc(stamp);
+                        }
+                        Ends::with(self.unread(span, own), Status::Unknown)
+                    }
+                }
+            }
+            Kind::Stdin { language, args } => {
+                if change.own_input {
+                    let mut own = own;
+                    let stamp = self.change();
+                    own.doubt_files(stamp);
+                    return Ends::with(own, Status::Unknown);
+                }
+                self.read_input(language, &args, span, own)
+            }
+            Kind::Unseen => {
+                let mut own = own;
+                let stamp = self.change();
+                own.doubt_files(stamp);
+                self.print(None, span, None, &own);
+                Ends::with(own, Status::Unknown)
+            }
+        }
+    }
+
+    /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
+    /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
+    /// caller sees to its end.
+    pub(super) fn runnable(&mut self, path: &str, span: Span, command: &[Word], state: &State) -> Option<Rc<Text>> {
+        if let Some(made) = state.files.made(path) {
+            return made.content.clone();
+        }
+        if path.contains(Value::HOLE) {
+            return None;
+        }
+        self.scripts += 1;
+        if self.scripts > MAX_SCRIPTS || self.elsewhere {
+            return None;
+        }
+        let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
+        // Neither one that is not known nor one that a shell would take apart: the script may run it.
+        let plain = |word: &Word| match &word.value {
+            Value::Known(text) | Value::Pattern(text) => !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n']),
+            Value::Unknown { .. } => false,
+        };
+        self.stored |= command.iter().all(plain) && matches!(state.input, Input::Inherited | Input::Nothing);
+        Some(Rc::new(Text { text, span, at: None }))
+    }
+
+    /// After a program that was not read.
+    fn unread(&mut self, span: Span, mut state: State) -> State {
+        let stamp = self.change();
+        state.doubt_files(stamp);
+        self.print(None, span, None, &state);
+        used_up(&mut state);
+        state
+    }
+
+    /// What a command runs is not listed.
+    pub(super) fn hides(&mut self, slot: usize) {
+        if let Some(command) = self.commands.get_mut(slot) {
+            command.opaque = true;
+        }
+    }
+
+    /// A shell, or another interpreter, that reads its program from standard input.
+    fn read_input(&mut self, language: Option<Language>, args: &[Word], span: Span, own: State) -> Ends {
+        let Input::Text(content, from) = &own.input else {
+            let mut own = own;
+            if !matches!(own.input, Input::Nothing) {
+                let stamp = self.change();
+                own.doubt_files(stamp);
+                self.print(None, span, None, &own);
+            }
+            return Ends::with(own, Status::Unknown);
+        };
+        let mut word = content_word(content);
+        if *from > 0 {
+            word.value = Value::Known(content.text.get(*from..).unwrap_or_default().to_owned());
+            word.at = word.at.map(|at| at + from);
+        }
+        match language {
+            None => {
+                let mut arguments = vec![Word::new("bash", span)];
+                arguments.extend(args.iter().cloned());
+                let mut shell = self.process(&own, &arguments);
+                shell.input = Input::Unseen;
+                self.text_in(&word, shell, own)
+            }
+            Some(language) => {
+                let after = self.script(language, &word, own);
+                Ends::with(after, Status::Unknown)
+            }
+        }
+    }
+
+    /// A file that is run by its own name; `stored`: whether what runs it stands in a stored script.
+    pub(super) fn inside_file(
+        &mut self,
+        slot: usize,
+        content: &Rc<Text>,
+        arguments: &[Word],
+        state: State,
+        stored: bool,
+    ) -> Ends {
+        let name = arguments.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
+        if !self.may_nest() {
+            return Ends::of(state);
+        }
+        let spent = self.spent();
+        let before = state.clone();
+        let mut ends = self.inside(&name, |walk| walk.file(slot, content, arguments, state));
+        if !stored && self.stored && self.restore(spent) {
+            self.hides(slot);
+            ends = Ends::with(self.unread(content.span, before), Status::Unknown);
+        }
+        self.stored = stored;
+        ends
+    }
+
+    /// A file of commands. Its first line may name another interpreter.
+    fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
+        let first = content.text.lines().next().unwrap_or_default();
+        let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
+        let program = interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env");
+        let language = match program.unwrap_or("sh") {
+            name if name.starts_with("python") => Some(Language::Python),
+            "node" | "nodejs" => Some(Language::Node),
+            "perl" => Some(Language::Perl),
+            "ruby" => Some(Language::Ruby),
+            "php" => Some(Language::Php),
+            name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
+                let span = content.span;
+                self.hides(slot);
+                return Ends::with(self.unread(span, own), Status::Unknown);
+            }
+            _ => None,
+        };
+        let word = content_word(content);
+        match language {
+            Some(language) => {
+                let after = self.script(language, &word, own);
+                Ends::with(after, Status::Unknown)
+            }
+            None => {
+                let shell = self.process(&own, arguments);
+                self.text_in(&word, shell, own)
+            }
+        }
+    }
+
+    /// Runs a text in a shell process of its own; of what it changes, files stay.
+    pub(super) fn text_in(&mut self, text: &Word, shell: State, own: State) -> Ends {
+        // A file of the text that bash reads first.
+        let first = shell
+            .known("BASH_ENV")
+            .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
+        let was_stored = self.stored;
+        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
+            let state = shell.clone();
+            self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
+        }
+        self.stored = was_stored;
+        let mut end = None;
+        let mut after = own;
+        let input = shell.input.clone();
+        // What keeps `set -e` from ending this shell says nothing of that one.
+        let guarded = std::mem::take(&mut self.guarded);
+        self.text(text, |walk, list| {
+            let state = shell.clone();
+            end = Some(walk.shell(list, state));
+        });
+        self.guarded = guarded;
+        match end {
+            Some(end) => {
+                let status = end.status;
+                self.after_subshell(&mut after, end);
+                if matches!(input, Input::Text(..)) {
+                    used_up(&mut after);
+                }
+                Ends::with(after, status)
+            }
+            None => {
+                let stamp = self.change();
+                after.doubt_files(stamp);
+                self.print(None, text.span, None, &after);
+                used_up(&mut after);
+                Ends::with(after, Status::Unknown)
+            }
+        }
+    }
+
+    fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
+        for words in list {
+            let lookup = Lookup { functions: false, builtins: false };
+            let mut state = own.clone();
+            state.input = Input::Nothing;
+            let end = self.argv(words, false, span, lookup, state).join(self);
+            own.files = end.files;
+        }
+        Ends::with(own, Status::Unknown)
+    }
+
+    pub(super) fn argv(&mut self, words: Vec<Word>, more: bool, span: Span, lookup: Lookup, mut state: State) -> Ends {
+        let slot = self.reserve();
+        if self.failure.is_some() || words.is_empty() {
+            return Ends::of(state);
+        }
+        let start = words.first().map_or(span.start, |word| word.span.start);
+        let span = Span { start: start.min(span.end), end: span.end };
+        let command = Command { words, more_words: more, ..Command::bare(Vec::new(), span, 0) };
+        let before = state.clone();
+        if more {
+            state.input = Input::Unseen;
+        }
+        self.run(slot, command, lookup, &before, state)
+    }
+
+    /// The surroundings that a wrapper gives to what it runs.
+    fn surroundings(&mut self, change: &Change, state: &mut State) {
+        let stamp = self.change();
+        if change.clear_env {
+            let names: Vec<String> = state.vars().keys().cloned().collect();
+            for name in names {
+                let unset = Variable { content: Content::Unset, ..Variable::unknown(&name) };
+                state.put(&name, unset, stamp);
+            }
+            // Shells and programs such as sudo set a few of their own.
+            state.complete = false;
+        }
+        if change.other_user {
+            state.forget("HOME", stamp);
+            state.forget("USER", stamp);
+        }
+        for name in &change.unset {
+            state.put(name, Variable { content: Content::Unset, ..Variable::unknown(name) }, stamp);
+        }
+        for (name, word) in &change.set {
+            state.put(name, Variable::text(word.value.clone(), Some(true)), stamp);
+        }
+        match &change.cwd {
+            None => {}
+            Some(Directory::Word(word)) => {
+                // The variable stays as it is.
+                if state.get("PWD").is_none() {
+                    let variable = match state.folders.certain() {
+                        Some(folder) => Variable::text(Value::Known(folder.to_owned()), Some(true)),
+                        None => Variable::unknown("PWD"),
+                    };
+                    state.put("PWD", variable, stamp);
+                }
+                state.folders = match word.known() {
+                    Some(to) if to.starts_with('/') => super::Folders::one(absolute(to, "/")),
+                    Some(to) => {
+                        let mut folders = state.folders.clone();
+                        folders.possible = folders.possible.iter().map(|folder| absolute(to, folder)).collect();
+                        folders
+                    }
+                    None => super::Folders::unknown(),
+                };
+            }
+            Some(Directory::Home) => {
+                state.folders = match state.known("HOME").filter(|_| !change.other_user) {
+                    Some(home) => super::Folders::one(absolute(&home, "/")),
+                    None => super::Folders::unknown(),
+                };
+            }
+            Some(Directory::Top) => {
+                let tops = state.folders.certain().map(|folder| std::iter::successors(Some(folder), |at| parent(at)));
+                let is_top = |folder: &&str| {
+                    let git = absolute(".git", folder);
+                    matches!(state.files.look(&git), Presence::Folder | Presence::File)
+                };
+                let top = tops.and_then(|mut tops| tops.find(is_top)).map(str::to_owned);
+                state.folders = match top {
+                    Some(top) => super::Folders::one(top),
+                    // It may be here.
+                    None => super::Folders { known: false, open: true, ..state.folders.clone() },
+                };
+            }
+            Some(Directory::Unknown) => state.folders = super::Folders::unknown(),
+        }
+        if change.elsewhere {
+            state.folders = super::Folders::unknown();
+            state.doubt_files(stamp);
+        }
+    }
+
+    /// What a new shell process sees of this one: what is exported.
+    pub(super) fn process(&mut self, state: &State, arguments: &[Word]) -> State {
+        let mut own = state.clone();
+        let stamp = self.change();
+        for (name, variable) in state.vars() {
+            match (variable.exported, &variable.content) {
+                (Some(true), Content::Text(_) | Content::Unknown(_) | Content::Unset) if name != "IFS" => {
+                    let plain = Variable { readonly: false, special: false, ..variable.clone() };
+                    own.put(name, plain, stamp);
+                }
+                (Some(false), _) => {
+                    own.put(name, Variable { content: Content::Unset, ..Variable::unknown(name) }, stamp);
+                }
+                _ if name == "IFS" => own.remove(name, stamp),
+                _ => own.forget(name, stamp),
+            }
+        }
+        // A shell finds out itself where it is.
+        own.remove("PWD", stamp);
+        let several = arguments.iter().any(super::expand::is_open_ended);
+        own.arguments = (!several).then(|| Rc::new(arguments.iter().map(super::expand::argument).collect()));
+        own.keep_exported_functions(stamp);
+        own.stack = Some(Rc::new(Vec::new()));
+        (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
+        own.status = Status::Success;
+        own
+    }
+
+    /// `trap - EXIT` and `trap EXIT`: whether it was that.
+    pub(super) fn clears_trap(&mut self, words: &[Word]) -> bool {
+        let texts: Option<Vec<&str>> = words.iter().skip(1).map(Word::known).collect();
+        let texts: Vec<&str> = texts.unwrap_or_default().into_iter().filter(|text| *text != "--").collect();
+        let signals = match texts.as_slice() {
+            ["-", signals @ ..] => signals,
+            [only] if !only.starts_with('-') => std::slice::from_ref(only),
+            _ => return false,
+        };
+        let exit = signals.iter().any(|signal| AT_EXIT.contains(signal));
+        if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell)
+            && exit
+        {
+            frame.trap = None;
+        }
+        true
+    }
+
+    fn trap(&mut self, text: Word, signals: &[Word], state: &mut State) {
+        let at_exit = signals.iter().all(|word| word.known().is_some_and(|signal| AT_EXIT.contains(&signal)));
+        if at_exit && !state.never {
+            if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell) {
+                let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
+                frame.trap = Some(text).filter(|_| !clear);
+            }
+            return;
+        }
+        // When it runs is not known, nor what is then; most likely it is as it is here.
+        let mut own = state.clone();
+        if self.via.iter().filter(|via| *via == "trap").count() <= 1 {
+            let here = own.clone();
+            self.doubting(true, |walk| {
+                walk.text(&text, |walk, list| {
+                    walk.apart(here, |walk, here| walk.list(list, here));
+                });
+            });
+        }
+        let stamp = self.change();
+        own.havoc(stamp);
+        let shell_wide =
+            signals.iter().any(|word| !matches!(word.known(), Some(name) if !SHELL_SIGNALS.contains(&name)));
+        self.doubting(true, |walk| {
+            walk.text(&text, |walk, list| {
+                walk.apart(own, |walk, own| walk.list(list, own));
+            });
+        });
+        if shell_wide {
+            let stamp = self.change();
+            state.havoc(stamp);
+        }
+    }
+}
+
+/// What is run from a file, from each of the files that it may be.
+fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
+    let mut found = Vec::new();
+    if let (Kind::File { path, .. } | Kind::Script { path, .. }, None) = (&inner.kind, &inner.change.cwd) {
+        for place in path.known().map(|path| unlikely_places(path, state)).unwrap_or_default() {
+            let mut other = inner.clone();
+            other.change.times = Times::Perhaps;
+            if let Kind::File { path, .. } | Kind::Script { path, .. } = &mut other.kind {
+                path.value = Value::Known(place);
+            }
+            found.push(other);
+        }
+    }
+    found.push(inner);
+    found
+}
+
+/// Whether a path stands for an open file other than standard input.
+fn is_descriptor(path: &str) -> bool {
+    ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
+}
+
+pub(super) fn content_word(content: &Text) -> Word {
+    Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
+}
+
+fn used_up_unless(state: &mut State, name: &str) {
+    if name != "find" {
+        used_up(state);
+    }
+}

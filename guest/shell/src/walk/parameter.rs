@@ -1,0 +1,502 @@
+//! The values of parameters, and what stands after their names: defaults, lengths, parts, patterns.
+
+use std::rc::Rc;
+
+use super::Walk;
+use super::expand::{Piece, join, push_value, spread, spreads};
+use super::state::{Content, State, Variable};
+use crate::glob::Pattern;
+use crate::syntax::{self, Index, Operation, Parameter};
+use crate::word::{Span, Value, Why, is_name};
+
+/// Variables that the shell itself keeps changing or sets when it starts.
+const DYNAMIC: &[&str] = &[
+    "BASH",
+    "BASHPID",
+    "BASH_COMMAND",
+    "BASH_LINENO",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "COLUMNS",
+    "COMP_WORDBREAKS",
+    "DIRSTACK",
+    "EPOCHREALTIME",
+    "EPOCHSECONDS",
+    "EUID",
+    "FUNCNAME",
+    "GROUPS",
+    "HISTCMD",
+    "HOSTNAME",
+    "HOSTTYPE",
+    "LINENO",
+    "LINES",
+    "MACHTYPE",
+    "OLDPWD",
+    "OPTERR",
+    "OPTIND",
+    "OSTYPE",
+    "PATH",
+    "PIPESTATUS",
+    "PPID",
+    "PS4",
+    "PWD",
+    "RANDOM",
+    "SECONDS",
+    "SHELL",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "SHLVL",
+    "SRANDOM",
+    "TERM",
+    "UID",
+    "_",
+];
+
+/// What a parameter is worth.
+pub(super) enum Got {
+    Set(Value),
+    Unset,
+    Unknown(Why),
+    Many { values: Vec<Value>, joined: bool },
+}
+
+impl State {
+    /// The value of a variable by name.
+    pub(super) fn lookup(&self, name: &str) -> Got {
+        let unknown = || Got::Unknown(Why::Variable(name.to_owned()));
+        match self.get(name) {
+            Some(_) if self.wild => unknown(),
+            Some(variable) => match &variable.content {
+                Content::Text(value) => Got::Set(value.clone()),
+                Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Unset => Got::Unset,
+                Content::Unknown(why) => Got::Unknown(why.clone()),
+            },
+            None => match name {
+                "PWD" => match self.folders.certain() {
+                    Some(folder) => Got::Set(Value::Known(folder.to_owned())),
+                    None => Got::Unknown(Why::Directory),
+                },
+                "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
+                _ if self.complete && !self.wild && !DYNAMIC.contains(&name) => Got::Unset,
+                _ => unknown(),
+            },
+        }
+    }
+
+    /// The text of a variable, if it is certain.
+    pub(super) fn known(&self, name: &str) -> Option<String> {
+        match self.lookup(name) {
+            Got::Set(Value::Known(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ifs(&self) -> Option<String> {
+        match self.lookup("IFS") {
+            Got::Set(Value::Known(text)) => Some(text),
+            Got::Unset => Some(" \t\n".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn parameter(
+        &mut self,
+        parameter: &Parameter,
+        quoted: bool,
+        state: &mut State,
+        pieces: &mut Vec<Piece>,
+    ) {
+        if let Operation::Commands(list) = &parameter.operation {
+            let value = self.substitution(list, state);
+            return push_value(pieces, value, quoted);
+        }
+        let got = self.get(parameter, state);
+        if let (Operation::None, Got::Many { values, joined }) = (&parameter.operation, &got) {
+            return many(pieces, values, *joined, quoted, state);
+        }
+        let result = self.operate(parameter, got, quoted, state, pieces);
+        match result {
+            Some(Got::Set(value)) => {
+                let long = value.text().len();
+                let value = if self.afford(long) { value } else { Value::hole(Why::TooMuch) };
+                push_value(pieces, value, quoted);
+            }
+            Some(Got::Many { values, joined }) => many(pieces, &values, joined, quoted, state),
+            Some(Got::Unknown(why)) => {
+                // With `set -u` an unset name ends the shell.
+                if state.nounset {
+                    self.leaves_shell(state, true);
+                }
+                let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
+                pieces.push(Piece::hole(why, quoted && !all));
+            }
+            Some(Got::Unset) => {
+                let all = parameter.name == "@" || matches!(parameter.index, Some(Index::All));
+                if state.nounset && !all && !matches!(parameter.index, Some(Index::Joined)) {
+                    self.leaves_shell(state, parameter.index.is_some());
+                }
+                if quoted && !all {
+                    pieces.push(Piece::text("", true));
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn get(&mut self, parameter: &Parameter, state: &mut State) -> Got {
+        let name = parameter.name.as_str();
+        let map = match state.get(name).filter(|_| !state.wild && !parameter.indirect).map(|variable| &variable.content)
+        {
+            Some(Content::Map(values)) => Some(Rc::clone(values)),
+            _ => None,
+        };
+        match (map, &parameter.index) {
+            (Some(values), Some(Index::Word(word))) => {
+                let key = self.assigned(word, state);
+                let value = key.known().map(|key| values.get(key).cloned());
+                return match value {
+                    Some(Some(value)) => Got::Set(value),
+                    Some(None) => Got::Unset,
+                    None => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            (Some(values), Some(_)) => {
+                // In an order that is bash's own.
+                return match values.len() {
+                    0 | 1 => Got::Many {
+                        values: values.values().cloned().collect(),
+                        joined: matches!(parameter.index, Some(Index::Joined)),
+                    },
+                    _ => Got::Unknown(Why::Variable(name.to_owned())),
+                };
+            }
+            _ => {}
+        }
+        let index = match &parameter.index {
+            None => None,
+            Some(Index::Word(word)) => Some(self.number(word, state)),
+            Some(Index::All | Index::Joined) => None,
+        };
+        if parameter.indirect {
+            if matches!(parameter.operation, Operation::Names) || parameter.index.is_some() {
+                return Got::Unknown(Why::Expansion);
+            }
+            return match state.known(name) {
+                Some(name) if is_name(&name) => state.lookup(&name),
+                name => {
+                    if let Some(name) = name {
+                        self.expanded_again(&name, Span::default(), state);
+                    }
+                    // What is no name is an error, after which this command does not run.
+                    self.leaves_shell(state, true);
+                    Got::Unknown(Why::Expansion)
+                }
+            };
+        }
+        let arguments = state.arguments.as_deref();
+        match name {
+            "@" | "*" => match arguments {
+                Some(values) => Got::Many { values: values.get(1..).unwrap_or_default().to_vec(), joined: name == "*" },
+                None => Got::Unknown(Why::Expansion),
+            },
+            "#" => match arguments {
+                Some(values) if spreads(values) => Got::Unknown(Why::Expansion),
+                Some(values) => Got::Set(Value::Known(values.len().saturating_sub(1).to_string())),
+                None => Got::Unknown(Why::Expansion),
+            },
+            "?" if state.status == super::state::Status::Success => Got::Set(Value::Known("0".into())),
+            "?" | "-" | "$" | "!" => Got::Unknown(Why::Expansion),
+            digits if digits.starts_with(|c: char| c.is_ascii_digit()) => match (arguments, digits.parse::<usize>()) {
+                (Some(values), Ok(number)) if spreads(values.get(..=number).unwrap_or(values)) => {
+                    Got::Unknown(Why::Expansion)
+                }
+                (Some(values), Ok(number)) => values.get(number).map_or(Got::Unset, |value| Got::Set(value.clone())),
+                _ => Got::Unknown(Why::Expansion),
+            },
+            name => {
+                let variable = state.get(name).filter(|_| !state.wild);
+                let array = match variable.map(|variable| &variable.content) {
+                    Some(Content::Array(values)) => Some(Rc::clone(values)),
+                    Some(Content::Text(value)) => Some(Rc::new(vec![value.clone()])),
+                    _ => None,
+                };
+                match (&parameter.index, array) {
+                    (None, _) => state.lookup(name),
+                    (Some(Index::All | Index::Joined), Some(values)) => {
+                        let joined = matches!(parameter.index, Some(Index::Joined));
+                        Got::Many { values: values.to_vec(), joined }
+                    }
+                    (Some(Index::Word(_)), Some(values)) => match index.flatten() {
+                        Some(number) => {
+                            let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
+                            let number = if number < 0 { number + length } else { number };
+                            let value = usize::try_from(number).ok().and_then(|at| values.get(at));
+                            value.map_or(Got::Unset, |value| Got::Set(value.clone()))
+                        }
+                        None => Got::Unknown(Why::Expansion),
+                    },
+                    (Some(_), None) => match state.lookup(name) {
+                        Got::Unset => Got::Unset,
+                        _ => Got::Unknown(Why::Variable(name.to_owned())),
+                    },
+                }
+            }
+        }
+    }
+
+    /// Applies what stands after the name. `None` if the pieces have been added.
+    fn operate(
+        &mut self,
+        parameter: &Parameter,
+        got: Got,
+        quoted: bool,
+        state: &mut State,
+        pieces: &mut Vec<Piece>,
+    ) -> Option<Got> {
+        match &parameter.operation {
+            Operation::None => Some(got),
+            Operation::Length => {
+                if state.nounset && matches!(got, Got::Unset) {
+                    // Of an array the error ends the line only, of others the shell.
+                    self.leaves_shell(state, parameter.index.is_some());
+                }
+                Some(match (&got, parameter.name.as_str()) {
+                    (Got::Many { values, .. }, _) if spreads(values) => Got::Unknown(Why::Expansion),
+                    (Got::Many { values, .. }, _) => Got::Set(Value::Known(values.len().to_string())),
+                    (Got::Set(Value::Known(text)), _) => Got::Set(Value::Known(text.chars().count().to_string())),
+                    (Got::Unset, _) => Got::Set(Value::Known("0".into())),
+                    _ => Got::Unknown(Why::Expansion),
+                })
+            }
+            Operation::Default { operator, empty, word } => {
+                self.default(parameter, got, (*operator, *empty), word, quoted, state, pieces)
+            }
+            Operation::Substring { offset, length } => {
+                let from = self.number(offset, state);
+                let length = length.as_ref().map(|word| self.number(word, state));
+                if let (Got::Many { values, joined }, Some(from)) = (&got, from) {
+                    return Some(slice(values, *joined, parameter, from, length, state));
+                }
+                Some(map(got, |text| substring(text, from?, length)))
+            }
+            Operation::Remove { suffix, longest, pattern } => {
+                let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
+                Some(map(got, |text| pattern.as_ref()?.remove(text, *suffix, *longest).map(str::to_owned)))
+            }
+            Operation::Replace { all, anchor, pattern, with } => {
+                let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
+                let with = self.value(with, state);
+                // An unquoted `&` stands for what matched.
+                let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
+                Some(map(got, |text| {
+                    let replaced = pattern.as_ref()?.replace(text, with.as_deref()?, *all, *anchor)?;
+                    (replaced.len() <= super::state::MAX_VALUE).then_some(replaced)
+                }))
+            }
+            Operation::Case { upper, all, pattern } => {
+                let plain = pattern.parts.is_empty();
+                self.pattern(pattern, state);
+                let change = |c: char| if *upper { c.to_uppercase().to_string() } else { c.to_lowercase().to_string() };
+                Some(map(got, |text| {
+                    let mut chars = text.chars();
+                    match all {
+                        _ if !plain || !text.is_ascii() => None,
+                        true => Some(chars.map(change).collect()),
+                        false => Some(chars.next().map(change).unwrap_or_default() + chars.as_str()),
+                    }
+                }))
+            }
+            Operation::Transform(kind) => {
+                if let ('P', Got::Set(Value::Known(text))) = (*kind, &got) {
+                    self.expanded_again(text, Span::default(), state);
+                }
+                Some(map(got, |text| match kind {
+                    'U' if text.is_ascii() => Some(text.to_ascii_uppercase()),
+                    'L' if text.is_ascii() => Some(text.to_ascii_lowercase()),
+                    _ => None,
+                }))
+            }
+            Operation::Names | Operation::Commands(_) => Some(Got::Unknown(Why::Expansion)),
+            Operation::Malformed => {
+                // Where bash knows no more of it either, it stops here.
+                self.leaves_shell(state, true);
+                Some(Got::Unknown(Why::Malformed))
+            }
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an operator with its operands and its place")]
+    fn default(
+        &mut self,
+        parameter: &Parameter,
+        got: Got,
+        (operator, empty): (u8, bool),
+        word: &syntax::Word,
+        quoted: bool,
+        state: &mut State,
+        pieces: &mut Vec<Piece>,
+    ) -> Option<Got> {
+        let has_value = match &got {
+            Got::Set(Value::Known(text)) => Some(!(empty && text.is_empty())),
+            Got::Set(_) => (!empty).then_some(true),
+            Got::Unset => Some(false),
+            Got::Unknown(_) => None,
+            Got::Many { values, .. } if values.is_empty() => Some(false),
+            Got::Many { .. } => (!empty).then_some(true),
+        };
+        let uses_word = if operator == b'+' { has_value } else { has_value.map(|has| !has) };
+        let mut own = Vec::new();
+        let mut after = state.clone();
+        if uses_word != Some(false) {
+            self.doubting(uses_word.is_none(), |walk| {
+                own = walk.pieces(&word.parts, quoted, true, &mut after);
+                // The word of an expansion that is not quoted is split like its value.
+                for piece in &mut own {
+                    if let Piece::Text { quoted: false, split, .. } = piece {
+                        *split = true;
+                    }
+                }
+            });
+        }
+        match (operator, uses_word) {
+            (b'+', Some(false)) => {
+                if quoted {
+                    pieces.push(Piece::text("", true));
+                }
+                None
+            }
+            (_, Some(false)) => Some(got),
+            // The value is there, or the shell stops.
+            (b'?', None) => {
+                self.leaves_shell(state, true);
+                Some(got)
+            }
+            (b'?', _) => {
+                self.leaves_shell(state, false);
+                Some(Got::Unknown(Why::Expansion))
+            }
+            (b'=', Some(true)) => {
+                *state = after;
+                let value = join(&own, word.span, false);
+                self.assign(&parameter.name, value.value.clone(), state);
+                Some(Got::Set(value.value))
+            }
+            (_, Some(true)) => {
+                *state = after;
+                pieces.extend(own);
+                None
+            }
+            (_, None) => {
+                let own = join(&own, word.span, false).value;
+                let why = match (got, own) {
+                    (Got::Unknown(Why::Variable(_)), Value::Known(text)) if operator != b'+' && !text.is_empty() => {
+                        Why::Default(text)
+                    }
+                    (Got::Unknown(why), _) => why,
+                    _ => Why::Expansion,
+                };
+                if operator == b'=' {
+                    let stamp = self.change();
+                    state.forget(&parameter.name, stamp);
+                    if let Some(variable) = state.get(&parameter.name).cloned() {
+                        let content = Content::Unknown(why.clone());
+                        state.put(&parameter.name, Variable { content, ..variable }, stamp);
+                    }
+                }
+                Some(Got::Unknown(why))
+            }
+        }
+    }
+}
+
+/// The words of `$@` or `$*`.
+fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
+    let ifs = state.ifs();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            match (joined && quoted, ifs.as_deref().map(|ifs| ifs.chars().next())) {
+                (false, _) => pieces.push(Piece::Break),
+                (true, Some(separator)) => {
+                    pieces.push(Piece::text(separator.map(String::from).unwrap_or_default(), true));
+                }
+                (true, None) => pieces.push(Piece::hole(Why::Expansion, true)),
+            }
+        }
+        match spread(value) {
+            Some(pattern) => pieces.push(Piece::Spread(pattern.to_owned())),
+            None => push_value(pieces, value.clone(), quoted),
+        }
+    }
+    if values.is_empty() && joined && quoted {
+        pieces.push(Piece::text("", true));
+    }
+}
+
+/// Applies a change to a known text, or to each of several.
+fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
+    let one = |value: &Value| value.known().and_then(&change).map_or(Value::hole(Why::Expansion), Value::Known);
+    match got {
+        Got::Set(value) => Got::Set(one(&value)),
+        Got::Many { values, joined } => Got::Many { values: values.iter().map(one).collect(), joined },
+        Got::Unset => Got::Unset,
+        Got::Unknown(why) => Got::Unknown(why),
+    }
+}
+
+fn substring(text: &str, from: i64, length: Option<Option<i64>>) -> Option<String> {
+    let chars: Vec<char> = text.chars().collect();
+    let count = i64::try_from(chars.len()).ok()?;
+    let start = if from < 0 { count.checked_add(from)? } else { from };
+    if start < 0 || start > count {
+        return Some(String::new());
+    }
+    let end = match length {
+        None => count,
+        Some(length) => match length? {
+            length if length < 0 => count.checked_add(length)?,
+            length => start.checked_add(length)?.min(count),
+        },
+    };
+    let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+    Some(chars.get(range)?.iter().collect())
+}
+
+/// `${@:2:1}`, `${a[@]:1}`.
+fn slice(
+    values: &[Value],
+    joined: bool,
+    parameter: &Parameter,
+    from: i64,
+    length: Option<Option<i64>>,
+    state: &State,
+) -> Got {
+    let positional = parameter.index.is_none();
+    if positional && spreads(values) {
+        return Got::Unknown(Why::Expansion);
+    }
+    let mut all: Vec<Value> = values.to_vec();
+    if positional {
+        // Counted from `$0`.
+        all.insert(
+            0,
+            state.arguments.as_ref().and_then(|all| all.first().cloned()).unwrap_or(Value::hole(Why::Expansion)),
+        );
+    }
+    let count = i64::try_from(all.len()).unwrap_or(i64::MAX);
+    let start = if from < 0 { count + from } else { from };
+    let end = match length {
+        None => count,
+        Some(Some(length)) if length >= 0 => start.saturating_add(length).min(count),
+        Some(_) => return Got::Unknown(Why::Expansion),
+    };
+    let (Ok(start), Ok(end)) = (usize::try_from(start), usize::try_from(end)) else {
+        return Got::Many { values: Vec::new(), joined };
+    };
+    Got::Many { values: all.get(start..end).unwrap_or_default().to_vec(), joined }
+}

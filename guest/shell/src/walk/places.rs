@@ -1,0 +1,105 @@
+//! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
+
+use super::state::{Content, State};
+use crate::effect;
+use crate::facts::Look as _;
+use crate::path::absolute;
+use crate::word::{Value, Why};
+
+/// Where a path is, if that is certain.
+pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
+    if path.starts_with('/') {
+        return Some(absolute(path, "/"));
+    }
+    Some(absolute(path, state.folders.certain()?))
+}
+
+/// Whether it is a file that the text wrote, and what is in it is not known.
+pub(super) fn is_unread(path: &str, state: &State) -> bool {
+    places(path, state).iter().any(|place| state.files.is_unread(place))
+}
+
+/// The files of the text that a path may lead to where the working directory is not the likeliest one.
+pub(super) fn unlikely_places(path: &str, state: &State) -> Vec<String> {
+    let mut places = places(path, state);
+    let likeliest = places.first().cloned();
+    places.retain(|place| {
+        Some(place) != likeliest.as_ref() && state.files.made(place).is_some_and(|made| made.content.is_some())
+    });
+    places
+}
+
+/// Where a path may lead, the likeliest place first.
+pub(super) fn places(path: &str, state: &State) -> Vec<String> {
+    if path.starts_with('/') {
+        return vec![absolute(path, "/")];
+    }
+    state.folders.possible.iter().map(|folder| absolute(path, folder)).collect()
+}
+
+/// What `realpath` prints of a path whose links are known.
+pub(super) fn real(name: &str, arguments: &[&str], state: &State) -> Option<String> {
+    let path = match (name, arguments) {
+        ("realpath", [path] | ["-m" | "-e" | "-s", path]) | ("readlink", ["-f" | "-m" | "-e", path]) => *path,
+        _ => return None,
+    };
+    let path = located_at(path, state)?;
+    Some(format!("{}\n", state.files.real(&path)?))
+}
+
+/// Whether a program is a file of the text, whatever its name says.
+pub(super) fn is_foreign(name: &str, state: &State) -> bool {
+    if !name.contains('/') {
+        return false;
+    }
+    let Some(path) = located_at(name, state) else { return false };
+    !effect::is_system(&path) && state.files.made(&path).is_some_and(|made| made.link.is_none())
+}
+
+/// The program that a link of the text leads to.
+pub(super) fn behind_link(name: &str, state: &State) -> Option<String> {
+    if !name.contains('/') {
+        return None;
+    }
+    let path = located_at(name, state)?;
+    let links = state.files.links();
+    links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to)
+}
+
+/// A file of the text in a folder that the text put before others on `PATH`.
+pub(super) fn on_path(name: &str, state: &State) -> Option<String> {
+    let path = match &state.get("PATH")?.content {
+        Content::Text(value) => value.text(),
+        _ => return None,
+    };
+    let known = path.split(':').take_while(|folder| !folder.contains(Value::HOLE));
+    let mut places = known.map(|folder| {
+        if folder.starts_with('/') {
+            Some(format!("{folder}/{name}"))
+        } else {
+            Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
+        }
+    });
+    places.find_map(|place| place.filter(|place| state.files.made(place).is_some_and(|made| made.content.is_some())))
+}
+
+/// The shape of a path that `mktemp` made up: what is written there is found under it again.
+pub(super) fn temporary(path: &Value) -> Option<&str> {
+    match path {
+        Value::Unknown { why: Why::CommandOutput, shape } if shape.starts_with('/') => Some(shape),
+        _ => None,
+    }
+}
+
+/// What `cat` prints of files that the text wrote.
+pub(super) fn contents(names: &[&str], state: &State) -> Option<String> {
+    let mut all = String::new();
+    for name in names {
+        let path = located_at(name, state)?;
+        if *name == "-" || name.starts_with("--") {
+            return None;
+        }
+        all.push_str(&state.files.made(&path)?.content.as_ref()?.text);
+    }
+    Some(all)
+}

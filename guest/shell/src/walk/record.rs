@@ -1,0 +1,378 @@
+//! A command is listed, and does to files and trackers what it does.
+
+use std::rc::Rc;
+
+use super::places::temporary;
+use super::state::{Input, Inside, State, Text};
+use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
+use crate::effect::{self, Effect, Kind as EffectKind};
+use crate::facts::{Look as _, Presence};
+use crate::path::{absolute, parent};
+use crate::tracker::{Scope, Snapshot};
+use crate::word::{Span, Value, Word};
+use crate::wrapper::{self, Directory};
+
+/// Options of git before its subcommand that take the next word.
+const GIT_VALUES: &[&str] = &["-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
+
+impl Walk<'_> {
+    /// Makes room for a command, so that those inside it come after it.
+    pub(super) fn reserve(&mut self) -> usize {
+        if self.commands.len() >= MAX_COMMANDS {
+            self.exhaust(format!("the text holds more than {MAX_COMMANDS} commands"));
+        }
+        let mut command = Command::bare(Vec::new(), Span::default(), self.group);
+        command.joiner = std::mem::replace(&mut self.joiner, Joiner::Then);
+        command.via.clone_from(&self.via);
+        self.commands.push(command);
+        self.commands.len() - 1
+    }
+
+    /// Lists a command, and does to the files what it does.
+    pub(super) fn record(&mut self, slot: usize, mut command: Command, before: &State, state: &mut State) {
+        let Some(reserved) = self.commands.get(slot) else { return };
+        command.group = reserved.group;
+        command.joiner = reserved.joiner;
+        command.via.clone_from(&reserved.via);
+        command.shell_cwd = before.folders.certain().map(str::to_owned);
+        command.folders.clone_from(&before.folders.possible);
+        command.other_folders = before.folders.may_be_other();
+        command.runs = self.runs(before);
+        command.elsewhere = self.elsewhere;
+        command.stored = self.stored;
+        command.tracked = Rc::clone(&before.tracked);
+        command.env =
+            super::Variables { vars: before.vars().clone(), directory: command.shell_cwd.clone(), wild: before.wild };
+        // Its own redirects, else what it stands in.
+        let given = if matches!(state.input, Input::Text(..)) { &state.input } else { &before.input };
+        if let Input::Text(text, 0) = given {
+            command.input = Some(Rc::clone(text));
+        }
+        command.cwd = self.works_in(&command, before);
+        let mut effects = effect::effects(&command, &state.files);
+        let own = command.cwd.clone();
+        self.per_command(&mut command, before);
+        if command.cwd != own {
+            // Whoever added to the directory's tracker may be wrong, or lie: what it says comes beside what is known.
+            let there = effect::effects(&command, &state.files).into_iter();
+            effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
+        }
+        if self.elsewhere {
+            effects.retain(|effect| effect.kind == EffectKind::Send);
+        }
+        through_links(&mut effects, state);
+        for effect in &mut effects {
+            effect.certain &= command.runs == Runs::Certainly && !effect.alternative;
+            // Behind a link it may be something that the command also touches elsewhere.
+            effect.certain &= !effect.path.known().is_some_and(|path| state.files.is_linked(path));
+        }
+        if command.runs != Runs::Never {
+            // What a redirect appends is added when it is known, after the command ran.
+            let appends = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Append);
+            let appends: Vec<Span> = appends.map(|redirect| redirect.target.span).collect();
+            let kept = |effect: &Effect| effect.kind == EffectKind::Append && appends.contains(&effect.span);
+            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.known());
+            let before: Vec<(String, Option<Rc<Text>>)> = before
+                .map(|path| (path.to_owned(), state.files.made(path).and_then(|made| made.content.clone())))
+                .collect();
+            self.apply(&effects, state);
+            for (path, content) in before {
+                let stamp = self.change();
+                state.set_content(&path, content, stamp);
+            }
+        }
+        command.effects = effects;
+        if let Some(reserved) = self.commands.get_mut(slot) {
+            *reserved = command;
+        }
+    }
+
+    /// Lists a call of a function: its words are not those of a program of that name.
+    pub(super) fn record_function(&mut self, slot: usize, mut command: Command, before: &State, state: &mut State) {
+        let words = std::mem::take(&mut command.words);
+        self.record(slot, command, before, state);
+        if let Some(recorded) = self.commands.get_mut(slot) {
+            recorded.words = words;
+        }
+    }
+
+    /// Does to the files what a command does.
+    pub(super) fn apply(&mut self, effects: &[Effect], state: &mut State) {
+        let mut source: Option<&Effect> = None;
+        let mut copied: Option<Rc<Text>> = None;
+        let mut unread = false;
+        for effect in effects {
+            let stamp = self.change();
+            let changes = matches!(
+                effect.kind,
+                EffectKind::Write
+                    | EffectKind::Append
+                    | EffectKind::Create
+                    | EffectKind::Delete
+                    | EffectKind::Move
+                    | EffectKind::Link
+            );
+            if effect.copied {
+                source = Some(effect);
+                // Before it is gone from there.
+                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
+                copied = effect.path.known().and_then(|source| match state.files.made(source) {
+                    Some(made) => made.content.clone(),
+                    None => copied_program(source, effect.span),
+                });
+            }
+            let Value::Known(path) = &effect.path else {
+                if let Some(key) = temporary(&effect.path).filter(|_| changes) {
+                    match source.and_then(|source| source.path.known()) {
+                        Some(target) if effect.kind == EffectKind::Link => {
+                            state.may_link(key, target.to_owned(), stamp);
+                        }
+                        _ => state.put_content(key, copied.clone(), stamp),
+                    }
+                    continue;
+                }
+                if changes {
+                    // Somewhere below what is certain of it.
+                    let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
+                    let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+                    match parent(fixed).filter(|_| fixed.starts_with('/')) {
+                        Some(folder) => state.change_below(folder, gone, stamp),
+                        None => state.doubt_files(stamp),
+                    }
+                }
+                continue;
+            };
+            if !changes || effect.alternative && state.files.look(path) == Presence::Unknown {
+                continue;
+            }
+            let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+            let before = state.files.look(path);
+            let content = copied.clone();
+            if !effect.certain {
+                if effect.kind == EffectKind::Link
+                    && let Some(target) = source.and_then(|source| source.path.known())
+                {
+                    state.may_link(path, target.to_owned(), stamp);
+                    continue;
+                }
+                // What is written to a file leaves it one.
+                if gone || before != Presence::File {
+                    state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+                }
+                if !gone {
+                    state.set_content(path, content, stamp);
+                }
+            } else if gone {
+                state.set_file(path, Presence::Absent, Inside::Unknown, stamp);
+            } else if effect.kind == EffectKind::Link {
+                match source.and_then(|source| source.path.known()) {
+                    Some(target) => state.link_file(path, target.to_owned(), stamp),
+                    None => state.set_file(path, Presence::Unknown, Inside::Unknown, stamp),
+                }
+            } else if effect.folder {
+                if before != Presence::Folder {
+                    let inside = if effect.recursive { Inside::Unknown } else { Inside::Fresh };
+                    state.set_file(path, Presence::Folder, inside, stamp);
+                }
+            } else if effect.recursive {
+                state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+            } else {
+                state.set_file(path, Presence::File, Inside::Unknown, stamp);
+                state.set_content(path, content, stamp);
+            }
+            if unread && !gone && !effect.folder {
+                state.set_unread(path, stamp);
+            }
+        }
+    }
+
+    /// The directory that a command works in, after its own options.
+    fn works_in(&self, command: &Command, before: &State) -> Option<String> {
+        let shell = before.folders.certain().map(str::to_owned);
+        let words = command.words.get(1..).unwrap_or_default();
+        let step = |folder: Option<String>, to: &Word| match (folder, to.known()) {
+            (_, Some(to)) if to.starts_with('/') => Some(absolute(to, "/")),
+            (Some(folder), Some(to)) => Some(absolute(to, &folder)),
+            _ => None,
+        };
+        match command.program() {
+            Some("git") => {
+                let mut folder = shell;
+                let mut at = 0;
+                while let Some(word) = words.get(at) {
+                    match (&word.value, words.get(at + 1)) {
+                        (Value::Known(text), Some(next)) if text == "-C" => {
+                            folder = step(folder, next);
+                            at += 2;
+                        }
+                        (Value::Known(text), _) if GIT_VALUES.contains(&text.as_str()) => at += 2,
+                        (Value::Known(text), _) if text.starts_with('-') => at += 1,
+                        (Value::Known(_), _) => break,
+                        // An option, perhaps this one.
+                        _ => return None,
+                    }
+                }
+                folder
+            }
+            Some("make" | "gmake") => {
+                let mut folder = shell;
+                let mut at = 0;
+                while let Some(word) = words.get(at) {
+                    let Some(text) = word.known() else {
+                        // A variable may hold options.
+                        return if word.several { None } else { folder };
+                    };
+                    at += 1;
+                    let attached = text
+                        .strip_prefix("--directory=")
+                        .or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()));
+                    if let Some(to) = attached {
+                        folder = step(folder, &Word::new(to, word.span));
+                    } else if matches!(text, "-C" | "--directory") {
+                        folder = words.get(at).and_then(|to| step(folder, to));
+                        at += 1;
+                    } else if matches!(text, "-f" | "-I" | "-o" | "-W" | "--file" | "--makefile") {
+                        at += 1;
+                    }
+                }
+                folder
+            }
+            Some("env") => {
+                let changes = wrapper::inner(&command.words).into_iter().find_map(|inner| inner.change.cwd);
+                match changes {
+                    // Where there is no such folder it stays and ends.
+                    Some(Directory::Word(to)) => match step(shell.clone(), &to) {
+                        Some(folder) => match before.files.look(&folder) {
+                            Presence::Folder => Some(folder),
+                            Presence::Unknown => Some(folder).filter(|_| !before.files.informed()),
+                            _ => shell,
+                        },
+                        None => None,
+                    },
+                    Some(_) => None,
+                    None => shell,
+                }
+            }
+            _ => shell,
+        }
+    }
+
+    /// Trackers' changes that hold for one command.
+    fn per_command(&self, command: &mut Command, before: &State) {
+        let Some(trackers) = self.trackers else { return };
+        let Some(program) = command.program().map(str::to_owned) else { return };
+        let arguments = command.words.get(1..).unwrap_or_default().to_vec();
+        let view = View { state: before, walk: self };
+        if let Some(modifier) = trackers.directory(&program).filter(|modifier| modifier.scope == Scope::PerCommand) {
+            command.cwd = (modifier.apply)(&arguments, command.cwd.as_deref(), &view);
+        }
+        let mut tracked = command.tracked.to_vec();
+        for (tracker, value) in trackers.list().iter().zip(&mut tracked) {
+            for modifier in tracker.modifiers.get(&program).into_iter().flatten() {
+                if modifier.scope == Scope::PerCommand {
+                    *value = (modifier.apply)(&arguments, value.as_deref(), &view);
+                }
+            }
+        }
+        command.tracked = Rc::new(tracked);
+    }
+
+    /// Trackers' changes that last.
+    pub(super) fn sequential(&mut self, words: &[Word], state: &mut State) {
+        let Some(trackers) = self.trackers else { return };
+        let Some(program) = words.first().and_then(Word::known).map(crate::path::basename) else {
+            if !words.is_empty() {
+                let cautious = trackers.list().iter().map(|tracker| tracker.cautious);
+                let tracked = state.tracked.iter().zip(cautious);
+                state.tracked = Rc::new(tracked.map(|(value, lost)| value.clone().filter(|_| !lost)).collect());
+            }
+            return;
+        };
+        let arguments = words.get(1..).unwrap_or_default();
+        let before = state.clone();
+        let view = View { state: &before, walk: self };
+        let mut tracked = state.tracked.to_vec();
+        for (tracker, value) in trackers.list().iter().zip(&mut tracked) {
+            for modifier in tracker.modifiers.get(program).into_iter().flatten() {
+                if modifier.scope == Scope::Sequential {
+                    *value = (modifier.apply)(arguments, value.as_deref(), &view);
+                }
+            }
+        }
+        let directory = trackers.directory(program).filter(|modifier| modifier.scope == Scope::Sequential);
+        let folder = directory.map(|modifier| (modifier.apply)(arguments, before.folders.certain(), &view));
+        state.tracked = Rc::new(tracked);
+        match folder {
+            Some(Some(folder)) => state.folders = before.folders.or(absolute(&folder, "/")),
+            Some(None) => state.folders = super::Folders::unknown(),
+            None => {}
+        }
+    }
+}
+
+/// A copy of a program, as a script that runs it.
+fn copied_program(path: &str, span: Span) -> Option<Rc<Text>> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
+    let text = format!("#!/bin/sh\nexec {path} \"$@\"\n");
+    (effect::is_system(path) && path.chars().all(plain)).then(|| Rc::new(Text { text, span, at: None }))
+}
+
+/// What happens behind a link that the text made happens to what the link leads to.
+fn through_links(effects: &mut Vec<Effect>, state: &State) {
+    let links = state.files.links();
+    if links.is_empty() {
+        return;
+    }
+    let mut more = Vec::new();
+    for effect in effects.iter().filter(|effect| effect.kind != EffectKind::Send) {
+        let mut text = effect.path.text().to_owned();
+        let mut changed = false;
+        for _ in 0..links.len().min(8) {
+            let step = links.iter().find_map(|(from, to)| {
+                let rest = text.strip_prefix(from.as_str())?;
+                // The link itself is removed, not what it leads to.
+                let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
+                let below = rest.starts_with('/') && (rest.len() > 1 || !itself);
+                (below || rest.is_empty() && !itself).then(|| format!("{to}{rest}"))
+            });
+            match step {
+                Some(to) if to != text => {
+                    text = to;
+                    changed = true;
+                }
+                _ => break,
+            }
+        }
+        if changed {
+            let path = match &effect.path {
+                Value::Known(_) => Value::Known(absolute(&text, "/")),
+                Value::Pattern(_) => Value::Pattern(text),
+                Value::Unknown { .. } if !text.contains(Value::HOLE) => Value::Known(absolute(&text, "/")),
+                Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+            };
+            more.push(Effect { path, written: None, certain: false, copied: false, ..effect.clone() });
+        }
+    }
+    effects.extend(more);
+}
+
+/// A tracker's look at the state.
+struct View<'a, 'f> {
+    state: &'a State,
+    walk: &'a Walk<'f>,
+}
+
+impl Snapshot for View<'_, '_> {
+    fn tracked(&self, name: &str) -> Option<String> {
+        if name == "cwd" {
+            return self.state.folders.certain().map(str::to_owned);
+        }
+        let list = self.walk.trackers.map_or(&[][..], |trackers| trackers.list());
+        let index = list.iter().position(|tracker| tracker.name == name)?;
+        self.state.tracked.get(index)?.clone()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.state.known(name)
+    }
+}

@@ -1,0 +1,229 @@
+//! Redirects: what they open, where output goes, and what a command writes there.
+
+use std::rc::Rc;
+
+use super::places::temporary;
+use super::state::{Input, State, Text};
+use super::{Redirect, RedirectKind, Walk};
+use crate::facts::Presence;
+use crate::path::{absolute, parent};
+use crate::syntax::{self, Descriptor, RedirectOperator, Target};
+use crate::word::{Span, Value, Why, Word};
+
+/// Where standard output goes.
+enum Output {
+    Same,
+    /// To this file, if it is known which.
+    File {
+        path: Option<String>,
+        append: bool,
+    },
+    /// To a descriptor that may lead anywhere.
+    Elsewhere,
+}
+
+/// What redirects change.
+pub(super) struct Redirected {
+    pub(super) list: Vec<Redirect>,
+    pub(super) input: Option<Input>,
+    output: Output,
+    /// Whether they can be made: `None` if only the run can tell. Without them the command does not run.
+    pub(super) made: Option<bool>,
+}
+
+impl Redirected {
+    /// Notes what has been written to the file.
+    pub(super) fn keep(&self, written: Option<&Rc<Text>>, state: &mut State, stamp: u64) {
+        if let Output::File { path: Some(path), append } = &self.output {
+            let content = match (append, state.files.made(path).and_then(|made| made.content.clone()), written) {
+                (false, _, written) => written.cloned(),
+                (true, Some(before), Some(written)) => Some(Rc::new(Text {
+                    text: format!("{}{}", before.text, written.text),
+                    span: super::join_spans(before.span, written.span),
+                    at: None,
+                })),
+                // Of a file that was there before, what is added is judged.
+                (true, None, Some(written)) if !state.files.is_unread(path) => Some(Rc::clone(written)),
+                (true, ..) => None,
+            };
+            if path.contains(Value::HOLE) {
+                state.put_content(path, content, stamp);
+            } else if content.is_none() {
+                state.set_unread(path, stamp);
+            } else {
+                state.set_content(path, content, stamp);
+            }
+        }
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn redirects(&mut self, redirects: &[syntax::Redirect], state: &mut State) -> Redirected {
+        let mut result = Redirected { list: Vec::new(), input: None, output: Output::Same, made: Some(true) };
+        let mut never = None;
+        for redirect in redirects {
+            // After one that fails the others are not come to.
+            if result.made == Some(false) && never.is_none() {
+                let mut own = state.clone();
+                own.never = true;
+                never = Some(own);
+            }
+            let state = match &mut never {
+                Some(never) => never,
+                None => &mut *state,
+            };
+            let number = match redirect.fd {
+                Descriptor::Number(number) => Some(number),
+                Descriptor::Default => match redirect.kind {
+                    RedirectOperator::Read
+                    | RedirectOperator::ReadWrite
+                    | RedirectOperator::DuplicateInput
+                    | RedirectOperator::HereString
+                    | RedirectOperator::HereDocument => Some(0),
+                    _ => Some(1),
+                },
+                Descriptor::Named => None,
+            };
+            let word = match &redirect.target {
+                Target::Document(body) => {
+                    let Some(body) = body.get() else { continue };
+                    let text = self.value(body, state);
+                    if number == Some(0) {
+                        result.input = Some(given(text, ""));
+                    }
+                    continue;
+                }
+                Target::Word(word) => word,
+            };
+            if redirect.kind == RedirectOperator::HereString {
+                let text = self.subject(word, state);
+                if number == Some(0) {
+                    result.input = Some(given(text, "\n"));
+                }
+                continue;
+            }
+            let target = self.target(word, state);
+            let duplicates =
+                matches!(redirect.kind, RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput);
+            let descriptor = target
+                .known()
+                .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
+            if duplicates && descriptor {
+                match number {
+                    Some(0) => result.input = Some(Input::Unseen),
+                    Some(1) if target.known() != Some("1") => result.output = Output::Elsewhere,
+                    _ => {}
+                }
+                continue;
+            }
+            let kind = match redirect.kind {
+                RedirectOperator::Read | RedirectOperator::DuplicateInput => RedirectKind::Read,
+                RedirectOperator::ReadWrite => RedirectKind::ReadWrite,
+                RedirectOperator::Append | RedirectOperator::BothAppend => RedirectKind::Append,
+                _ => RedirectKind::Write,
+            };
+            let path = match (target.known(), state.folders.certain()) {
+                (Some(text), _) if text.starts_with('/') => Some(absolute(text, "/")),
+                (Some(text), Some(folder)) => Some(absolute(text, folder)),
+                _ => temporary(&target.value).map(str::to_owned),
+            };
+            let made = openable(kind, redirect.kind, &target, path.as_deref(), state);
+            result.made = match (result.made, made) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            };
+            match number {
+                Some(0) => {
+                    let content = path.and_then(|path| state.files.made(&path)?.content.clone());
+                    let process = matches!(target.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+                    let process = process.then(|| self.processes.get(&target.span.start).cloned()).flatten();
+                    let content = content.or(process);
+                    let content = match target.known() {
+                        Some("/dev/null") => Some(Input::Nothing),
+                        // What it was before.
+                        Some("/dev/stdin" | "/dev/fd/0") => None,
+                        _ => Some(content.map_or(Input::Unseen, |content| Input::Text(content, 0))),
+                    };
+                    result.input = content.or(result.input);
+                }
+                Some(1) => {
+                    result.output = match target.known() {
+                        Some("/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/fd/2" | "/dev/tty") => {
+                            Output::Elsewhere
+                        }
+                        _ => Output::File { path, append: kind == RedirectKind::Append },
+                    };
+                }
+                _ => {}
+            }
+            result.list.push(Redirect { kind, fd: number, target });
+        }
+        result
+    }
+
+    /// Runs something whose output goes where redirects send it; what is written to a file.
+    pub(super) fn writing<T>(
+        &mut self,
+        redirected: &Redirected,
+        state: &State,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Option<Rc<Text>>) {
+        match redirected.output {
+            Output::Same => (run(self), None),
+            Output::File { .. } => {
+                let (result, text) = self.capturing(state, run);
+                (result, text.map(Rc::new))
+            }
+            Output::Elsewhere => {
+                self.print(None, Span::default(), None, state);
+                let (result, _) = self.capturing(state, run);
+                (result, None)
+            }
+        }
+    }
+}
+
+/// Whether a file can be opened as a redirect does; `None` if only the run can tell. Without facts it is taken to be.
+fn openable(
+    kind: RedirectKind,
+    operator: RedirectOperator,
+    target: &Word,
+    path: Option<&str>,
+    state: &State,
+) -> Option<bool> {
+    if target.known() == Some("") {
+        return Some(false);
+    }
+    if target.known().is_some_and(|text| text.starts_with("/dev/")) || !state.files.informed() {
+        return Some(true);
+    }
+    let path = path.filter(|_| !target.several)?;
+    let here = state.files.sure(path);
+    if kind == RedirectKind::Read {
+        return match here {
+            Presence::Unknown => None,
+            Presence::Absent => Some(false),
+            _ => Some(true),
+        };
+    }
+    match (here, parent(path).map(|folder| state.files.sure(folder))) {
+        (Presence::Folder, _) | (_, Some(Presence::Absent | Presence::File | Presence::Other)) => Some(false),
+        (Presence::File | Presence::Unknown, _)
+            if state.noclobber && kind == RedirectKind::Write && operator != RedirectOperator::Clobber =>
+        {
+            None
+        }
+        (Presence::File | Presence::Other, _) | (Presence::Absent, Some(Presence::Folder)) => Some(true),
+        (Presence::Unknown, Some(Presence::Folder)) => Some(true),
+        _ => None,
+    }
+}
+
+/// A word as standard input, with what ends it.
+fn given(word: Word, end: &str) -> Input {
+    match word.value {
+        Value::Known(text) => Input::Text(Rc::new(Text { text: text + end, span: word.span, at: word.at }), 0),
+        _ => Input::Unseen,
+    }
+}

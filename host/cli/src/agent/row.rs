@@ -1,0 +1,228 @@
+//! What an agent's tools work on, by the keys of their input: a row for each in its table.
+
+use serde_json::Value;
+use toolgate_host::{Field, ToolCall, ToolKind};
+
+use super::unknown::guessed;
+use super::{Dialect, OTHER_CWD, UserTools, note, quoted};
+
+/// What an agent's tool works on, by the keys of its input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) row: Row<'static>,
+}
+
+/// The keys of a tool's input, by what they hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    pub(crate) kind: ToolKind,
+    /// A shell command, or the patch of a tool that edits. One of these has to be there; all that are there are judged.
+    pub(crate) command: &'a [&'a str],
+    /// Paths that have to be there.
+    pub(crate) required: &'a [&'a str],
+    /// Paths that may be there.
+    pub(crate) paths: &'a [&'a str],
+    /// File name patterns that may be there.
+    pub(crate) globs: &'a [&'a str],
+    /// The directory that the call works in, instead of the agent's: the first of these that is there.
+    pub(crate) cwd: &'a [&'a str],
+    /// A directory that it may work in, where no run has shown that the agent does what such a key says: the call is judged
+    /// in both.
+    pub(crate) other_cwd: &'a [&'a str],
+}
+
+impl Row<'static> {
+    /// Nothing in it.
+    pub(super) const fn of(kind: ToolKind) -> Self {
+        Row { kind, command: &[], required: &[], paths: &[], globs: &[], cwd: &[], other_cwd: &[] }
+    }
+}
+
+impl Tool {
+    /// Runs a shell text.
+    pub(super) const fn shell(name: &'static str, cwd: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { command: &["command", "cmd"], cwd, ..Row::of(ToolKind::Shell) } }
+    }
+
+    /// Works on one file.
+    pub(super) const fn file(name: &'static str, kind: ToolKind, required: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { required, ..Row::of(kind) } }
+    }
+
+    /// Looks through a folder.
+    pub(super) const fn look(
+        name: &'static str,
+        kind: ToolKind,
+        paths: &'static [&'static str],
+        globs: &'static [&'static str],
+    ) -> Self {
+        Tool { name, row: Row { paths, globs, ..Row::of(kind) } }
+    }
+
+    /// Changes files by a patch that names them.
+    pub(super) const fn patch(name: &'static str, command: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { command, ..Row::of(ToolKind::Edit) } }
+    }
+
+    /// Fetches a document.
+    pub(super) const fn fetch(name: &'static str, paths: &'static [&'static str]) -> Self {
+        Tool { name, row: Row { paths, ..Row::of(ToolKind::Fetch) } }
+    }
+
+    /// Does something that no path is in.
+    pub(super) const fn other(name: &'static str, kind: ToolKind) -> Self {
+        Tool { name, row: Row::of(kind) }
+    }
+}
+
+/// Fills in what a tool works on: by the user's row for it, else by the agent's, else by what its fields look like. An
+/// error says which field is missing or of the wrong type.
+pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
+    let known = agent.tools().iter().find(|tool| tool.name == name);
+    match (UserTools::row(agent.name(), name)?, known) {
+        (Some(own), None) => own.with(|row| filled(agent, row, name, input, call)),
+        // What is known of a tool stays known.
+        (Some(own), Some(tool)) => {
+            let first = filled(agent, &tool.row, name, input, call.clone())?;
+            let second = own.with(|row| filled(agent, row, name, input, call))?;
+            let commands = first.command.iter().chain(&second.command).cloned().collect();
+            Ok(ToolCall {
+                command: if first.command == second.command { first.command } else { together(commands) },
+                paths: [first.paths, second.paths].concat(),
+                globs: [first.globs, second.globs].concat(),
+                ..first
+            })
+        }
+        (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
+        (None, None) => guessed(name, input, call),
+    }
+}
+
+/// Fills in what a tool works on that has a row.
+fn filled(
+    agent: &dyn Dialect,
+    row: &Row<'_>,
+    name: &str,
+    input: &Value,
+    mut call: ToolCall,
+) -> Result<ToolCall, String> {
+    let fields = input.as_object().ok_or_else(|| format!("the input of {name} is not a JSON object"))?;
+    call.input = input.to_string();
+    call.kind = row.kind;
+    let text = |key: &str| match fields.get(key) {
+        Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(format!("the field {key} of {name} is not a text")),
+    };
+    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key).transpose()).transpose();
+    // Which of several the agent takes is not told by their being there.
+    let commands: Result<Vec<Field>, String> = row.command.iter().filter_map(|key| text(key).transpose()).collect();
+    let mut commands = commands?;
+    if let (true, Some(key)) = (commands.is_empty(), row.command.first()) {
+        return Err(format!("the input of {name} has no {key}"));
+    }
+    call.command = match row.kind {
+        ToolKind::Shell => together(commands),
+        _ if commands.len() > 1 => {
+            let texts: Vec<&str> = commands.iter().map(|field| field.value.as_str()).collect();
+            Some(Field { name: commands[0].name.clone(), value: texts.join("\n") })
+        }
+        _ => commands.pop(),
+    };
+    let mut paths = Vec::new();
+    for key in row.required {
+        paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
+    }
+    let several = |key: &str| match fields.get(key) {
+        Some(Value::Array(items)) => {
+            let field = |(at, item): (usize, &Value)| match item {
+                Value::String(text) => Ok(Field { name: format!("{key}/{at}"), value: text.clone() }),
+                _ => Err(format!("the field {key} of {name} holds something that is not a text")),
+            };
+            items.iter().enumerate().map(field).collect::<Result<Vec<_>, _>>()
+        }
+        _ => Ok(text(key)?.into_iter().collect()),
+    };
+    for key in row.paths {
+        paths.extend(several(key)?);
+    }
+    // A tool that works on a file names it; one that does not may have another name for it.
+    let works = matches!(row.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
+    if let (true, true, Some(key)) = (works, paths.is_empty(), row.paths.first()) {
+        return Err(format!("the input of {name} has no {key}"));
+    }
+    match row.kind {
+        ToolKind::Fetch => call.paths.extend(paths.into_iter().filter_map(file_of)),
+        _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
+    }
+    for key in row.globs {
+        call.globs.extend(several(key)?.into_iter().flat_map(|field| spelled(agent, field)));
+    }
+    if let Some(cwd) = first(row.cwd)? {
+        call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
+    }
+    if let Some(cwd) = first(row.other_cwd)? {
+        let other = below(&call.cwd, &cwd.value, call.home.as_deref());
+        note(&mut call, OTHER_CWD, other.into());
+    }
+    Ok(call)
+}
+
+/// A path as it is written, and as it may be meant besides.
+fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
+    let mut others = agent.readings(&field.value);
+    // Some agents take blanks at the ends off.
+    others.push(field.value.trim().to_owned());
+    // Not every agent takes a tilde for the home folder.
+    if field.value.starts_with('~') {
+        others.push(format!("./{}", field.value));
+    }
+    let again = |value: String| Field { name: field.name.clone(), value };
+    let mut all: Vec<Field> = others.into_iter().filter(|other| *other != field.value).map(again).collect();
+    all.insert(0, field);
+    all
+}
+
+/// The file that a URL names, if it names one.
+pub(super) fn file_of(field: Field) -> Option<Field> {
+    let url = field.value.trim();
+    let rest = url.get(5..).filter(|_| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")))?;
+    let rest = rest.strip_prefix("//localhost").unwrap_or(rest);
+    Some(Field { value: format!("/{}", decoded(rest.trim_start_matches('/'))), ..field })
+}
+
+/// A part of a URL with its `%XX` resolved.
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        all.push(hex.unwrap_or(*byte));
+        at += if hex.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// A directory that a call names, seen from the agent's.
+fn below(cwd: &str, named: &str, home: Option<&str>) -> String {
+    match (named, named.strip_prefix("~/"), home) {
+        ("", ..) => cwd.to_owned(),
+        ("~", _, Some(home)) => home.to_owned(),
+        (_, Some(rest), Some(home)) => format!("{home}/{rest}"),
+        _ if named.starts_with('/') => named.to_owned(),
+        _ => format!("{}/{named}", cwd.trim_end_matches('/')),
+    }
+}
+
+/// Several commands as one text, each closed in itself and in a shell of its own, so that neither a quote left open nor an
+/// `exit` or an endless loop in one hides the next.
+pub(super) fn together(mut commands: Vec<Field>) -> Option<Field> {
+    if commands.len() < 2 {
+        return commands.pop();
+    }
+    let name = commands[0].name.clone();
+    let each = commands.iter().map(|command| format!("(eval {}) &", quoted(&command.value)));
+    Some(Field { name, value: each.collect::<Vec<_>>().join("\n") })
+}

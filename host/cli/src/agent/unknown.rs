@@ -1,0 +1,278 @@
+//! Tools that are in no table: what they work on, by what their fields look like.
+
+use serde_json::{Value, json};
+use toolgate_host::{Field, ToolCall, ToolKind};
+
+use super::row::{file_of, together};
+use super::{Dialect, Scene, quoted};
+use crate::place;
+
+/// Keys of an unknown tool's input that hold a shell command, or whose last word is one of these.
+const COMMAND_KEYS: &[&str] = &[
+    "argv",
+    "bash",
+    "cmd",
+    "cmdline",
+    "cmds",
+    "command",
+    "commandline",
+    "commands",
+    "exec",
+    "script",
+    "shell",
+    "shellcommand",
+];
+
+/// Keys that hold the words behind a program.
+const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
+
+/// Those under which a list is several commands, and not the words of one.
+const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
+
+/// Keys of an unknown tool's input that hold paths, or whose last word is one of these.
+#[rustfmt::skip]
+const PATH_KEYS: &[&str] = &[
+    "cwd", "dest", "destination", "dir", "directory", "dst", "file", "filename", "files", "folder", "from", "path", "pathname",
+    "paths", "root", "source", "src", "target", "to", "workdir",
+];
+
+/// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
+const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
+
+/// Keys of an unknown tool's input that hold what it writes.
+const CONTENT_KEYS: &[&str] = &["content", "contents", "data", "diff", "edits", "filetext", "newtext", "replacement"];
+
+/// Words in the name of a tool that writes to what it names.
+#[rustfmt::skip]
+const WRITES: &[&str] = &[
+    "append", "apply", "create", "download", "edit", "insert", "make", "mkdir", "modify", "overwrite", "patch", "put", "replace",
+    "save", "set", "store", "touch", "truncate", "update", "upload", "write",
+];
+
+/// Words in the name of a tool that gives files another place.
+const MOVES: &[&str] = &["move", "mv", "rename"];
+
+/// Words in the name of a tool that removes what it names.
+const REMOVES: &[&str] = &["delete", "erase", "purge", "remove", "rm", "rmdir", "trash", "unlink", "wipe"];
+
+/// How a patch begins that names its files itself.
+const PATCH: &str = "*** Begin Patch";
+
+/// How deep into an unknown tool's input is looked.
+const DEPTH: usize = 64;
+
+/// A call of which not even the input is the tool's own.
+pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
+    let context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session });
+    let call = ToolCall {
+        home: place::home(),
+        workspace_root: scene.root.clone(),
+        context: context.to_string(),
+        ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
+    };
+    guessed(name, input, call)
+}
+
+/// Fills in what a tool works on that is in no table.
+pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
+    if !input.is_object() {
+        return Err(format!("the input of {name} is not a JSON object"));
+    }
+    call.input = input.to_string();
+    let mut commands = Vec::new();
+    generic("", input, DEPTH, &mut commands, &mut call.paths)?;
+    let words = words_of(name);
+    let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
+    let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
+    let writes = says(WRITES) || says(MOVES) || written();
+    if !commands.is_empty() && !paths.is_empty() && writes {
+        // Some tools have a key `command` for what they are to do.
+        commands.push(Field { name: call.paths[0].name.clone(), value: format!("touch -- {}", paths.join(" ")) });
+    }
+    if commands.is_empty() && !paths.is_empty() {
+        // By its name it does what a shell would be told like this.
+        let value = match (says(REMOVES), says(MOVES) && paths.len() > 1) {
+            (true, _) => Some(format!("rm -rf -- {}", paths.join(" "))),
+            (_, true) => Some(format!("mv -- {}", paths.join(" "))),
+            _ => None,
+        };
+        commands.extend(value.map(|value| Field { name: call.paths[0].name.clone(), value }));
+        if commands.is_empty() && writes {
+            call.kind = ToolKind::Edit;
+        }
+    }
+    call.command = together(commands);
+    Ok(call)
+}
+
+/// A tool that no table knows: every field that looks like a command or a path by its key, at any depth.
+fn generic(
+    at: &str,
+    value: &Value,
+    depth: usize,
+    commands: &mut Vec<Field>,
+    paths: &mut Vec<Field>,
+) -> Result<(), String> {
+    if depth == 0 {
+        return Err("the input nests too deeply to be judged".to_owned());
+    }
+    let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
+    let field = |value: String| Field { name: at.to_owned(), value };
+    match value {
+        Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+            Err(format!("the field {at} looks like a command and is an object"))
+        }
+        Value::Object(fields) if is(SEVERAL_KEYS, key) => {
+            let texts = fields.values().map(|value| value.as_str().map(|text| field(text.to_owned())));
+            let texts: Option<Vec<Field>> = texts.collect();
+            commands.extend(
+                texts.ok_or_else(|| format!("the field {at} looks like commands, and one of them is no text"))?,
+            );
+            Ok(())
+        }
+        Value::Object(fields) => {
+            let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
+            for (key, value) in fields {
+                let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+                match value {
+                    // `{"command": "rm", "args": ["-rf", "/"]}`
+                    Value::String(program)
+                        if is(COMMAND_KEYS, key) && !is(ARGUMENT_KEYS, key) && arguments.is_some() =>
+                    {
+                        let rest = match arguments {
+                            Some(Value::Array(items)) => words(&at, items)?,
+                            Some(Value::String(text)) => text.clone(),
+                            _ => String::new(),
+                        };
+                        commands.push(Field { name: at, value: format!("{program} {rest}") });
+                    }
+                    _ => generic(&at, value, depth - 1, commands, paths)?,
+                }
+            }
+            Ok(())
+        }
+        // `["bash", "-c", "..."]`: one command as its words. Under a key for several, each is one of its own.
+        Value::Array(items) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+            commands.push(field(words(at, items)?));
+            Ok(())
+        }
+        // Several commands, one of which is its words.
+        Value::Array(items) if is(SEVERAL_KEYS, key) && items.iter().any(Value::is_array) => {
+            for item in items {
+                let value = match item {
+                    Value::Array(items) => words(at, items)?,
+                    Value::String(text) => text.clone(),
+                    _ => return Err(format!("the field {at} looks like commands, and one of them is no text")),
+                };
+                commands.push(field(value));
+            }
+            Ok(())
+        }
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, commands, paths)),
+        Value::String(text) if text.trim_start().starts_with(PATCH) => {
+            commands.push(field(format!("apply_patch {}", quoted(text))));
+            Ok(())
+        }
+        Value::String(text) if is(COMMAND_KEYS, key) => {
+            commands.push(field(text.clone()));
+            Ok(())
+        }
+        Value::String(text) if is(URL_KEYS, key) || text.starts_with("file:") => {
+            paths.extend(file_of(field(text.clone())));
+            Ok(())
+        }
+        Value::String(text) if is(PATH_KEYS, key) => {
+            // What is fetched from elsewhere is no path here.
+            if !text.starts_with("http://") && !text.starts_with("https://") {
+                paths.push(field(text.clone()));
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The words of one command, written as a shell would need them. A list or an object is no word.
+fn words(at: &str, items: &[Value]) -> Result<String, String> {
+    let words: Result<Vec<String>, String> = items
+        .iter()
+        .map(|item| match item {
+            Value::String(word) => Ok(quoted(word)),
+            Value::Number(_) | Value::Bool(_) | Value::Null => Ok(item.to_string()),
+            _ => Err(format!("the field {at} looks like a command, and one of its words is no text")),
+        })
+        .collect();
+    Ok(words?.join(" "))
+}
+
+/// Whether a key is among these as a whole or by its last word, however it is cased and joined: `filePath`, `file_path`,
+/// `FILE-PATH`.
+fn is(keys: &[&str], key: &str) -> bool {
+    let words = words_of(key);
+    let whole = words.concat();
+    keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))
+}
+
+/// The words of a name, in small letters.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut lower = false;
+    for c in name.chars() {
+        let new = !c.is_ascii_alphanumeric() || (lower && c.is_ascii_uppercase());
+        if new || words.is_empty() {
+            words.push(String::new());
+        }
+        lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        if let (Some(word), true) = (words.last_mut(), c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_tools_are_read_by_what_their_fields_look_like() {
+        let cases = [
+            (json!({"command": "ls"}), Some(("command", "ls")), vec![]),
+            (json!({"command": ["sh", "-c", "a b"]}), Some(("command", "sh -c 'a b'")), vec![]),
+            (json!({"args": {"cmd": "ls"}, "x": 1}), Some(("args/cmd", "ls")), vec![]),
+            (json!({"cmd": "a", "script": "b c"}), Some(("cmd", "(eval a) &\n(eval 'b c') &")), vec![]),
+            (json!({"commands": ["a b", "c"]}), Some(("commands/0", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"command": ["rm", "-rf", "/", 1]}), Some(("command", "rm -rf / 1")), vec![]),
+            (json!({"Command": "rm", "args": ["-rf", "a b"]}), Some(("Command", "rm -rf 'a b'")), vec![]),
+            (json!({"filePath": "a", "FILE_PATHS": ["b"]}), None, vec![("filePath", "a"), ("FILE_PATHS/0", "b")]),
+            (
+                json!({"edits": [{"path": "a"}, {"path": "b"}]}),
+                None,
+                vec![("edits/0/path", "a"), ("edits/1/path", "b")],
+            ),
+            (json!({"paths": ["a"], "uri": "file:///b"}), None, vec![("paths/0", "a"), ("uri", "/b")]),
+            (json!({"text": "rm -rf /", "n": 3}), None, vec![]),
+            (json!({"commandLine": "a"}), Some(("commandLine", "a")), vec![]),
+            (json!({"argv": ["rm", "x"]}), Some(("argv", "rm x")), vec![]),
+            (
+                json!({"download_path": "a", "transcript": "b", "outputFile": "c"}),
+                None,
+                vec![("download_path", "a"), ("outputFile", "c")],
+            ),
+            (json!({"url": "file:/a%2Fb", "link": " FILE:///c "}), None, vec![("url", "/a/b"), ("link", "/c")]),
+            (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
+        ];
+        for (input, command, paths) in cases {
+            let call = guessed("mcp__x", &input, ToolCall::new("x", ToolKind::Other, "/")).expect("an object");
+            let pair = |field: &Field| (field.name.clone(), field.value.clone());
+            let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
+            assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
+            assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
+        }
+    }
+}

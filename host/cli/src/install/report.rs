@@ -1,0 +1,87 @@
+//! What `doctor` says: checks, how severe each is, and how they are shown.
+
+use serde_json::{Value, json};
+use toolgate_host::plain;
+
+use super::table::Known;
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Ok,
+    Warn,
+    Fail,
+}
+
+impl Level {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Level::Ok => "ok",
+            Level::Warn => "warn",
+            Level::Fail => "fail",
+        }
+    }
+}
+
+pub(super) struct Check {
+    pub(super) name: &'static str,
+    pub(super) level: Level,
+    pub(super) says: String,
+    pub(super) todo: String,
+}
+
+/// The checks of an agent.
+pub(super) struct Report {
+    pub(super) known: &'static Known,
+    pub(super) found: bool,
+    pub(super) installed: bool,
+    pub(super) checks: Vec<Check>,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, name: &'static str, level: Level, says: impl Into<String>, todo: impl Into<String>) {
+        self.checks.push(Check { name, level, says: says.into(), todo: todo.into() });
+    }
+
+    pub(super) fn ok(&mut self, name: &'static str, says: impl Into<String>) {
+        self.add(name, Level::Ok, says, "");
+    }
+
+    /// A check of several things: fine if nothing is wrong.
+    pub(super) fn all(&mut self, name: &'static str, wrong: Vec<(Level, String)>, fine: String, todo: &str) {
+        match wrong.iter().map(|(level, _)| *level).max() {
+            None => self.ok(name, fine),
+            Some(level) => {
+                let says: Vec<String> = wrong.into_iter().map(|(_, says)| says).collect();
+                self.add(name, level, says.join("; "), todo);
+            }
+        }
+    }
+}
+
+pub(super) fn json(report: &Report) -> Value {
+    let checks = json_of(&report.checks);
+    json!({ "agent": report.known.name(), "found": report.found, "installed": report.installed, "checks": checks })
+}
+
+pub(super) fn json_of(checks: &[Check]) -> Value {
+    let one = |check: &Check| json!({ "check": check.name, "level": check.level.name(), "says": check.says, "todo": check.todo });
+    checks.iter().map(one).collect()
+}
+
+pub(super) fn show(out: &mut dyn std::io::Write, title: &str, checks: &[Check]) -> std::io::Result<()> {
+    writeln!(out, "{BOLD}{title}{BOLD:#}")?;
+    for check in checks {
+        let style = match check.level {
+            Level::Ok => GREEN,
+            Level::Warn => YELLOW,
+            Level::Fail => RED,
+        };
+        let (level, name) = (check.level.name(), check.name);
+        writeln!(out, "  {style}{level:<4}{style:#}  {name:<9}  {}", plain(&check.says))?;
+        if !check.todo.is_empty() {
+            writeln!(out, "                   {DIM}do:{DIM:#} {}", plain(&check.todo))?;
+        }
+    }
+    Ok(())
+}

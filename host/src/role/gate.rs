@@ -1,0 +1,91 @@
+//! From a call to a verdict.
+
+use std::time::Instant;
+
+use super::keeper::{Keeper, kept};
+use crate::capability::Capabilities;
+use crate::error::CallError;
+use crate::failure;
+use crate::instance::{Asked, Role, Session};
+use crate::slot::Slot;
+use crate::{Started, ToolCall, Verdict};
+
+/// Judges calls. Share it between tasks by reference; calls are judged one after the other.
+pub struct Gate(Keeper, bool);
+
+kept!(Gate);
+
+impl Gate {
+    /// A gate of this plugin. Nothing runs before [`Gate::start`] or the first call.
+    pub fn new(plugin: impl Into<Slot>, session: Session, capabilities: Capabilities) -> Self {
+        Gate(Keeper::new(plugin, Role::Gate, session, capabilities), false)
+    }
+
+    /// The same, which may rewrite calls. Whoever asks it judges the new input again.
+    #[must_use]
+    pub fn rewriting(mut self, may: bool) -> Self {
+        self.1 = may;
+        self
+    }
+
+    /// Starts the component, so that its complaints about its configuration are known before the first call.
+    ///
+    /// # Errors
+    /// If it does not start. Calls are blocked then, until it does: each of them tries again.
+    pub async fn start(&self) -> Result<Started, CallError> {
+        self.0.with(async |_, started| Ok(started.clone())).await
+    }
+
+    /// Judges a call. Whatever goes wrong is a block that says what.
+    pub async fn judge(&self, call: &ToolCall) -> Verdict {
+        self.judge_and_remember(call).await.0
+    }
+
+    /// The same, with what is to stand under `memory` in the context of the session's later calls if this one runs: a
+    /// JSON text; none if it stays what this call was given.
+    pub async fn judge_and_remember(&self, call: &ToolCall) -> (Verdict, Option<String>) {
+        self.asked(call, Asked::Call).await
+    }
+
+    /// The same for a call that has to be judged by then.
+    pub async fn judge_until(&self, call: &ToolCall, end: Instant) -> (Verdict, Option<String>) {
+        self.until(end, self.judge_and_remember(call)).await.unwrap_or_else(|late| (late, None))
+    }
+
+    /// Judges a request for permission that has to be judged by then. What is asked for cannot be rewritten.
+    pub async fn permit_until(&self, call: &ToolCall, end: Instant) -> Verdict {
+        self.until(end, self.asked(call, Asked::Permission)).await.map_or_else(|late| late, |(verdict, _)| verdict)
+    }
+
+    /// The error is the verdict on what is too late.
+    async fn until<T>(&self, end: Instant, judged: impl Future<Output = T>) -> Result<T, Verdict> {
+        let before = Instant::now();
+        let late =
+            |_| failure::verdict(Role::Gate, self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
+        tokio::time::timeout_at(end.into(), judged).await.map_err(late)
+    }
+
+    async fn asked(&self, call: &ToolCall, asked: Asked) -> (Verdict, Option<String>) {
+        let plugin = self.0.slot.name();
+        let judged = match self.oversized(call) {
+            Some(error) => Err(error),
+            None => self.0.with(async |instance, _| instance.judge(call, asked).await).await,
+        };
+        match judged {
+            Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1 && asked == Asked::Call), memory),
+            Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
+        }
+    }
+
+    /// Ends the session. A component that fails at this is only logged.
+    pub async fn shutdown(&self, reason: &str) {
+        self.0.shutdown(reason).await;
+    }
+
+    fn oversized(&self, call: &ToolCall) -> Option<CallError> {
+        let limit = self.0.limits.input;
+        let fields = call.command.iter().chain(&call.paths).chain(&call.globs);
+        let length = fields.map(|field| field.name.len() + field.value.len()).sum::<usize>() + call.cwd.len();
+        (length > limit).then_some(CallError::Input { length, limit })
+    }
+}
