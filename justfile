@@ -25,7 +25,7 @@ demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: deny component build lint shims embed docs plugins lens-setup
+test: deny component reproducible build lint shims embed docs plugins lens-setup
     cargo test {{all}}
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
@@ -61,6 +61,10 @@ guest: setup
     cargo build {{all}} --bin toolgate-bake
     {{bake}} {{guest}} target/component
     {{bake}} {{plugin}} target/test-plugin
+
+# Whether the guest is the same bytes wherever it is built: once more, from nothing, in another folder
+reproducible: guest
+    .ci/reproducible
 
 # The example plugins and the templates, each with its language's own tools, in target/plugins. Downloads once
 plugins: setup

@@ -249,7 +249,9 @@ impl Shared {
     fn answer(&mut self, end: End, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> Run {
         match end {
             End::Done(code) => {
-                let text = self.ended(next, typed, prompt, world);
+                let Some(text) = self.ended(next, typed, prompt, world) else {
+                    return self.answer(End::Closed, next, typed, prompt, world);
+                };
                 let text = match (code, text.is_empty()) {
                     (None | Some(0), _) => text,
                     (Some(code), true) => format!("Command exited with code {code}"),
@@ -276,10 +278,10 @@ impl Shared {
         }
     }
 
-    /// What a command wrote that has ended.
-    fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> String {
+    /// What a command wrote that has ended. None if nobody can see that any more, which is not the same as nothing.
+    fn ended(&mut self, next: u64, typed: &Screen, prompt: &Prompt, world: &mut dyn World) -> Option<String> {
         self.sequence = next;
-        let Ok(screen) = self.resting(world, |_| true) else { return String::new() };
+        let screen = self.resting(world, |_| true).ok()?;
         let last = self.codes(world).ok().and_then(|codes| codes.last()).unwrap_or(next);
         let output = between(typed, &screen, prompt, if last > next { Ends::More } else { Ends::Prompt });
         self.rest = Screen::default();
@@ -287,7 +289,7 @@ impl Shared {
         if last == next && (prompt.typed(&screen.before_cursor).is_none_or(|typed| typed.trim().is_empty())) {
             self.rests(screen);
         }
-        bounded(&output)
+        Some(bounded(&output))
     }
 
     /// Interrupts a command, and says so.
@@ -302,7 +304,7 @@ impl Shared {
         let ended =
             world.send_keys(&self.id, &["C-c"]).is_ok() && self.reaches(next, INTERRUPTED, world).unwrap_or(false);
         let text = if ended {
-            let text = self.ended(next, typed, prompt, world);
+            let text = self.ended(next, typed, prompt, world).unwrap_or_default();
             if text.is_empty() { note.to_owned() } else { format!("{text}\n{note}") }
         } else {
             self.owed += 1;

@@ -23,6 +23,9 @@ include!(concat!(env!("TOOLGATE_GUEST_DIR"), "/guest.rs"));
 /// The default guest's name in findings and logs.
 pub const NAME: &str = "toolgate-guard";
 
+/// The SHA-256 of the component that the machine code was made of, in hexadecimal.
+pub const SHA256: &str = COMPONENT.0;
+
 /// At a page boundary, as the code is run where it lies.
 #[repr(C, align(4096))]
 struct Pages<T: ?Sized>(T);

@@ -274,8 +274,7 @@ impl Desk<'_> {
 
     /// What becomes of calls, and where it is logged.
     fn policy(&self, asks: Asks, others: BTreeMap<String, String>) -> Policy {
-        let plugin = place::default_plugin().ok();
-        let circumstances = place::circumstances(self.agent.name(), plugin.as_ref());
+        let circumstances = place::circumstances(self.agent.name());
         let mut policy = Policy::new()
             .circumstances(Circumstances { others, ..circumstances })
             .agent_asks(asks == Asks::Agent)

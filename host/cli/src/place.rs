@@ -326,12 +326,12 @@ pub(crate) fn grants() -> Result<Grants, String> {
 const NO_STATE: &str = "the home folder is not known, so there is no place for Toolgate's own files; set HOME";
 
 /// What the log says about who judged.
-pub(crate) fn circumstances(agent: &str, plugin: Option<&Plugin>) -> Circumstances {
-    let description = plugin.map(Plugin::description);
+pub(crate) fn circumstances(agent: &str) -> Circumstances {
     Circumstances {
         agent: agent.to_owned(),
-        plugin: description.map(|of| of.name.clone()).unwrap_or_default(),
-        plugin_digest: description.map(|of| of.component.sha256.clone()).unwrap_or_default(),
+        plugin: toolgate_builtin::NAME.to_owned(),
+        // Known without loading it, which a hook need not do where the resident host has judged.
+        plugin_digest: toolgate_builtin::SHA256.to_owned(),
         others: BTreeMap::new(),
     }
 }
