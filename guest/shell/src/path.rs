@@ -31,7 +31,10 @@ pub(crate) fn is_within(path: &str, folder: &str) -> bool {
 
 /// The last part of a program's path, which is what tables are keyed by: `/usr/bin/sudo` is `sudo`.
 pub(crate) fn basename(path: &str) -> &str {
-    path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+    let bytes = path.as_bytes();
+    let Some(last) = bytes.iter().rposition(|byte| *byte != b'/') else { return path };
+    let start = bytes[..=last].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    &path[start..=last]
 }
 
 /// The folder that a clean absolute path stands in; none for the root.

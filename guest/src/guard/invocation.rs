@@ -4,8 +4,9 @@
 //! tool takes abbreviations, a value stands behind `=` or in the next word. Which options take a value is a table (the
 //! `programs` of rule files); an option that is not in it takes none.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::Word;
 
 use super::rule::fits;
@@ -25,7 +26,7 @@ pub(crate) struct Grammar {
 
 /// Grammars by program, or by program and subcommands with blanks between.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Grammars(HashMap<String, Grammar>);
+pub(crate) struct Grammars(FxHashMap<String, Grammar>);
 
 impl Grammars {
     pub(crate) fn add(&mut self, name: &str, grammar: Grammar) {

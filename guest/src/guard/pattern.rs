@@ -27,7 +27,39 @@ pub(crate) struct Pattern {
     source: Box<str>,
     built: OnceCell<Box<Result<Regex, String>>>,
     /// Texts of which a match contains at least one; empty if there are none to go by.
-    needles: Box<[Box<str>]>,
+    needles: Needles,
+}
+
+/// Texts one of which is looked for at every place of another text, which is short more often than not: a search that has
+/// to be prepared would cost more than it saves.
+#[derive(Debug)]
+struct Needles {
+    all: Box<[Box<str>]>,
+    /// A bit for each byte that one begins with.
+    begin: [u64; 4],
+}
+
+impl Needles {
+    fn new(all: Vec<String>) -> Self {
+        let all: Box<[Box<str>]> = all.into_iter().map(String::into_boxed_str).collect();
+        let mut begin = [0; 4];
+        for first in all.iter().filter_map(|needle| needle.bytes().next()) {
+            begin[usize::from(first >> 6)] |= 1 << (first & 63);
+        }
+        Needles { all, begin }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    fn any_in(&self, text: &str) -> bool {
+        let text = text.as_bytes();
+        text.iter().enumerate().any(|(at, byte)| {
+            self.begin[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+                && self.all.iter().any(|needle| text[at..].starts_with(needle.as_bytes()))
+        }) || self.all.iter().any(|needle| needle.is_empty())
+    }
 }
 
 /// What trying a pattern came to.
@@ -60,8 +92,7 @@ impl Pattern {
                 plain.and_then(|plain| required(&regex_syntax::parse(&plain).ok()?)).unwrap_or_default()
             }
         };
-        let needles = needles.into_iter().map(String::into_boxed_str).collect();
-        Ok(Pattern { source: source.into(), built: OnceCell::new(), needles })
+        Ok(Pattern { source: source.into(), built: OnceCell::new(), needles: Needles::new(needles) })
     }
 
     /// As it was written.
@@ -72,7 +103,7 @@ impl Pattern {
     /// Where it matches first.
     pub(crate) fn find(&self, text: &str) -> Tried {
         // Building costs more than all that most patterns are ever tried on.
-        let needless = || !self.needles.is_empty() && !self.needles.iter().any(|needle| text.contains(&**needle));
+        let needless = || !self.needles.is_empty() && !self.needles.any_in(text);
         if self.built.get().is_none() && needless() {
             return Tried::No;
         }
@@ -198,10 +229,10 @@ impl Prefilter {
     pub(crate) fn new<'p>(patterns: impl Iterator<Item = &'p Pattern>) -> Self {
         let (mut needles, mut owner, mut always) = (Vec::new(), Vec::new(), Vec::new());
         for (index, pattern) in patterns.enumerate() {
-            if pattern.needles.is_empty() || weight(&pattern.needles) < 2 {
+            if pattern.needles.is_empty() || weight(&pattern.needles.all) < 2 {
                 always.push(index);
             } else {
-                needles.extend(pattern.needles.iter().map(|needle| &**needle));
+                needles.extend(pattern.needles.all.iter().map(|needle| &**needle));
                 owner.resize(needles.len(), index);
             }
         }
@@ -248,7 +279,7 @@ mod tests {
             (r"(a)\1bcd", &[]),
         ];
         for (source, expected) in cases {
-            let mut needles = Pattern::new(source).expect(source).needles;
+            let mut needles = Pattern::new(source).expect(source).needles.all;
             needles.sort();
             let needles: Vec<&str> = needles.iter().map(|needle| &**needle).collect();
             assert_eq!(needles, *expected, "{source}");

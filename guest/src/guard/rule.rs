@@ -277,9 +277,11 @@ pub(crate) struct Exemption {
 
 /// Whether a name fits a glob with `*`.
 pub(crate) fn fits(glob: &str, name: &str) -> bool {
-    match glob.split_once('*') {
+    // By bytes, as there are thousands of short ones to a command: looking for a character costs more to begin with.
+    match glob.bytes().position(|byte| byte == b'*') {
         None => glob == name,
-        Some((start, rest)) => {
+        Some(star) => {
+            let (start, rest) = (&glob[..star], &glob[star + 1..]);
             let Some(tail) = name.strip_prefix(start) else { return false };
             if rest.is_empty() {
                 return true;

@@ -2,9 +2,9 @@
 //! is only tried against rules that may be about it.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
 use super::branch;
@@ -32,7 +32,7 @@ pub(crate) struct Part {
     pub(crate) rules: Vec<Rule>,
     pub(crate) paths: PathRules,
     /// Rules by the program that they name.
-    by_program: HashMap<String, Vec<usize>>,
+    by_program: FxHashMap<String, Vec<usize>>,
     /// Rules on commands that name none, or a glob.
     anywhere: Vec<usize>,
     /// Rules that are only a pattern.
@@ -46,7 +46,7 @@ impl Part {
     fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Self {
         let mut rules = std::mem::take(&mut file.rules);
         let (mut by_program, mut anywhere, mut patterns) =
-            (HashMap::<String, Vec<usize>>::new(), Vec::new(), Vec::new());
+            (FxHashMap::<String, Vec<usize>>::default(), Vec::new(), Vec::new());
         let mut fields = Vec::new();
         rules.shrink_to_fit();
         for (index, rule) in rules.iter_mut().enumerate() {

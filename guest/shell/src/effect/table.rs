@@ -1,7 +1,8 @@
 //! The programs: one row each, how they read their words and what they do.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use super::options::{Arg, Style};
 use super::{Run, archive, build, files, git, network, script};
@@ -298,7 +299,7 @@ const PROGRAMS: &[Row] = &[
 
 /// The row of a program and the name that it has there.
 pub(super) fn find(program: &str) -> Option<(&'static str, &'static Row)> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Row>> = OnceLock::new();
+    static INDEX: OnceLock<FxHashMap<&'static str, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let names = PROGRAMS.iter().flat_map(|row| row.names.split_whitespace().map(move |name| (name, row)));
         names.collect()

@@ -1,7 +1,8 @@
 //! The table: one row a program. How the options are written stands in `options.rs`.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
+
+use rustc_hash::FxHashMap;
 
 use super::git::git;
 use super::inline::{bun, operand};
@@ -97,7 +98,7 @@ impl Row {
 pub(super) fn find(program: &str) -> Option<&'static Row> {
     let program = program.strip_suffix(".exe").unwrap_or(program);
     // Every command is asked for, and the table is long.
-    static INDEX: OnceLock<HashMap<&'static str, &'static Row>> = OnceLock::new();
+    static INDEX: OnceLock<FxHashMap<&'static str, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let names = PROGRAMS.iter().rev().flat_map(|row| row.names.split(' ').map(move |name| (name, row)));
         names.collect()
