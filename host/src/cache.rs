@@ -1,11 +1,11 @@
 //! Machine code of components, kept between runs: compiling a component that carries a language's runtime takes seconds.
 //!
 //! An entry is a file named by the digest of the component and by everything that decides what its code looks like: the
-//! version of wasmtime, its settings, this processor. It begins with the digest of the code. It is used only if the folder
-//! and the file are the user's alone, and if the code has that digest; whatever is wrong, the component is compiled again
-//! and the entry replaced.
+//! version of wasmtime, its settings, this processor. It begins with that name and with the digest of the code. It is used
+//! only if the folder and the file are the user's alone, and if the name and the digest are right; whatever is wrong, the
+//! component is compiled again and the entry replaced.
 //!
-//! The digest finds what was cut, mixed up or damaged. It does not find a forgery: whoever can write here as this user can
+//! They find what was cut, mixed up or damaged. They do not find a forgery: whoever can write here as this user can
 //! write a digest as well, and machine code can do what this program can. There is no secret here that such a program
 //! could not read; it could change this program itself just as well. So the gate keeps agents out of the folder, as it
 //! does for all that is Toolgate's own.
@@ -28,8 +28,9 @@ const SIZE: u64 = 512 << 20;
 /// What one entry may take.
 const ENTRY: u64 = 256 << 20;
 
-/// What an entry begins with, before the 64 hexadecimal digits of the code's digest and the end of the line.
-const MARK: &[u8] = b"toolgate code 1 ";
+/// What an entry begins with, before its name, a blank, the 64 hexadecimal digits of the code's digest and the end of the
+/// line.
+const MARK: &[u8] = b"toolgate code 2 ";
 
 /// A folder with machine code of components.
 #[derive(Clone, Debug)]
@@ -101,7 +102,7 @@ impl Cache {
             }
         };
         let unfit = |why: &str| tracing::warn!(entry = key.name, why, "machine code is not used");
-        let Some((code, measure)) = checked(&bytes) else {
+        let Some((code, measure)) = checked(&key.name, &bytes) else {
             unfit("it is not what was written");
             return None;
         };
@@ -133,7 +134,7 @@ impl Cache {
     }
 
     fn write(&self, name: &str, code: &[u8]) -> Result<(), PrivateError> {
-        let entry = [MARK, Measure::of(code).sha256.as_bytes(), b"\n", code].concat();
+        let entry = entry(name, code);
         if entry.len() as u64 > ENTRY.min(self.size) {
             return Ok(());
         }
@@ -166,9 +167,15 @@ impl Cache {
     }
 }
 
-/// The code of an entry, if it has the digest that the entry names.
-fn checked(entry: &[u8]) -> Option<(&[u8], Measure)> {
-    let (digest, code) = entry.strip_prefix(MARK)?.split_at_checked(64)?;
+/// The entry of this name for code.
+fn entry(name: &str, code: &[u8]) -> Vec<u8> {
+    [MARK, name.as_bytes(), b" ", Measure::of(code).sha256.as_bytes(), b"\n", code].concat()
+}
+
+/// The code of an entry, if it was written under this name and has the digest that the entry names.
+fn checked<'a>(name: &str, entry: &'a [u8]) -> Option<(&'a [u8], Measure)> {
+    let entry = entry.strip_prefix(MARK)?.strip_prefix(name.as_bytes())?.strip_prefix(b" ")?;
+    let (digest, code) = entry.split_at_checked(64)?;
     let (code, measure) = (code.strip_prefix(b"\n")?, Measure::of(code.get(1..)?));
     (measure.sha256.as_bytes() == digest).then_some((code, measure))
 }
@@ -205,9 +212,18 @@ mod tests {
         compiled.serialize().expect("its code")
     }
 
-    /// As whoever can write here would: with the digest that belongs to it.
-    fn forged(code: &[u8]) -> Vec<u8> {
-        [MARK, Measure::of(code).sha256.as_bytes(), b"\n", code].concat()
+    /// As whoever can write here would: with the name and the digest that belong to it.
+    fn forge(file: &Path, code: &[u8]) {
+        std::fs::write(file, entry(&name(file), code)).expect("written");
+    }
+
+    fn name(file: &Path) -> String {
+        file.file_name().expect("a name").to_string_lossy().into_owned()
+    }
+
+    /// The length of what stands before an entry's code.
+    fn head(file: &Path) -> usize {
+        entry(&name(file), b"").len()
     }
 
     fn mode(path: &Path, mode: u32) {
@@ -221,10 +237,11 @@ mod tests {
             ("empty", |_, file| std::fs::write(file, "").expect("written")),
             ("garbage", |_, file| std::fs::write(file, [0x7f; 5_000]).expect("written")),
             ("garbage with the right beginning", |_, file| {
-                std::fs::write(file, [MARK, &[b'a'; 64], b"\n", &[0; 99]].concat()).expect("written");
+                let bytes = [MARK, name(file).as_bytes(), b" ", &[b'a'; 64], b"\n", &[0; 99]].concat();
+                std::fs::write(file, bytes).expect("written");
             }),
-            ("garbage with its digest", |_, file| std::fs::write(file, forged(&[0x7f; 5_000])).expect("written")),
-            ("nothing with its digest", |_, file| std::fs::write(file, forged(b"")).expect("written")),
+            ("garbage with its digest", |_, file| forge(file, &[0x7f; 5_000])),
+            ("nothing with its digest", |_, file| forge(file, b"")),
             ("only the beginning", |_, file| std::fs::write(file, MARK).expect("written")),
             ("cut", |_, file| {
                 let bytes = std::fs::read(file).expect("read");
@@ -232,8 +249,7 @@ mod tests {
             }),
             ("cut, with its digest", |_, file| {
                 let bytes = std::fs::read(file).expect("read");
-                let code = &bytes[MARK.len() + 65..bytes.len() / 2];
-                std::fs::write(file, forged(code)).expect("written");
+                forge(file, &bytes[head(file)..bytes.len() / 2]);
             }),
             ("a bit", |_, file| {
                 let mut bytes = std::fs::read(file).expect("read");
@@ -243,18 +259,22 @@ mod tests {
             }),
             ("another component's code", |engine, file| {
                 let mut bytes = std::fs::read(file).expect("read");
-                bytes.truncate(MARK.len() + 65);
+                bytes.truncate(head(file));
                 bytes.extend(code(engine, OTHER));
                 std::fs::write(file, bytes).expect("written");
             }),
+            ("another component's entry", |engine, file| {
+                let other = Key::of(engine.wasmtime().expect("an engine"), &component(OTHER));
+                std::fs::write(file, entry(&other.name, &code(engine, OTHER))).expect("written");
+            }),
             ("code for other settings, with its digest", |_, file| {
                 let other = wasmtime::Engine::default().precompile_component(&component(ONE)).expect("compiled");
-                std::fs::write(file, forged(&other)).expect("written");
+                forge(file, &other);
             }),
             ("a core module's code, with its digest", |engine, file| {
                 let module =
                     engine.wasmtime().expect("an engine").precompile_module(b"\0asm\x01\0\0\0").expect("compiled");
-                std::fs::write(file, forged(&module)).expect("written");
+                forge(file, &module);
             }),
             ("a file of more than one name", |_, file| {
                 std::fs::hard_link(file, file.with_extension("more")).expect("a second name");
@@ -342,7 +362,7 @@ mod tests {
         let engine = Engine::new().expect("an engine");
         let code = code(&engine, ONE);
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let entry = forged(&code).len() as u64;
+        let entry = entry("large", &code).len() as u64;
         let cache = Cache::new(scratch.path()).with_size(entry * 2 + entry / 2);
         let there = |name: &str| scratch.path().join(name).exists();
         for (age, name) in [(30, "old"), (20, "older-than-it-was"), (10, "new")] {

@@ -12,7 +12,7 @@
 //!
 //! What cannot be logged does not run, and the reason says so.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -259,11 +259,23 @@ impl Policy {
     }
 }
 
-/// Off the caller's thread and within a deadline: these files may be on a disk that hangs.
+/// Off the caller's thread and within a deadline: these files may be on a disk that hangs. Where there can be no other thread
+/// it is done here all the same: a disk that answers is likelier, and what is decided has to be logged.
 async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-    match tokio::time::timeout(deadline::LOG, tokio::task::spawn_blocking(work)).await {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) => Err(error.to_string()),
+    let work = Arc::new(Mutex::new(Some(work)));
+    let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (done, waiting) = tokio::sync::oneshot::channel();
+    let theirs = Arc::clone(&work);
+    let started = std::thread::Builder::new().name("toolgate-log".to_owned()).spawn(move || {
+        // Nobody is waiting any more if the deadline has passed.
+        take(&theirs).map(|work| drop(done.send(work())))
+    });
+    if started.is_err() {
+        let work = take(&work).ok_or("the work is gone")?;
+        return Ok(work());
+    }
+    match tokio::time::timeout(deadline::LOG, waiting).await {
+        Ok(done) => done.map_err(|_| "the work failed".to_owned()),
         Err(_) => Err(format!("the disk did not answer within {} s", deadline::LOG.as_secs())),
     }
 }

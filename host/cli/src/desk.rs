@@ -161,7 +161,7 @@ impl Desk<'_> {
             scene.root = root;
         }
         // Without a name nothing is known of the session.
-        let events = kept.events.json().filter(|_| !scene.session.is_empty() && !kept.unread);
+        let events = kept.events.json().filter(|_| !scene.session.is_empty());
         if let Some(events) = events {
             note(&mut call, "events", events);
         }

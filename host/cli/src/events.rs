@@ -62,6 +62,11 @@ struct Happened {
 }
 
 impl Events {
+    /// Those of a session of which nobody knows what has happened.
+    pub(crate) fn lost() -> Self {
+        Events { lost: true, ..Events::default() }
+    }
+
     /// As gates find them in a call's context. None if it is not known which there are.
     pub(crate) fn json(&self) -> Option<Value> {
         (!self.lost).then(|| json!({ "turn": self.turn, "list": self.list }))

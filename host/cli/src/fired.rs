@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toolgate_host::private::PrivateFile;
+use toolgate_host::private::{Folder, Others, PrivateFile};
 use toolgate_host::{shortened, state_folder};
 
 use crate::place;
@@ -33,6 +33,9 @@ pub(crate) struct Fired {
     pub(crate) unknown: Vec<String>,
 }
 
+/// Largest entry that is read, in bytes.
+const LARGEST: u64 = 64 << 10;
+
 /// Most names of events that are kept.
 const NAMES: usize = 32;
 
@@ -46,7 +49,10 @@ pub(crate) fn path(agent: &str) -> Option<PathBuf> {
 
 /// The entry of an agent.
 pub(crate) fn read(agent: &str) -> Option<Fired> {
-    serde_json::from_slice(&std::fs::read(path(agent)?).ok()?).ok()
+    let path = path(agent)?;
+    let folder = Folder::open(path.parent()?).ok()??;
+    let noted = folder.read(&path.file_name()?.to_string_lossy(), Others::SetRight, LARGEST).ok()??;
+    serde_json::from_slice(&noted).ok()
 }
 
 /// Notes that an agent's hook was called, for an event that can stop something or for another.

@@ -4,6 +4,7 @@
 //! way out ends in an answer: one JSON object or nothing on standard output, and never another byte.
 
 use std::io::{Read, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -20,6 +21,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
+use crate::signals;
 use crate::watch::Watch;
 
 /// The exit code that every agent takes for "no".
@@ -77,10 +79,25 @@ impl Answer {
         }
         let mut out = std::io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        // An answer that does not arrive must not be taken for none.
+        let lost = written.is_err() || !text.is_empty() && leads_nowhere();
+        if lost {
+            let _ = writeln!(std::io::stderr(), "toolgate: standard output takes no answer; it is: {text}");
+        }
         after();
-        // An answer that does not arrive must not be taken for none. And nothing is tidied up: the agent waits.
-        std::process::exit(if written.is_ok() { 0 } else { self.lost.into() });
+        // Nothing is tidied up: the agent waits.
+        std::process::exit(if lost { self.lost.into() } else { 0 });
     }
+}
+
+/// Whether nobody reads standard output. Where it was closed, the standard library has opened `/dev/null` in its place, and
+/// everything can be written there.
+fn leads_nowhere() -> bool {
+    let device = |path| {
+        let found = std::fs::metadata(path).ok().filter(|found| found.file_type().is_char_device())?;
+        Some(found.rdev())
+    };
+    device("/dev/fd/1").is_some_and(|out| device("/dev/null") == Some(out))
 }
 
 /// The exit code for an answer that does not arrive. Where nothing can be denied, agents take a "no" for something else: at
@@ -108,6 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     let Some(agent) = agent::named(&arguments.agent) else { std::process::exit(BLOCKED.into()) };
     let unreadable = agent.unreadable(event);
     let answer = Answer { given: Arc::default(), lost: lost(&unreadable) };
+    signals::end_with(answer.lost);
     let watch = answer.clone();
     let late = unreadable.clone();
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
@@ -128,7 +146,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     });
     if watching.is_err() {
         let verdict = refusal("threads", "no thread could be started to watch the time");
-        answer.give(&denial(agent, &unreadable, &verdict), || {});
+        answer.give(&refused(agent, &unreadable, &verdict), || {});
     }
     // What a panic prints goes to standard error; the answer is still ours.
     let said = std::panic::catch_unwind(|| says(agent, event, std::io::stdin().lock(), arguments));

@@ -40,6 +40,7 @@
 //! | `shared` | the shared terminal of a session |
 //! | `shim` | what pi and OpenCode load into their own process |
 //! | `show` | putting untrusted text before a person |
+//! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
 //! | `survey` | judging a history |
@@ -84,6 +85,7 @@ mod session;
 mod shared;
 mod shim;
 mod show;
+mod signals;
 mod source;
 mod span;
 mod survey;
@@ -188,7 +190,23 @@ fn of_hook() -> Option<hook::Arguments> {
     hook::Arguments::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
 }
 
+/// The stack that everything runs on, in bytes. That of the first thread is as large as whoever starts the program says, and
+/// a hook that runs out of it answers nothing.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    signals::writes_may_fail();
+    match std::thread::Builder::new().stack_size(STACK).spawn(command) {
+        // What a panic prints is on standard error.
+        Ok(thread) => thread.join().unwrap_or_else(|_| {
+            let hook = std::env::args_os().nth(1).is_some_and(|name| name == "hook");
+            ExitCode::from(if hook { hook::BLOCKED } else { exit::SOFTWARE })
+        }),
+        Err(_) => command(),
+    }
+}
+
+fn command() -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
         // A filter that is wrong logs nothing; it must not end a hook.
         let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();

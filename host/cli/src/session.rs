@@ -2,7 +2,8 @@
 //!
 //! It lies in a file for each session in the user's state folder, which is behind the gate, and every hook reads it,
 //! whoever gives the verdict. So the same state gives the same verdict. What is missing is not known, and nothing is
-//! put in its place: downloads that are not remembered are judged by what is in them, as any file is that is run.
+//! put in its place: downloads that are not remembered are judged by what is in them, as any file is that is run. What is
+//! there and cannot be read may have been anything: then it is said that something was forgotten.
 //!
 //! What survives in an agent's shell from one call to the next, by runs of the agents:
 //!
@@ -65,9 +66,6 @@ pub(crate) struct Kept {
     /// What has happened in it.
     #[serde(default)]
     pub(crate) events: Events,
-    /// Whether there is something, and it could not be read.
-    #[serde(skip)]
-    pub(crate) unread: bool,
 }
 
 /// What a component has saved, in a form of its own. Nearly always that is a text.
@@ -126,7 +124,7 @@ pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
         Ok(kept) => Some(kept),
         Err(error) => {
             tracing::warn!(error, "what is kept of the session is not known");
-            return Kept { unread: true, ..Kept::default() };
+            return Kept::forgotten();
         }
     };
     kept.filter(|kept| kept.agent == agent && kept.session == scene.session).unwrap_or_default()
@@ -136,7 +134,11 @@ pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
 pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -> bool {
     let Some(file) = file(agent, scene) else { return false };
     let kept = file.update(|before| {
-        let mut kept = before.and_then(|bytes| serde_json::from_slice::<Kept>(bytes).ok()).unwrap_or_default();
+        let mut kept = match before.map(serde_json::from_slice::<Kept>) {
+            Some(Ok(kept)) => kept,
+            Some(Err(_)) => Kept::forgotten(),
+            None => Kept::default(),
+        };
         (kept.schema, kept.agent, kept.session) = (1, agent.to_owned(), scene.session.clone());
         change(&mut kept);
         serde_json::to_vec(&kept).unwrap_or_default()
@@ -145,6 +147,12 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -
 }
 
 impl Kept {
+    /// What is known where there was something that cannot be read.
+    fn forgotten() -> Self {
+        let memory = Some(json!({ "schema": 1, FORGOTTEN: true }));
+        Kept { memory, events: Events::lost(), ..Kept::default() }
+    }
+
     /// What one of those who look at results knows.
     pub(crate) fn observer(&self, who: &str) -> Option<Vec<u8>> {
         self.observers.get(who).map(State::bytes)
@@ -270,6 +278,15 @@ mod tests {
             kept.remember(&text, None);
             assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         }
+    }
+
+    #[test]
+    fn what_cannot_be_read_may_have_been_anything() {
+        let kept = Kept::forgotten();
+        assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
+        assert_eq!(kept.events.json(), None);
+        let again: Kept = serde_json::from_slice(&serde_json::to_vec(&kept).expect("JSON")).expect("the same");
+        assert_eq!(again, kept, "it stays so once it is written again");
     }
 
     #[test]

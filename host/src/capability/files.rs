@@ -5,11 +5,13 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
+use rustix::fs::OFlags;
 
 use super::apart::apart;
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
@@ -275,19 +277,24 @@ fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
             return None;
         }
         Err(error) => Err(CapabilityError::Other(error.to_string())),
-        // Opening a pipe would wait for whoever writes to it.
         Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
-        Ok(_) => File::open(path).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
+        Ok(_) => regular(path).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
     };
     Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
 }
 
 fn script(path: &Path) -> Answer<String> {
-    // Opening a pipe would wait for whoever writes to it.
     if !std::fs::metadata(path).map_err(missing)?.is_file() {
         return Err(not_regular());
     }
-    script_in(&File::open(path).map_err(missing)?)
+    script_in(&regular(path).map_err(missing)?)
+}
+
+/// Opens a regular file. Whatever is put in its place meanwhile: opening a pipe would wait for whoever writes to it.
+pub(super) fn regular(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a regular file")) }
 }
 
 pub(super) fn missing(error: std::io::Error) -> CapabilityError {

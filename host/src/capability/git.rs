@@ -7,6 +7,7 @@ use std::path::Path;
 
 use async_trait::async_trait;
 
+use super::files::regular;
 use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::git::Host;
@@ -71,8 +72,7 @@ impl Git for LocalHead {
 
 fn small(path: &Path) -> Option<String> {
     let mut text = String::new();
-    let file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|found| found.is_file()))?;
-    file.take(HEAD).read_to_string(&mut text).ok()?;
+    regular(path).ok()?.take(HEAD).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
@@ -86,7 +86,14 @@ fn branch(folder: &Path) -> Answer<Option<String>> {
         None => git,
     };
     let head = small(&git.join("HEAD")).ok_or_else(nowhere)?;
-    Ok(head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned))
+    // Without the end of its line it may be any branch whose name begins like that.
+    let head = head.strip_suffix('\n').map(str::trim).ok_or_else(nowhere)?;
+    let is_commit = head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match head.strip_prefix("ref: refs/heads/") {
+        Some(branch) => Ok(Some(branch.to_owned())),
+        None if is_commit || head.starts_with("ref: refs/") => Ok(None),
+        None => Err(nowhere()),
+    }
 }
 
 impl Host for HostState {
@@ -113,10 +120,25 @@ mod tests {
             std::fs::create_dir_all(at(path)).expect("a folder");
         }
         std::fs::write(at("a/.git/HEAD"), "ref: refs/heads/feature/x\n").expect("a file");
-        std::fs::write(at("c/.git/HEAD"), "0123456789\n").expect("a file");
+        std::fs::write(at("c/.git/HEAD"), format!("{}\n", "0123456789".repeat(4))).expect("a file");
         std::fs::write(at("d/.git"), "gitdir: ../a/.git\n").expect("a file");
         std::fs::write(at("e/.git"), "x").expect("a file");
+        for (name, head) in [("h", "ref: refs/heads/fea"), ("i", "ref: ref"), ("j", "0123456\n"), ("k", "")] {
+            std::fs::create_dir_all(at(name).join(".git")).expect("a folder");
+            std::fs::write(at(name).join(".git/HEAD"), head).expect("a file");
+        }
+        std::fs::create_dir_all(at("f/.git")).expect("a folder");
+        std::fs::create_dir(at("g")).expect("a folder");
+        for pipe in ["f/.git/HEAD", "g/.git"] {
+            assert!(std::process::Command::new("mkfifo").arg(at(pipe)).status().expect("mkfifo").success());
+        }
         let cases = [
+            ("f", None),
+            ("g", None),
+            ("h", None),
+            ("i", None),
+            ("j", None),
+            ("k", None),
             ("a", Some(Some("feature/x"))),
             ("a/sub", Some(Some("feature/x"))),
             ("c", Some(None)),
