@@ -59,7 +59,7 @@ pub(super) fn faults() -> Vec<Fault> {
             let through: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
             trial.always(|hook| hook.through(&through));
             let path = trial.world.home().join(place);
-            fs::set_permissions(&path, Permissions::from_mode(0))?;
+            fs::set_permissions(&path, Permissions::from_mode(0o000))?;
             trial.calls()?;
             fs::set_permissions(&path, Permissions::from_mode(0o644))?;
             drop(saved);
