@@ -46,10 +46,10 @@ docs: setup
     cargo build {{all}} --bin toolgate-docs
     ./target/release/toolgate-docs wit target/docs/contract.html
 
-# Make sure that the Wasm target, strace, bubblewrap, tmux and zsh are there
+# Make sure that the Wasm target, strace, bubblewrap, tmux, zsh and faketime are there
 setup:
     @.ci/wasm setup
-    @.ci/tools strace bwrap:bubblewrap tmux zsh
+    @.ci/tools strace bwrap:bubblewrap tmux zsh faketime
 
 # The formatters, linters, compilers and language servers that the tests of the check daemon run: 400 MB, once
 lens-setup:
@@ -107,6 +107,10 @@ dev PLUGIN *ARGUMENTS: build
 # The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
 agents *ARGUMENTS: build
     cargo run {{run}} --bin agents -- {{ARGUMENTS}}
+
+# What becomes of calls while all that Toolgate leans on is killed, stopped and spoilt, as a table. --only BOUNDARY, --markdown
+faults *ARGUMENTS: build
+    cargo run {{run}} --bin faults -- {{ARGUMENTS}}
 
 # The check daemon beside the one that it stands in for: the same questions, cold STARTS times and warm QUESTIONS times
 bench-lens STARTS="3" QUESTIONS="5": lens-setup
