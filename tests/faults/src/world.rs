@@ -92,7 +92,7 @@ impl World {
     /// If it cannot be written.
     pub fn script(&self, name: &str, text: &str) -> Result<(), Error> {
         let mut command = Command::new("sh");
-        command.args(["-c", "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"", "sh"]);
+        command.args(["-c", "printf %s \"$2\" >\"$1.new\" && chmod 755 \"$1.new\" && mv \"$1.new\" \"$1\"", "sh"]);
         apart(command.arg(self.at("bin").join(name)).arg(format!("#!/bin/sh\n{text}\n")))
     }
 
