@@ -27,10 +27,9 @@ pub(super) fn faults() -> Vec<Fault> {
     let of_files = [("in a year", SystemTime::now() + far), ("1970", UNIX_EPOCH + Duration::from_secs(5))];
     let mut all = Vec::from(of_files.map(|(when, time)| {
         fault(format!("all that is kept is from {when}"), move |trial| {
-            trial.always(|hook| hook.with("TOOLGATE_NO_SERVE", ""));
+            let _host = super::resident::ready(trial)?;
             trial.world.write("home/.config/toolgate/toolgate.yaml", "rules: []\n")?;
             trial.calls()?;
-            trial.until_resident()?;
             aged(&trial.world.home(), time)?;
             aged(&trial.world.at("run"), time)?;
             trial.calls()

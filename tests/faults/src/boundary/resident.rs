@@ -64,8 +64,7 @@ pub(super) fn faults() -> Vec<Fault> {
             })
         }),
         fault("another build of the program answers in its place", |trial| {
-            let (host, socket) = ready(trial)?;
-            drop(host);
+            let socket = gone(trial)?;
             let other = trial.world.copy("other")?;
             let (_other, elsewhere) = self::host(&trial.world, &other)?;
             trial.each(|_| {
@@ -91,8 +90,7 @@ pub(super) fn faults() -> Vec<Fault> {
             trial.calls()
         }),
         fault("another user's answers in its place", |trial| {
-            let (first, socket) = ready(trial)?;
-            drop(first);
+            let socket = gone(trial)?;
             let (user, words) = another()?;
             // All is as it would be, but for whose it is.
             fs::remove_dir_all(folder(&socket))?;
@@ -138,8 +136,7 @@ pub(super) fn faults() -> Vec<Fault> {
     ];
     all.extend(PLANTS.map(|(what, plant)| {
         fault(format!("in its place is {what}"), move |trial| {
-            let (host, socket) = ready(trial)?;
-            drop(host);
+            let socket = gone(trial)?;
             trial.each(|_| {
                 spoil::remove(&socket)?;
                 Ok(plant(&socket)?)
@@ -149,8 +146,7 @@ pub(super) fn faults() -> Vec<Fault> {
     }));
     all.extend(listeners::ALL.map(|(what, greet)| {
         fault(format!("in its place somebody listens who {what}"), move |trial| {
-            let (host, socket) = ready(trial)?;
-            drop(host);
+            let socket = gone(trial)?;
             let mut listener = None;
             trial.each(|_| {
                 listener.replace(Listener::at(&socket, greet)?);
@@ -163,7 +159,7 @@ pub(super) fn faults() -> Vec<Fault> {
 }
 
 /// A resident host that hooks are judged by, and its socket.
-fn ready(trial: &mut Trial) -> Result<(Beside, PathBuf), Error> {
+pub(super) fn ready(trial: &mut Trial) -> Result<(Beside, PathBuf), Error> {
     if !cfg!(target_os = "linux") {
         return Err(Error::LeftOut("there are resident hosts on Linux only".to_owned()));
     }
@@ -171,6 +167,14 @@ fn ready(trial: &mut Trial) -> Result<(Beside, PathBuf), Error> {
     resident(trial);
     trial.until_resident()?;
     Ok(ready)
+}
+
+/// The socket of a resident host that is not there any more. An attempt to start one was made a moment ago, so that no hook
+/// makes another.
+fn gone(trial: &mut Trial) -> Result<PathBuf, Error> {
+    let (_host, socket) = ready(trial)?;
+    fs::write(socket.with_extension("start"), "")?;
+    Ok(socket)
 }
 
 /// Another user, as far as this one can be another.

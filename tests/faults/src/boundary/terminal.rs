@@ -1,7 +1,6 @@
 //! The shared terminal: the tmux server, its panes, and what is on the `PATH` under its name. A call is answered in its time,
 //! and what is not to run is not typed.
 
-use std::fs;
 use std::time::Instant;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,6 +21,9 @@ const DESTRUCTIVE: [&str; 2] = ["cat ~/.ssh/id_rsa", "git push --force"];
 /// What runs while something happens, and how it is known that it does.
 const LONG: &str = "echo be''gun; sleep 4; echo ended";
 const BEGUN: &str = "begun";
+
+/// The real one, behind the first folder of the `PATH`.
+const REAL: &str = "PATH=${PATH#*:}; exec tmux \"$@\"";
 
 /// Programs under its name.
 const PROGRAMS: [(&str, &str); 5] = [
@@ -94,11 +96,13 @@ pub(super) fn faults() -> Vec<Fault> {
     all.extend(PROGRAMS.map(|(what, script)| {
         fault(format!("tmux {what}"), move |trial| {
             let scene = scene()?;
+            // Which program it is may be looked up once.
+            trial.world.script("tmux", REAL)?;
             let mut client = client(trial, &scene)?;
             works(trial, &mut client)?;
             trial.world.script("tmux", script)?;
             under(trial, &mut client);
-            fs::remove_file(trial.world.at("bin/tmux"))?;
+            trial.world.script("tmux", REAL)?;
             works(trial, &mut client)
         })
     }));
