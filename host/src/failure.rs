@@ -98,22 +98,18 @@ const UNNAMED: &str = "unnamed";
 /// Findings as people and models may see them: not too many, not too long, nothing hidden in them. Evidence keeps its
 /// characters, as it is compared with the call's.
 fn bounded(findings: &mut Vec<Finding>) {
-    if findings.len() > said::FINDINGS {
+    let more = if findings.len() > said::FINDINGS {
         findings.sort_by_key(|finding| match finding.action {
             Action::Block => 0,
             Action::Ask | Action::Rewrite => 1,
             Action::Note => 2,
         });
-        let more = findings.split_off(said::FINDINGS);
-        findings.extend(more.first().map(|strictest| Finding {
-            rule: "host:more-findings".to_owned(),
-            reason: format!("{} more findings are left out", more.len()),
-            evidence: Vec::new(),
-            ..strictest.clone()
-        }));
-    }
-    for finding in findings {
-        finding.rule = text::name(&finding.rule);
+        findings.split_off(said::FINDINGS)
+    } else {
+        Vec::new()
+    };
+    for finding in &mut *findings {
+        finding.rule = its_own(&text::name(&finding.rule));
         finding.reason = text::sentence(&finding.reason);
         finding.evidence.truncate(said::EVIDENCE);
         for one in &mut finding.evidence {
@@ -121,6 +117,21 @@ fn bounded(findings: &mut Vec<Finding>) {
             one.text = shortened(&one.text, said::SENTENCE);
         }
     }
+    findings.extend(more.first().map(|strictest| Finding {
+        rule: format!("{HOSTS}more-findings"),
+        reason: format!("{} more findings are left out", more.len()),
+        evidence: Vec::new(),
+        ..strictest.clone()
+    }));
+}
+
+/// How the names of the host's own rules begin: what they say is taken for a failure, and nobody lifts it.
+const HOSTS: &str = "host:";
+
+/// A rule's name, without what would make it the host's.
+fn its_own(rule: &str) -> String {
+    let rule = rule.trim_start_matches(HOSTS);
+    if rule.is_empty() { UNNAMED.to_owned() } else { rule.to_owned() }
 }
 
 /// What a component says of its start, as people may see it.
@@ -164,6 +175,24 @@ mod tests {
             let stand = verdict.findings.iter().filter(|one| one.action == action);
             let found: Vec<(&str, &str)> = stand.map(|one| (one.rule.as_str(), one.plugin.as_str())).collect();
             assert_eq!(found, rules.into_iter().map(|rule| (rule, "p")).collect::<Vec<_>>(), "{decision:?}");
+        }
+    }
+
+    #[test]
+    fn no_rule_of_a_components_is_the_hosts() {
+        let cases = [
+            ("host:deadline", "deadline"),
+            ("host:host:x", "x"),
+            ("host:", "unnamed"),
+            ("builtin:self", "builtin:self"),
+            ("a host:x", "a host:x"),
+        ];
+        for (rule, expected) in cases {
+            let mut verdict = Verdict::block(rule, "no");
+            verdict.findings = vec![verdict.findings[0].clone(); said::FINDINGS + 2];
+            let verdict = checked(verdict, "p", false);
+            let last = verdict.findings.last().map(|finding| finding.rule.as_str());
+            assert_eq!((verdict.findings[0].rule.as_str(), last), (expected, Some("host:more-findings")), "{rule}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::plugins::Plugins;
 use crate::serve::Frames;
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, events, fired, path_hints, place, session, show};
+use crate::{ancestry, belief, events, fired, path_hints, place, session, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -66,6 +66,14 @@ impl Desk<'_> {
             Err(why) => return self.refused(&unreadable, &refusal("payload", &why), None).await,
         };
         let Event { moment, scene, mut about } = event;
+        if let Err(why) = belief::variables(&scene.root) {
+            if !moment.when.gates() {
+                // Nothing of what is in those folders is gone by, or run.
+                return self.agent.encode(&moment, &Answer::Nothing, Some(&format!("Toolgate: {}", plain(&why))));
+            }
+            let call = if let About::Call { call, .. } = &about { Some(&**call) } else { None };
+            return self.refused(&moment, &refusal("environment", &why), call).await;
+        }
         if let (About::Result(result), true) = (&mut about, self.plugins.any()) {
             hint(&mut result.call).await;
         }

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalFiles, LocalGit};
+use toolgate_host::private::by_others;
 use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
@@ -346,7 +347,9 @@ pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
     let root = Path::new(&scene.root);
     let mut files = LocalFiles::new();
     for file in ALSO.iter().filter_map(|name| place::user_file_named(name)) {
-        files = files.config("lens", "user", file);
+        // As with rules: what others may have written is not gone by as the user's.
+        let layer = if by_others(&file).is_none() { "user" } else { "project" };
+        files = files.config("lens", layer, file);
     }
     for name in [PROJECT].iter().chain(&ALSO) {
         files = files.config("lens", "project", root.join(name));
@@ -381,7 +384,7 @@ struct Settings {
 fn code_lens() -> Option<Vec<OsString>> {
     let files = ALSO.iter().filter_map(|name| place::user_file_named(name));
     // Opening a pipe would wait for whoever writes to it.
-    let files = files.filter(|file| file.is_file());
+    let files = files.filter(|file| file.is_file() && by_others(file).is_none());
     let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
     // Nearly nobody has it, and reading YAML takes its time.
     let mut named = texts.filter(|text| text.contains("code-lens"));

@@ -7,6 +7,7 @@
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `approvals` | what was let through, for the text that a tool types |
+//! | `belief` | whether the variables of a hook are the person's |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
 //! | `commands` | whether a text runs no more than another |
@@ -52,6 +53,7 @@ mod allow;
 mod analysis;
 mod ancestry;
 mod approvals;
+mod belief;
 mod check;
 mod columns;
 mod commands;

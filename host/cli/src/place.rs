@@ -10,6 +10,7 @@ use toolgate_host::audit::{AuditFile, Circumstances};
 use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalHead, LocalLog};
 use toolgate_host::grants::Grants;
 use toolgate_host::last_good::LastGood;
+use toolgate_host::private::by_others;
 use toolgate_host::{
     Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Started, state_folder,
 };
@@ -71,9 +72,15 @@ pub(crate) fn project_root(folder: &Path) -> PathBuf {
 /// # Errors
 /// If there is no telling where the user's own rules are.
 pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
-    let (home, config) = homes()?;
-    let files = USERS.iter().fold(LocalFiles::new(), |files, name| files.user_rules(config.join(name)));
-    let mut files = files.user_rules(home.join(RULES));
+    let (home, _) = homes()?;
+    let mut files = user_rules()?.into_iter().fold(LocalFiles::new(), |files, path| match by_others(&path) {
+        None => files.user_rules(path),
+        // Whoever may have written it: what it forbids is forbidden, and what it lifts is not.
+        Some(written) => {
+            tracing::warn!(%written, file = %path.display(), "the rule file counts as a project's");
+            files.project_rules(path)
+        }
+    });
     let mut folders = folders.to_vec();
     folders.dedup();
     let mut roots: Vec<PathBuf> =
@@ -83,6 +90,22 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
     for root in roots.into_iter().filter(|root| *root != home) {
         files = PROJECTS.iter().fold(files, |files, name| files.project_rules(root.join(name)));
     }
+    Ok(files)
+}
+
+/// The user's own rule files, whether they are there or not.
+fn user_rules() -> Result<Vec<PathBuf>, String> {
+    let (home, config) = homes()?;
+    Ok(USERS.iter().map(|name| config.join(name)).chain([home.join(RULES)]).collect())
+}
+
+/// All files that users write by hand.
+///
+/// # Errors
+/// If there is no telling where they are.
+pub(crate) fn user_files() -> Result<Vec<PathBuf>, String> {
+    let mut files = user_rules()?;
+    files.extend(user_file_named(crate::agent::USER_TOOLS));
     Ok(files)
 }
 

@@ -471,6 +471,43 @@ impl Scene {
     }
 }
 
+/// A project's files are not the person's, whatever the variables of the hook say.
+#[test]
+fn a_variable_that_leads_into_the_project_is_not_gone_by() {
+    let scene = Scene::new();
+    let lifts = "exemptions: [{rule: git-force-push, program: git}]";
+    for file in [".config/toolgate/toolgate.yaml", "toolgate/toolgate.yaml"] {
+        scene.write(&format!("home/project/x/{file}"), lifts);
+    }
+    std::os::unix::fs::symlink(scene.at("home/project/x"), scene.at("link")).expect("a link");
+    let (inside, link) = (format!("{}/x", scene.project()), scene.at("link").display().to_string());
+    // The variable, its value, and whether it is said which one is wrong.
+    let cases = [
+        ("HOME", inside.clone(), true),
+        ("XDG_CONFIG_HOME", inside.clone(), true),
+        ("XDG_CONFIG_HOME", link, true),
+        ("XDG_CONFIG_HOME", "/proc/self/cwd/x".to_owned(), true),
+        ("XDG_STATE_HOME", inside, true),
+        // Which is not gone by in any case.
+        ("XDG_CONFIG_HOME", "x".to_owned(), false),
+        ("XDG_CONFIG_HOME", scene.at("elsewhere").display().to_string(), false),
+    ];
+    for (name, value, told) in cases {
+        for command in ["git push --force", "ls"] {
+            let payload = scene.payload("Bash", json!({ "command": command })).to_string();
+            let output = scene.run_with(&["hook", "claude"], payload.as_bytes(), &[(name, value.clone())]);
+            let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+            let expected = match (told, command) {
+                (true, _) => "deny",
+                (false, "ls") => "",
+                (false, _) => "ask",
+            };
+            assert_eq!(decision(answer.as_ref()), expected, "{name}={value} {command}: {answer:?}");
+            assert!(!told || text(&output.stdout).contains(&format!("{name} is {value}")), "{answer:?}");
+        }
+    }
+}
+
 #[test]
 fn a_text_is_analysed_where_the_command_runs() {
     let scene = Scene::new();

@@ -4,11 +4,16 @@
 //! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte. `@` stands for the
 //! program. With `TOOLGATE_UPDATE` set, `.after` is written.
 
+mod person;
+mod scene;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use person::{Terminal, left_out};
+use scene::Scene;
 use serde_json::{Value, json};
 
 /// Each agent with its configuration in a home folder and in a project.
@@ -25,26 +30,24 @@ const AGENTS: &[(&str, &str, &str)] = &[
 
 /// A home folder with a program in it that does not move.
 struct Home {
-    folder: tempfile::TempDir,
+    scene: Scene,
     program: PathBuf,
 }
 
 impl Home {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let root = folder.path().canonicalize().expect("a real path");
-        let program = root.join("bin/toolgate");
-        fs::create_dir_all(root.join("bin")).expect("a folder");
-        fs::create_dir_all(root.join("home/project/.git")).expect("a project");
+        let scene = Scene::new();
+        let program = scene.at("bin/toolgate");
+        fs::create_dir_all(scene.at("bin")).expect("a folder");
         let built = env!("CARGO_BIN_EXE_toolgate");
         if fs::hard_link(built, &program).is_err() {
             fs::copy(built, &program).expect("a copy");
         }
-        Home { folder, program }
+        Home { scene, program }
     }
 
     fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().expect("a real path").join("home").join(path)
+        self.scene.at("home").join(path)
     }
 
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {
@@ -66,6 +69,15 @@ impl Home {
     /// The exit code, and what is said.
     fn run(&self, arguments: &[&str]) -> (i32, String) {
         said(&self.start(arguments, &[]))
+    }
+
+    /// The same at a terminal of a person's own, who types this, or the word for which they are asked.
+    fn at_terminal(&self, arguments: &str, types: Option<&str>) -> (i32, String) {
+        let program = self.program.display();
+        let mut terminal = Terminal::new(&self.scene, &format!("cd project; PATH=/nowhere {program} {arguments}"));
+        let word = terminal.word();
+        terminal.answer(types.unwrap_or(&word));
+        (terminal.exit(), terminal.seen.clone())
     }
 
     fn doctor(&self, agent: &str) -> Value {
@@ -148,7 +160,10 @@ fn configurations_are_changed_as_their_cases_say() {
         // Before the first change, and only then, it was copied.
         assert_eq!(fs::read(home.at(&format!("{path}.toolgate-backup"))).expect("a backup"), before, "{name}");
         assert!(!home.at(&format!("{path}.toolgate-backup-2")).exists(), "{name}");
-        let (code, text) = home.run(&["uninstall", agent]);
+        if left_out() {
+            continue;
+        }
+        let (code, text) = home.at_terminal(&format!("uninstall {agent}"), None);
         assert_eq!(code, 0, "{name}: {text}");
         let back = fs::read(case.with_extension("back")).unwrap_or(before);
         assert_eq!(home.read(path), String::from_utf8(back).expect("UTF-8"), "{name}: back");
@@ -174,7 +189,10 @@ fn an_empty_home_is_empty_again_afterwards() {
             assert!(code == 0 && text.contains("nothing is to be done"), "{agent} {option}: {text}");
             let (_, shown) = home.run(&["uninstall", agent, option, "--dry-run"]);
             assert!(shown.contains("---") && home.files() == after, "{agent} {option}: {shown}");
-            let (code, text) = home.run(&["uninstall", agent, option]);
+            if left_out() {
+                continue;
+            }
+            let (code, text) = home.at_terminal(&format!("uninstall {agent} {option}"), None);
             assert_eq!(code, 0, "{agent} {option}: {text}");
             let left: Vec<_> =
                 home.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("backup")).collect();
@@ -344,7 +362,12 @@ fn the_terminal_is_shared_as_it_was_said_last() {
         (&["install", "pi"], false),
     ];
     for (arguments, expected) in steps {
-        assert_eq!(home.run(arguments).0, 0, "{arguments:?}");
+        let code = match arguments {
+            ["uninstall", ..] if left_out() => return,
+            ["uninstall", ..] => home.at_terminal(&arguments.join(" "), None).0,
+            _ => home.run(arguments).0,
+        };
+        assert_eq!(code, 0, "{arguments:?}");
         let file = home.at(file_of("pi"));
         let text = fs::read_to_string(file).unwrap_or_default();
         assert_eq!(text.contains("const TERMINAL = true;\n"), *expected, "{arguments:?}");
@@ -685,6 +708,43 @@ fn droids_second_file_counts_where_the_first_one_says_nothing() {
     }
 }
 
+/// Whoever calls the program, and by whatever name, unless it is a person at a terminal of their own who types the word.
+#[test]
+fn only_a_person_takes_it_out_or_makes_it_see_less() {
+    let home = Home::new();
+    assert_eq!(home.run(&["install", "claude", "--packs", "cloud"]).0, 0);
+    let before = home.files();
+    fs::copy(&home.program, home.scene.at("bin/t")).expect("a copy");
+    // What is called, whether it is refused, and what is said.
+    let cases: &[(&[&str], bool, &str)] = &[
+        (&["toolgate", "uninstall", "claude"], true, "Toolgate is not taken out: standard input is not the terminal"),
+        (&["toolgate", "uninstall", "claude"], true, "; type this command at a terminal of your own"),
+        (&["t", "uninstall", "claude"], true, "Toolgate is not taken out"),
+        (&["toolgate", "install", "claude", "--no-lens"], true, "the hook's options stay as they are"),
+        (&["toolgate", "install", "claude", "--packs", "databases"], true, "the hook's options stay as they are"),
+        (&["toolgate", "uninstall", "claude", "--dry-run"], false, "not removed"),
+        (&["toolgate", "install", "claude", "--no-lens", "--dry-run"], false, "not changed"),
+        (&["toolgate", "uninstall", "codex"], false, "nothing is to be done"),
+        (&["toolgate", "install", "claude"], false, "nothing is to be done"),
+    ];
+    for (called, refused, expected) in cases {
+        let mut command = Command::new(home.scene.at("bin").join(called[0]));
+        command.args(&called[1..]).current_dir(home.at("project")).env_clear().env("HOME", home.at(""));
+        let (code, text) = said(&command.stdin(Stdio::null()).output().expect("it ends"));
+        assert_eq!(code, if *refused { 2 } else { 0 }, "{called:?}: {text}");
+        assert!(text.contains(expected), "{called:?}: {text}");
+        assert!(home.files() == before, "{called:?} changed something");
+    }
+    if left_out() {
+        return;
+    }
+    let (code, text) = home.at_terminal("uninstall claude", Some("yes"));
+    assert!(code == 2 && text.contains("that was not the word") && home.files() == before, "{text}");
+    let (code, text) = home.at_terminal("install claude --no-lens", None);
+    assert!(code == 0 && home.read(file_of("claude")).contains("--no-lens"), "{text}");
+    assert_eq!(home.at_terminal("uninstall claude", None).0, 0);
+}
+
 #[test]
 fn two_installations_are_told() {
     let home = Home::new();
@@ -692,12 +752,15 @@ fn two_installations_are_told() {
     let (_, text) = home.run(&["install", "claude", "--project"]);
     assert!(text.contains("written"), "{text}");
     assert_eq!(level(&home.doctor("claude"), "double"), "warn");
-    let (_, text) = home.run(&["uninstall", "claude"]);
+    if left_out() {
+        return;
+    }
+    let (_, text) = home.at_terminal("uninstall claude", None);
     assert!(text.contains("--project"), "{text}");
     home.run(&["install", "copilot"]);
     assert_eq!(level(&home.doctor("copilot"), "double"), "warn");
     let settings = home.read("project/.claude/settings.json");
-    home.run(&["uninstall", "claude", "--project"]);
+    home.at_terminal("uninstall claude --project", None);
     assert_eq!(level(&home.doctor("copilot"), "double"), "ok");
     home.run(&["install", "cursor"]);
     assert_eq!(level(&home.doctor("cursor"), "double"), "ok");

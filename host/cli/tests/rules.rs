@@ -234,6 +234,37 @@ fn the_gates_own_files_are_kept_wherever_they_are() {
     }
 }
 
+/// What others may have written only forbids more.
+#[test]
+fn a_file_that_others_may_write_lifts_nothing() {
+    let scene = Scene::new();
+    scene.write(
+        USER,
+        "exemptions: [{rule: git-force-push, program: git}]\nrules: [{name: mine, pattern: make deploy, reason: no}]",
+    );
+    let folder = "home/.config/toolgate";
+    // What may be written, by its mode, and the exit code of what the file lifts.
+    let cases = [(USER, 0o644, 0), (USER, 0o666, 1), (USER, 0o600, 0), (folder, 0o777, 1), (folder, 0o755, 0)];
+    for (path, mode, lifted) in cases {
+        std::fs::set_permissions(scene.at(path), PermissionsExt::from_mode(mode)).expect("a mode");
+        let ran = scene.run(&["check", "git push --force"]);
+        assert_eq!(ran.code, lifted, "{path} {mode:o}: {}{}", ran.out, ran.err);
+        assert_eq!(scene.run(&["check", "make deploy"]).code, 2, "{path} {mode:o}: what it forbids");
+        let answer = scene.hook("git push --force", &[]);
+        assert_eq!(answer.contains("\"ask\""), lifted != 0, "{path} {mode:o}: {answer}");
+        let said = scene.run(&["doctor", "--json"]).json();
+        let check = &said["files"]["checks"][0];
+        assert_eq!(check["level"], if lifted == 0 { "ok" } else { "warn" }, "{path} {mode:o}: {said}");
+    }
+    // A table of tools says what a tool does in place of what it looks like.
+    let tools = "home/.config/toolgate/tools.yaml";
+    scene.write(tools, "{}");
+    assert_eq!(scene.hook("ls", &[]), "");
+    std::fs::set_permissions(scene.at(tools), PermissionsExt::from_mode(0o666)).expect("a mode");
+    let answer = scene.hook("ls", &[]);
+    assert!(answer.contains("\"deny\"") && answer.contains("can be written by everyone"), "{answer}");
+}
+
 #[test]
 fn a_broken_rule_file_is_in_force_as_it_last_was() {
     let copies = |scene: &Scene| -> Vec<PathBuf> {

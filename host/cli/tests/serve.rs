@@ -8,11 +8,13 @@ mod scene;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use built::{built, target};
 use scene::Scene;
@@ -34,11 +36,21 @@ fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
 
 /// Starts the command, with its standard input and output.
 fn start(scene: &Scene, arguments: &[&str]) -> (Running, ChildStdin, BufReader<ChildStdout>) {
+    start_with(scene, arguments, &[])
+}
+
+/// The same with these variables besides, or in the place of others.
+fn start_with(
+    scene: &Scene,
+    arguments: &[&str],
+    besides: &[(&str, String)],
+) -> (Running, ChildStdin, BufReader<ChildStdout>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
         .args(arguments)
         .current_dir(scene.at("home/project"))
         .env_clear()
         .envs(variables(scene))
+        .envs(besides.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -50,11 +62,33 @@ fn start(scene: &Scene, arguments: &[&str]) -> (Running, ChildStdin, BufReader<C
 
 /// A resident host that listens, and where.
 fn resident(scene: &Scene) -> (Running, PathBuf) {
-    let (running, _stdin, mut stdout) = start(scene, &["serve"]);
+    resident_with(scene, &[])
+}
+
+/// The same with these variables besides, or in the place of others.
+fn resident_with(scene: &Scene, besides: &[(&str, String)]) -> (Running, PathBuf) {
+    let (running, _stdin, mut stdout) = start_with(scene, &["serve"], besides);
     let mut line = String::new();
     stdout.read_line(&mut line).expect("a line");
     let path = line.trim_end().strip_prefix("listening on ").expect("it says where it listens").into();
     (running, path)
+}
+
+/// What a resident host says first.
+fn greeting(socket: &std::path::Path) -> String {
+    let mut line = String::new();
+    let stream = UnixStream::connect(socket).expect("it listens");
+    BufReader::new(stream).read_line(&mut line).expect("a line");
+    line.trim_end().to_owned()
+}
+
+/// What a host says that passes everything: by itself, and in the form of an answer.
+fn forged(greeting: &str) -> [Value; 2] {
+    let hello: Value = serde_json::from_str(greeting).expect("JSON");
+    let pass = json!({
+        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "events": [], "digests": {}, "took": {"secs": 0, "nanos": 1},
+    });
+    [json!({"nonce": "0".repeat(32), "hello": hello, "judged": pass}), pass]
 }
 
 /// The decision of Claude Code's hook on a command, and whether the resident host gave it.
@@ -144,7 +178,7 @@ fn a_resident_host_reads_the_rules_anew() {
 fn a_host_that_is_of_no_use_changes_no_verdict() {
     let scene = Scene::new();
     let (running, socket) = resident(&scene);
-    let pid = rustix::process::Pid::from_child(&running.0);
+    let (pid, greeting) = (rustix::process::Pid::from_child(&running.0), greeting(&socket));
     // An attempt was made a moment ago, so that no hook starts another one.
     std::fs::write(socket.with_extension("start"), "").expect("a file");
     let denied = |what: &str| {
@@ -159,23 +193,92 @@ fn a_host_that_is_of_no_use_changes_no_verdict() {
     let _ = std::fs::remove_file(&socket);
     // It says all that a host says, and passes everything.
     let listener = UnixListener::bind(&socket).expect("a socket");
-    let pass = json!({
-        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "events": [], "digests": {}, "took": {"secs": 0, "nanos": 1},
-    });
-    let names = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
-    let known: BTreeMap<&str, String> = variables(&scene).into_iter().collect();
-    let values: Vec<Option<&String>> = names.iter().map(|name| known.get(name)).collect();
-    let hello = json!({"schema": 1, "version": env!("CARGO_PKG_VERSION"), "variables": values});
+    let [answer, pass] = forged(&greeting);
     let fake = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a hook");
         // It may have gone already.
-        let _ = stream.write_all(format!("{hello}\n{pass}\n").as_bytes());
+        let _ = stream.write_all(format!("{greeting}\n{pass}\n{answer}\n").as_bytes());
         let mut line = String::new();
         let _ = BufReader::new(&stream).read_line(&mut line);
         line
     });
     denied("a fake");
     assert_eq!(fake.join().expect("the fake ends"), "", "it is not even told what is asked");
+}
+
+/// A process that greets and answers in advance, and is this program by the time that anybody looks at it.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+fn what_was_said_before_the_question_is_no_answer() {
+    let program = std::fs::canonicalize(env!("CARGO_BIN_EXE_toolgate")).expect("the program");
+    // What it becomes. Some of it reads what the hook asks, and answers that.
+    let cases: &[&[&str]] = &[&["serve"], &["serve", "--stdio", "pi"], &["mcp"]];
+    for becomes in cases {
+        let scene = Scene::new();
+        let (running, socket) = resident(&scene);
+        let greeting = greeting(&socket);
+        drop(running);
+        std::fs::write(socket.with_extension("start"), "").expect("a file");
+        for answer in forged(&greeting) {
+            let _ = std::fs::remove_file(&socket);
+            let listener = UnixListener::bind(&socket).expect("a socket");
+            std::thread::scope(|scope| {
+                let hook = scope.spawn(|| hook(&scene, "rm -rf ~", &variables(&scene)));
+                let (stream, _) = listener.accept().expect("a hook");
+                let asking = rustix::net::sockopt::socket_peercred(&stream).expect("who asks").pid;
+                rustix::process::kill_process(asking, rustix::process::Signal::STOP).expect("stopped");
+                // So long that the hook reads it alone.
+                let forger = Command::new("/bin/sh")
+                    .args(["-c", "printf '%s\\n%s\\n' \"$1\" \"$2\"; shift 2; exec \"$@\"", "sh"])
+                    .args([format!("{greeting:<65535}"), answer.to_string()])
+                    .arg(&program)
+                    .args(*becomes)
+                    .env_clear()
+                    .envs(variables(&scene))
+                    .stdin(OwnedFd::from(stream.try_clone().expect("another")))
+                    .stdout(OwnedFd::from(stream))
+                    .stderr(Stdio::null())
+                    .spawn();
+                let forger = Running(forger.expect("a shell"));
+                let exe = format!("/proc/{}/exe", forger.0.id());
+                let end = Instant::now() + Duration::from_secs(10);
+                while std::fs::read_link(&exe).ok().as_ref() != Some(&program) && Instant::now() < end {
+                    std::thread::yield_now();
+                }
+                rustix::process::kill_process(asking, rustix::process::Signal::CONT).expect("goes on");
+                let (said, by_resident) = hook.join().expect("an answer");
+                assert!(said.contains("\"deny\"") && !by_resident, "{becomes:?} {answer}: {said}");
+            });
+        }
+    }
+}
+
+/// A host of this program that does not go by what the hook goes by, in the place of the one that does.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+fn a_host_of_other_surroundings_is_not_believed() {
+    let scene = Scene::new();
+    scene.write("other/x", "");
+    let (running, socket) = resident(&scene);
+    by_host(&scene, "ls");
+    drop(running);
+    let other = || scene.at("other").display().to_string();
+    let cases = [
+        ("HOME", other()),
+        ("XDG_CONFIG_HOME", other()),
+        ("XDG_STATE_HOME", other()),
+        ("CLAUDE_CONFIG_DIR", other()),
+        ("PI_CODING_AGENT_DIR", other()),
+        // It says so to the loader only.
+        ("LD_LIBRARY_PATH", "/none".to_owned()),
+    ];
+    for change in cases {
+        std::fs::write(socket.with_extension("start"), "").expect("a file");
+        let (_running, theirs) = resident_with(&scene, std::slice::from_ref(&change));
+        std::fs::rename(theirs, &socket).expect("in the other's place");
+        let (said, by_resident) = hook(&scene, "rm -rf ~", &variables(&scene));
+        assert!(said.contains("\"deny\"") && !by_resident, "{change:?}: {said}");
+    }
 }
 
 /// The whole corpus, judged by the resident host and without it.

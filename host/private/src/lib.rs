@@ -6,6 +6,8 @@
 //!
 //! This does not stop another process of the same user. The gate does, as far as an agent's calls go through it.
 
+mod written;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
+
+pub use written::{Written, by_others};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
 const TURN: Duration = Duration::from_secs(2);

@@ -42,7 +42,7 @@ use crate::show;
 pub(crate) use payload::Payload;
 pub(crate) use row::read;
 use row::{Row, Tool, file_of};
-pub(crate) use tools::UserTools;
+pub(crate) use tools::{NAME as USER_TOOLS, UserTools};
 use unknown::guess;
 
 /// How one agent speaks.

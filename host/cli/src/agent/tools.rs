@@ -16,6 +16,7 @@ use std::io::{ErrorKind, Read};
 
 use serde::Deserialize;
 use toolgate_host::ToolKind;
+use toolgate_host::private::by_others;
 
 use super::Row;
 use crate::place;
@@ -109,6 +110,10 @@ impl UserTools {
         // Opening a pipe would wait for whoever is at its other end.
         if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Err(wrong("it is no regular file".to_owned()));
+        }
+        // A row takes the place of what its tool's fields look like.
+        if let Some(written) = by_others(&path) {
+            return Err(wrong(format!("somebody else may have written it, as {written}")));
         }
         let mut text = String::new();
         match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)) {

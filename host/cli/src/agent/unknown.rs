@@ -23,8 +23,24 @@ const COMMAND_KEYS: &[&str] = &[
     "shellcommand",
 ];
 
+/// Keys that hold one if they hold a text, and may hold anything else.
+const RUN_KEYS: &[&str] = &["execute", "run"];
+
+/// Keys that hold a program if its words are beside it.
+const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "program"];
+
 /// Keys that hold the words behind a program.
 const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
+
+/// Keys that may hold the input of another tool, as JSON or as a text of it.
+const INPUT_KEYS: &[&str] =
+    &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
+
+/// Keys of what a tool types into a shell.
+const TYPED_KEYS: &[&str] = &["code", "input", "keys", "line", "lines", "stdin", "text"];
+
+/// Words in the name of a tool that has a shell.
+const SHELLS: &[&str] = &["bash", "cmd", "sh", "shell", "terminal", "tty", "zsh"];
 
 /// Those under which a list is several commands, and not the words of one.
 const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
@@ -82,6 +98,9 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let mut commands = Vec::new();
     generic("", input, DEPTH, &mut commands, &mut call.paths)?;
     let words = words_of(name);
+    if commands.is_empty() && words.iter().any(|word| SHELLS.contains(&word.as_str())) {
+        typed("", input, DEPTH, &mut commands);
+    }
     let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
     let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
@@ -138,11 +157,14 @@ fn generic(
                 match value {
                     // `{"command": "rm", "args": ["-rf", "/"]}`
                     Value::String(program)
-                        if is(COMMAND_KEYS, key) && !is(ARGUMENT_KEYS, key) && arguments.is_some() =>
+                        if (is(COMMAND_KEYS, key) || is(PROGRAM_KEYS, key))
+                            && !is(ARGUMENT_KEYS, key)
+                            && arguments.is_some() =>
                     {
                         let rest = match arguments {
                             Some(Value::Array(items)) => words(&at, items)?,
                             Some(Value::String(text)) => text.clone(),
+                            Some(options @ Value::Object(_)) => leaves(options, depth).join(" "),
                             _ => String::new(),
                         };
                         commands.push(Field { name: at, value: format!("{program} {rest}") });
@@ -177,9 +199,16 @@ fn generic(
             commands.push(field(format!("apply_patch {}", quoted(text))));
             Ok(())
         }
-        Value::String(text) if is(COMMAND_KEYS, key) => {
+        Value::String(text) if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) => {
             commands.push(field(text.clone()));
             Ok(())
+        }
+        Value::String(text) if is(INPUT_KEYS, key) && text.trim_start().starts_with(['{', '[']) => {
+            match serde_json::from_str::<Value>(text) {
+                Ok(inner) => generic(at, &inner, depth - 1, commands, paths),
+                // Then it is a text like any other.
+                Err(_) => Ok(()),
+            }
         }
         Value::String(text) if is(URL_KEYS, key) || text.starts_with("file:") => {
             paths.extend(file_of(field(text.clone())));
@@ -193,6 +222,37 @@ fn generic(
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+/// What a tool that has a shell is told to type there.
+fn typed(at: &str, value: &Value, depth: usize, commands: &mut Vec<Field>) {
+    let inner = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}/{key}") };
+    let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
+    match value {
+        _ if depth == 0 => {}
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, value)| typed(&inner(key), value, depth - 1, commands));
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, value)| typed(&inner(&index.to_string()), value, depth - 1, commands));
+        }
+        Value::String(text) if is(TYPED_KEYS, key) => {
+            commands.push(Field { name: at.to_owned(), value: text.clone() });
+        }
+        _ => {}
+    }
+}
+
+/// The texts in a value, as words, whatever they are called there.
+fn leaves(value: &Value, depth: usize) -> Vec<String> {
+    match value {
+        _ if depth == 0 => Vec::new(),
+        Value::Object(fields) => fields.values().flat_map(|value| leaves(value, depth - 1)).collect(),
+        Value::Array(items) => items.iter().flat_map(|value| leaves(value, depth - 1)).collect(),
+        Value::String(text) => vec![quoted(text)],
+        _ => Vec::new(),
     }
 }
 
@@ -265,6 +325,16 @@ mod tests {
                 vec![("download_path", "a"), ("outputFile", "c")],
             ),
             (json!({"url": "file:/a%2Fb", "link": " FILE:///c "}), None, vec![("url", "/a/b"), ("link", "/c")]),
+            (json!({"program": "rm", "args": ["-rf", "a"]}), Some(("program", "rm -rf a")), vec![]),
+            (json!({"program": "a", "run": {"id": "a"}}), None, vec![]),
+            (json!({"steps": [{"run": "a"}, {"run": "b"}]}), Some(("steps/0/run", "(eval a) &\n(eval b) &")), vec![]),
+            (
+                json!({"input": "{\"command\": \"a\", \"file\": \"b\"}"}),
+                Some(("input/command", "a")),
+                vec![("input/file", "b")],
+            ),
+            (json!({"request": " [{\"cmd\": \"a\"}]"}), Some(("request/0/cmd", "a")), vec![]),
+            (json!({"input": "{a", "content": "{\"command\": \"a\"}"}), None, vec![]),
             (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
         ];
         for (input, command, paths) in cases {
@@ -273,6 +343,31 @@ mod tests {
             let own = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
             assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_is_typed_into_a_shell_is_a_command() {
+        // The tool, its input, and the command; none where it cannot be told.
+        let cases = [
+            ("mcp__terminal__send_keys", json!({"keys": "a b"}), Ok(Some("a b"))),
+            ("mcp__x__sh", json!({"lines": ["a"], "text": 1}), Ok(Some("a"))),
+            ("mcp__bash__go", json!({"command": "a", "text": "b"}), Ok(Some("a"))),
+            ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
+            ("mcp__shell__read", json!({"name": "a"}), Ok(None)),
+            (
+                "mcp__x",
+                json!({"command": "rm", "args": {"flags": ["-rf", "a b"], "x": true}}),
+                Ok(Some("rm -rf 'a b'")),
+            ),
+            ("mcp__x", json!({"command": "rm", "args": {}}), Ok(Some("rm "))),
+            ("mcp__x", json!({"command": {"name": "rm"}}), Err(())),
+            ("mcp__x", json!({"input": "{\"command\": [\"rm\", {}]}"}), Err(())),
+        ];
+        for (tool, input, expected) in cases {
+            let call = guessed(tool, &input, ToolCall::new(tool, ToolKind::Other, "/"));
+            let command = call.map(|call| call.command.map(|command| command.value)).map_err(|_| ());
+            assert_eq!(command, expected.map(|command| command.map(str::to_owned)), "{tool} {input}");
         }
     }
 }

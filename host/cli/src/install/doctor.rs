@@ -29,7 +29,8 @@
 //! | A question that the agent takes for a yes | Codex, Gemini, Droid, OpenCode | `asks` |
 //! | An answer that will be late one day | all | `time` |
 //!
-//! Behind the agents stand the shared terminal, see `terminal`, and the installed plugins, see `plugins`.
+//! Behind the agents stand the shared terminal, see `terminal`, the installed plugins, see `plugins`, and what the user wrote
+//! by hand, see `files`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,6 +40,7 @@ use serde_json::{Value, json};
 
 use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable};
 use super::file::File;
+use super::files;
 use super::folder::Folder;
 use super::hooks::{self, Entry};
 use super::off::{self, Own, Where};
@@ -70,7 +72,7 @@ Three trial calls go through the command that stands in the agent's configuratio
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
 \"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \
-\"plugins\": {\"checks\"}}.
+\"plugins\": {\"checks\"}, \"files\": {\"checks\"}}.
 
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
@@ -113,8 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         reports.retain(|report| report.found || report.installed);
     }
     let terminal = terminal::checks(arguments.agent);
-    let plugins = plugins::checks();
-    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins);
+    let (plugins, files) = (plugins::checks(), files::checks());
+    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins).chain(&files);
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
@@ -122,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let (terminal, plugins) = (json!({ "checks": json_of(&terminal) }), json!({ "checks": json_of(&plugins) }));
         let answer = json!({
             "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
-            "plugins": plugins,
+            "plugins": plugins, "files": { "checks": json_of(&files) },
         });
         rules::print(|out| writeln!(out, "{answer}"))?;
     } else {
@@ -132,7 +134,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             }
             reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
             show(out, "Shared terminal", &terminal)?;
-            show(out, "Plugins", &plugins)
+            show(out, "Plugins", &plugins)?;
+            show(out, "Your files", &files)
         })?;
     }
     Ok(if to_do { ExitCode::from(TO_DO) } else { ExitCode::SUCCESS })

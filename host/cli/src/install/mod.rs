@@ -5,6 +5,7 @@
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `entries` | how our entries stand in an agent's file |
 //! | `file` | changing a file so that nothing is lost |
+//! | `files` | whether what the user wrote by hand is theirs alone |
 //! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
 //! | `off` | settings that switch an agent's hooks off |
@@ -22,6 +23,7 @@
 mod doctor;
 mod entries;
 mod file;
+mod files;
 mod folder;
 mod hooks;
 mod off;
@@ -43,24 +45,27 @@ use clap::Args;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use table::moved;
+pub(crate) use table::{moved, variables};
 
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, rules, shim};
+use crate::{Failure, exit, person, rules, shim};
 use file::File;
 use off::{Own, Where};
 use program::Standing;
-use table::{Known, Scope, Way};
+use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
 What is there stays: other hooks, comments, the order. A file that cannot be read is not changed, and before a change \
 it is copied to NAME.toolgate-backup beside it. The second time nothing is to be done.
 
-Exit codes: 0 done, or nothing to do; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
+Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent. With --dry-run anyone \
+may see what would be changed.
+
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
     /// The agent
@@ -108,6 +113,14 @@ enum Next {
     Gone,
 }
 
+/// A change that makes the gate see less, which takes a person.
+struct Loosens {
+    /// What is asked, with `{word}` for what is to be typed.
+    question: String,
+    /// What is said where nobody agrees.
+    otherwise: &'static str,
+}
+
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let known = arguments.agent;
@@ -143,6 +156,10 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Way::Hooks(hooks) => hooks::parse(&next).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default(),
         Way::Shim(_) => Vec::new(),
     };
+    let loosens = match &known.way {
+        Way::Hooks(hooks) if file.exists() => less(known, hooks, file.text()?, &entries),
+        _ => None,
+    };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes = Vec::new();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {
@@ -165,7 +182,23 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             known.name()
         ));
     }
-    arguments.carry_out(known, &file, &next, &notes)
+    arguments.carry_out(known, &file, &next, loosens.as_ref(), &notes)
+}
+
+/// Whether these entries make the hook see less than those that are in a text.
+fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> Option<Loosens> {
+    let root = hooks::parse(text).ok()?;
+    let before = hooks::entries(known, hooks, &root).first()?.more();
+    let after = entries.first().map(hooks::Entry::more).unwrap_or_default();
+    let gone = before.iter().find(|word| *word != NO_LENS && !after.contains(word));
+    let new = after.iter().find(|word| *word == NO_LENS && !before.contains(word));
+    let changed = match (gone, new) {
+        (Some(gone), _) => format!("The hook is called without {gone} then"),
+        (None, Some(new)) => format!("The hook is called with {new} then"),
+        (None, None) => return None,
+    };
+    let question = format!("{}, and sees less.\nType {{word}} to have it so:", plain(&changed));
+    Some(Loosens { question, otherwise: "the hook's options stay as they are" })
 }
 
 /// `toolgate uninstall`.
@@ -181,7 +214,10 @@ pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
             notes.push(format!("{} calls Toolgate still; see --{option}", other.path.display()));
         }
     }
-    arguments.carry_out(known, &file, &next, &notes)
+    let question =
+        format!("{} acts without being asked about then.\nType {{word}} to take Toolgate out:", known.title());
+    let loosens = Loosens { question, otherwise: "Toolgate is not taken out" };
+    arguments.carry_out(known, &file, &next, Some(&loosens), &notes)
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
@@ -219,16 +255,33 @@ impl Arguments {
     }
 
     /// Shows the change, makes it unless it is only to be shown, and says what is left to the user.
-    fn carry_out(&self, known: &Known, file: &File, next: &Next, notes: &[String]) -> Result<ExitCode, Failure> {
+    fn carry_out(
+        &self,
+        known: &Known,
+        file: &File,
+        next: &Next,
+        loosens: Option<&Loosens>,
+        notes: &[String],
+    ) -> Result<ExitCode, Failure> {
+        let loosens = loosens.filter(|_| !self.dry_run);
+        if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
+            person::present(loosens.otherwise).map_err(|refused| {
+                let message = format!("{}; type this command at a terminal of your own", refused.message);
+                Failure::new(refused.code, message)
+            })?;
+        }
+        let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
         let path = file.path.display().to_string();
         let after = match next {
             Next::Same => "nothing is to be done".to_owned(),
             Next::Text(text) => {
                 self.show(known, file, text)?;
+                agreed()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
             Next::Gone => {
                 self.show(known, file, "")?;
+                agreed()?;
                 if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
             }
         };

@@ -493,6 +493,11 @@ impl Known {
     }
 }
 
+/// The variables that say where agents have their files.
+pub(crate) fn variables() -> impl Iterator<Item = &'static &'static str> {
+    AGENTS.iter().filter_map(|known| known.base.variable.as_ref())
+}
+
 /// The files by which agents are made to call Toolgate, where a variable says that they are not in their usual places.
 pub(crate) fn moved() -> Vec<PathBuf> {
     let moved = AGENTS.iter().filter(|known| known.base.variable.is_some_and(|name| std::env::var_os(name).is_some()));

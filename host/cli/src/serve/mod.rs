@@ -1,6 +1,8 @@
 //! `toolgate serve`: a host that stays. For an agent's shim on standard input and output, or for hooks on a socket.
 
 mod frames;
+#[cfg(target_os = "linux")]
+mod peer;
 pub(crate) mod resident;
 mod stdio;
 

@@ -4,11 +4,13 @@
 //! not answer leaves nothing behind, and the hook judges itself. Rules are read anew for each call, as there.
 //!
 //! A hook believes a resident host only if the process that speaks runs the hook's own program: the kernel names the
-//! sender of each message (`SCM_CREDENTIALS`), the first one is checked against `/proc/PID/exe`, and all others have to
-//! be from the same process. A process that exchanges itself for the program between the two is that program then, and
-//! speaks no more for whoever started it. It also has to see the same files: namespaces and root are compared, and one that
-//! was started with variables of the dynamic loader is not believed. What remains is a process of the user's that is
-//! traced, or that hid such variables; both are beyond what a program can see of another.
+//! sender of each message (`SCM_CREDENTIALS`), and all of them have to be from one process, which is looked at when it has
+//! greeted, and again when it has answered, see `peer`. A process may greet and answer in advance and become the program
+//! then; so each question has a nonce that is made after the first look, the answer has to begin with it, and what comes
+//! before the question was sent ends the talk. In the answer the host also says which variables it goes by.
+//!
+//! What remains: a process of the user's into which a library was loaded that hid its variable, or which was traced and
+//! let go again. Both are beyond what a program can see of another.
 //!
 //! Only on Linux; elsewhere every hook judges in its own process.
 
@@ -25,7 +27,8 @@ use crate::place;
 /// Set to anything, it keeps hooks from starting and asking a resident host.
 const SWITCH: &str = "TOOLGATE_NO_SERVE";
 
-/// Variables that say where the user's files are. A host with others serves somebody else.
+/// Variables that say where the user's files are. A host with others serves somebody else, as does one to which others say
+/// where agents have theirs: see [`crate::install::variables`].
 const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
 
 /// The folder of sockets: the system's for such things, else one of our own.
@@ -63,7 +66,7 @@ mod linux {
     use std::hash::{DefaultHasher, Hash, Hasher};
     use std::io::{BufRead, BufReader, IoSliceMut, Read, Write};
     use std::mem::MaybeUninit;
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::{Path, PathBuf};
     use std::process::{Command, ExitCode, Stdio};
@@ -84,7 +87,8 @@ mod linux {
     use super::{SWITCH, VARIABLES, folder};
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
-    use crate::{Failure, exit, place};
+    use crate::serve::peer::{Identity, Peer};
+    use crate::{Failure, exit, install, place};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -113,7 +117,7 @@ mod linux {
     struct Hello {
         schema: u32,
         version: String,
-        /// The values of [`VARIABLES`].
+        /// The values of [`VARIABLES`], and of those of agents.
         variables: Vec<Option<String>>,
     }
 
@@ -124,48 +128,41 @@ mod linux {
                 Some(Ok(text)) => Some(Some(text)),
                 Some(Err(_)) => None,
             };
-            let variables = VARIABLES.iter().map(value).collect::<Option<_>>()?;
-            Some(Hello { schema: 1, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
+            let variables = VARIABLES.iter().chain(install::variables()).map(value).collect::<Option<_>>()?;
+            Some(Hello { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
         }
     }
 
-    /// The program that this process runs, and no other file.
-    #[derive(Clone, Copy, Hash, PartialEq, Eq)]
-    struct Program {
-        device: u64,
-        inode: u64,
+    /// A hook's question.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Asked<Q> {
+        /// What the answer has to begin with.
+        nonce: String,
+        question: Q,
     }
 
-    impl Program {
-        fn of(path: impl AsRef<Path>) -> Option<Self> {
-            let found = std::fs::metadata(path).ok()?;
-            Some(Program { device: found.dev(), inode: found.ino() })
-        }
-
-        /// That of a process, or of this one.
-        fn of_process(pid: Option<i32>) -> Option<Self> {
-            Self::of(pid.map_or("/proc/self/exe".to_owned(), |pid| format!("/proc/{pid}/exe")))
-        }
+    /// The answer to it, in a form that nothing else has which this program says.
+    #[derive(Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Answered {
+        nonce: String,
+        /// By what it was judged.
+        hello: Hello,
+        judged: Judged,
     }
 
-    /// Whether a process sees the files that this one sees, and was started with nothing that changes the program.
-    fn sees_the_same(pid: i32) -> bool {
-        let space = |of: &str, name: &str| std::fs::read_link(format!("/proc/{of}/ns/{name}")).ok();
-        let of = pid.to_string();
-        let same = ["mnt", "user"].iter().all(|name| {
-            let ours = space("self", name);
-            ours.is_some() && ours == space(&of, name)
-        });
-        let root = |of: &str| Program::of(format!("/proc/{of}/root"));
-        let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_else(|_| b"LD_".to_vec());
-        let changed = variables.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"LD_"));
-        same && root(&of) == root("self") && !changed
+    /// What nobody can have known in advance.
+    fn nonce() -> Option<String> {
+        let mut bytes = [0; 16];
+        File::open("/dev/urandom").ok()?.read_exact(&mut bytes).ok()?;
+        Some(format!("{:032x}", u128::from_ne_bytes(bytes)))
     }
 
     /// Where the socket of this program and these variables is.
     fn socket() -> Option<PathBuf> {
         let mut hasher = DefaultHasher::new();
-        Program::of_process(None)?.hash(&mut hasher);
+        Identity::program()?.hash(&mut hasher);
         Hello::new()?.variables.hash(&mut hasher);
         Some(folder()?.join(format!("{:016x}.sock", hasher.finish())))
     }
@@ -222,15 +219,27 @@ mod linux {
     impl Conversation {
         fn judged(mut self, question: &Question) -> Option<Judged> {
             let hello: Hello = serde_json::from_slice(&self.line()?).ok()?;
-            let host = Program::of_process(self.sender)?;
-            if Some(host) != Program::of_process(None) || Some(hello) != Hello::new() || !sees_the_same(self.sender?) {
+            let host = Peer::of(self.sender?)?;
+            if Some(&hello) != Hello::new().as_ref() || !host.is_a_host() {
+                return None;
+            }
+            // From here on the host is what it says it is, and nobody else knows what it has to answer with.
+            let asked = Asked { nonce: nonce()?, question };
+            let mut line = serde_json::to_vec(&asked).ok()?;
+            line.push(b'\n');
+            if !self.is_silent() {
                 return None;
             }
             self.stream.set_write_timeout(Some(self.left()?)).ok()?;
-            let mut line = serde_json::to_vec(question).ok()?;
-            line.push(b'\n');
             self.stream.write_all(&line).ok()?;
-            serde_json::from_slice(&self.line()?).ok()
+            let answer: Answered = serde_json::from_slice(&self.line()?).ok()?;
+            (answer.nonce == asked.nonce && answer.hello == hello && host.is_still()).then_some(answer.judged)
+        }
+
+        /// Whether nothing has come that was not read. What is said before anything was asked is no answer.
+        fn is_silent(&self) -> bool {
+            let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+            rustix::net::recv(&self.stream, &mut [0_u8; 1], flags).is_err_and(|error| error == Errno::AGAIN)
         }
 
         fn left(&self) -> Option<Duration> {
@@ -352,7 +361,7 @@ mod linux {
     }
 
     fn serve(listener: &UnixListener, path: &Path, plugin: &Arc<Plugin>, stays: bool, open: &Arc<AtomicU64>) {
-        let ours = Program::of(path);
+        let ours = Identity::of(path);
         let program = std::env::current_exe().ok();
         let mut last = Instant::now();
         loop {
@@ -375,8 +384,8 @@ mod linux {
                 continue;
             }
             // A socket that is gone or another one now, or a program that was replaced, is a successor's.
-            let replaced = program.as_deref().and_then(Program::of) != Program::of_process(None);
-            if Program::of(path) != ours || replaced || !stays && last.elapsed() >= IDLE {
+            let replaced = program.as_deref().and_then(Identity::of) != Identity::program();
+            if Identity::of(path) != ours || replaced || !stays && last.elapsed() >= IDLE {
                 return;
             }
         }
@@ -411,7 +420,7 @@ mod linux {
         stream.write_all(&hello).ok()?;
         let mut line = Vec::new();
         BufReader::new(&stream).take(LINE).read_until(b'\n', &mut line).ok()?;
-        let question: Question = serde_json::from_slice(&line).ok()?;
+        let Asked { nonce, question }: Asked<Question> = serde_json::from_slice(&line).ok()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
         let judged: Judged = match runtime.block_on(here(plugin, &question, None, Life::Connection)) {
             Ok(judged) => judged,
@@ -421,7 +430,7 @@ mod linux {
                 return None;
             }
         };
-        let mut answer = serde_json::to_vec(&judged).ok()?;
+        let mut answer = serde_json::to_vec(&Answered { nonce, hello: Hello::new()?, judged }).ok()?;
         answer.push(b'\n');
         stream.write_all(&answer).ok()
     }

@@ -1,7 +1,7 @@
 //! Which program a daemon's process runs.
 //!
-//! The kernel names the process that began to listen. One of the user's own that lets our program listen, and speaks in
-//! its place by a descriptor that it kept, is not seen through.
+//! The kernel names the process that began to listen, and only that one is listened to, see `wire`. It is looked at before
+//! it is asked: what another program said that it may have been earlier is no answer.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;

@@ -1,0 +1,133 @@
+//! Whether the variables of a hook are the person's.
+//!
+//! Some of them say where the person's rules, permissions and plugins are. One that leads into the folder that the agent
+//! works in would make the project's files the person's, and whoever starts an agent below another, or sets variables for
+//! its hooks in a project, is not the person. A home folder that is one by the list of accounts may be worked in.
+
+use std::path::{Path, PathBuf};
+
+/// The variables that say where something of the person's is.
+const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"];
+
+/// Whether each variable leads somewhere else than into this folder, for which an agent was started.
+///
+/// # Errors
+/// Which one does not, as a sentence for the person.
+pub(crate) fn variables(folder: &str) -> Result<(), String> {
+    let set = VARIABLES.iter().filter_map(|name| Some((*name, PathBuf::from(std::env::var_os(name)?))));
+    among(set, Path::new(folder), account_home)
+}
+
+fn among<'a>(
+    set: impl Iterator<Item = (&'a str, PathBuf)>,
+    folder: &Path,
+    account_home: impl Fn() -> Option<PathBuf>,
+) -> Result<(), String> {
+    let folder = real(folder);
+    // Others are not gone by.
+    for (name, path) in set.filter(|(_, path)| path.is_absolute()) {
+        let says = |why: &str| {
+            let path = path.display();
+            format!("{name} is {path}, {why}; start the agent with {name} set to a folder of yours, or not set")
+        };
+        // What it leads to depends on who asks, and on when.
+        if path.starts_with("/proc") || path.starts_with("/dev/fd") {
+            return Err(says("which leads to another folder for each process"));
+        }
+        let real = real(&path);
+        if !real.starts_with(&folder) {
+            continue;
+        }
+        // Who works in their home folder, or above it, has their own files there.
+        let home = if folder.parent().is_some() { account_home() } else { Some(folder.clone()) };
+        let at_home = |home: &PathBuf| self::real(home).starts_with(&folder) || is_usual(name, &real, home);
+        if !home.as_ref().is_some_and(at_home) {
+            return Err(says("which is in the folder that the agent works in"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether that is where the variable leads if nobody sets it: a person may work in their own configuration.
+fn is_usual(name: &str, path: &Path, home: &Path) -> bool {
+    match name {
+        "XDG_CONFIG_HOME" => real(&home.join(".config")) == path,
+        "XDG_STATE_HOME" => real(&home.join(".local/state")) == path,
+        _ => false,
+    }
+}
+
+/// A path without links, as far as there is something.
+fn real(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|there| Some((there.canonicalize().ok()?, path.strip_prefix(there).ok()?)));
+    found.map_or_else(|| path.to_path_buf(), |(real, rest)| real.join(rest))
+}
+
+/// The home folder that the list of accounts has for this user. A variable may say anything.
+fn account_home() -> Option<PathBuf> {
+    let id = rustix::process::geteuid().as_raw().to_string();
+    let is_ours = |line: &&str| line.split(':').nth(2) == Some(id.as_str());
+    let home = |list: &str| list.lines().find(is_ours)?.rsplit(':').nth(1).map(PathBuf::from);
+    let known = std::fs::read_to_string("/etc/passwd").ok().and_then(|list| home(&list));
+    // Accounts may be kept elsewhere, which only the system's own programs know. They are asked once in a long while.
+    let asked = |program: &str, arguments: &[&str]| {
+        let output = std::process::Command::new(program).args(arguments).env_clear().output().ok()?;
+        home(&String::from_utf8_lossy(&output.stdout))
+    };
+    known.or_else(|| asked("/usr/bin/getent", &["passwd", &id])).or_else(|| asked("/usr/bin/id", &["-P"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_that_leads_into_the_workspace_is_not_the_persons() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |path: &str| scratch.path().canonicalize().expect("a real path").join(path);
+        for folder in ["home/work/x", "home/.config", "else/where"] {
+            std::fs::create_dir_all(at(folder)).expect("a folder");
+        }
+        symlink(at("home/work"), at("else/link")).expect("a link");
+        // The variable, where it leads, where the agent works, and whether it is believed.
+        #[rustfmt::skip]
+        let cases = [
+            ("HOME", "home", "home/work", true),
+            ("HOME", "home", "home", true),
+            ("HOME", "else/where", "home/work", true),
+            ("HOME", "home/work", "home/work", false),
+            ("HOME", "home/work/x", "home/work", false),
+            ("HOME", "home/work/not/there", "home/work", false),
+            ("HOME", "else/link/x", "home/work", false),
+            ("HOME", "home/work/x", "else/link", false),
+            ("XDG_CONFIG_HOME", "home/.config", "home/work", true),
+            ("XDG_CONFIG_HOME", "home/.config", "home", true),
+            ("XDG_CONFIG_HOME", "home/.config", "home/.config", true),
+            ("XDG_CONFIG_HOME", "home/work/x", "home/.config", true),
+            ("XDG_CONFIG_HOME", "home/work/x", "home/work", false),
+            ("XDG_STATE_HOME", "home/work", "home/work", false),
+            ("XDG_STATE_HOME", "home/.local/state", "home/.local/state", true),
+            ("XDG_STATE_HOME", "home/.config", "home/.config", false),
+            ("XDG_RUNTIME_DIR", "home/work/x", "home/work", false),
+            ("XDG_CONFIG_HOME", "/proc/self/cwd/x", "home/work", false),
+            ("XDG_CONFIG_HOME", "relative", "home/work", true),
+            ("HOME", "else/where", "/", true),
+        ];
+        for (name, leads, works, believed) in cases {
+            // What begins with a slash stays as it is.
+            let path = if leads == "relative" { PathBuf::from(leads) } else { at(leads) };
+            let said = among([(name, path)].into_iter(), &at(works), || Some(at("home")));
+            assert_eq!(said.is_ok(), believed, "{name}={leads} in {works}: {said:?}");
+            assert!(said.is_ok() || said.is_err_and(|why| why.starts_with(name)), "{name}={leads}");
+        }
+        // Where nobody knows whose home is where, none of the workspace's is.
+        assert!(among([("HOME", at("home/work"))].into_iter(), &at("home/work"), || None).is_err());
+    }
+
+    #[test]
+    fn the_list_of_accounts_has_a_home() {
+        assert!(account_home().is_some_and(|home| home.is_absolute()));
+    }
+}

@@ -1,0 +1,132 @@
+//! Who speaks for a resident host: which program the process runs, and whether it sees what this one sees.
+//!
+//! A process can be another program from one moment to the next, so whoever asks looks before the question and again
+//! after the answer. Of what was said before the first look nothing is believed: it may have been another program's.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+/// A file, whatever it is called.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    pub(super) fn of(path: impl AsRef<Path>) -> Option<Self> {
+        Self::found(&rustix::fs::stat(path.as_ref()).ok()?)
+    }
+
+    /// The program that this process runs.
+    pub(super) fn program() -> Option<Self> {
+        Self::of("/proc/self/exe")
+    }
+
+    fn at(folder: &OwnedFd, name: &str) -> Option<Self> {
+        Self::found(&rustix::fs::statat(folder, name, AtFlags::empty()).ok()?)
+    }
+
+    fn found(found: &rustix::fs::Stat) -> Option<Self> {
+        Some(Identity { device: found.st_dev, inode: found.st_ino })
+    }
+}
+
+/// A process, by what the kernel tells of it. It stays that one: when it has ended, nothing is told any more, and never
+/// of another that has its number by then.
+pub(super) struct Peer(OwnedFd);
+
+impl Peer {
+    /// None if there is no such process.
+    pub(super) fn of(pid: i32) -> Option<Self> {
+        Self::open(&pid.to_string())
+    }
+
+    fn open(name: &str) -> Option<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(CWD, format!("/proc/{name}"), flags, Mode::empty()).ok().map(Peer)
+    }
+
+    /// Whether it is a resident host of this program, which sees the files that this process sees, and was started with
+    /// nothing that changes what it does.
+    pub(super) fn is_a_host(&self) -> bool {
+        let Some(own) = Self::open("self") else { return false };
+        let same = |name: &str| {
+            let theirs = Identity::at(&self.0, name);
+            theirs.is_some() && theirs == Identity::at(&own.0, name)
+        };
+        same("exe") && same("ns/mnt") && same("ns/user") && same("root") && self.serves() && self.is_free(&own)
+    }
+
+    /// Whether it still runs this program.
+    pub(super) fn is_still(&self) -> bool {
+        let theirs = Identity::at(&self.0, "exe");
+        theirs.is_some() && theirs == Identity::program()
+    }
+
+    /// Whether it was started as a resident host: of all that this program does, only that answers hooks.
+    fn serves(&self) -> bool {
+        let Some(line) = self.read("cmdline") else { return false };
+        let mut words = line.split(|byte| *byte == 0).skip(1);
+        words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
+    }
+
+    /// Whether nobody is known to have a say in what it does: no library was loaded into it, nobody traces it, and no
+    /// filter answers its system calls that does not answer those of this process.
+    fn is_free(&self, own: &Peer) -> bool {
+        let loads = |line: Vec<u8>| line.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"LD_"));
+        let (Some(theirs), Some(ours)) = (self.read("status"), own.read("status")) else { return false };
+        let filters = |status: &[u8]| column(status, "Seccomp_filters").or_else(|| column(status, "Seccomp"));
+        let traced = column(&theirs, "TracerPid") != Some(0);
+        self.read("environ").is_some_and(|line| !loads(line)) && !traced && filters(&theirs) <= filters(&ours)
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let file = rustix::fs::openat(&self.0, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+        let mut bytes = Vec::new();
+        File::from(file).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+/// A number in `/proc/PID/status`.
+fn column(status: &[u8], name: &str) -> Option<u64> {
+    let lines = std::str::from_utf8(status).ok()?.lines();
+    let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    values.next()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_process_is_what_the_kernel_says_and_nothing_when_it_has_ended() {
+        let started = |program: &str| -> Child {
+            let mut command = Command::new(program);
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts")
+        };
+        let mut other = started("/bin/cat");
+        let peer = Peer::of(other.id().try_into().expect("a number")).expect("it runs");
+        assert!(!peer.is_still() && !peer.is_a_host(), "it runs another program");
+        other.kill().and_then(|()| other.wait()).expect("it ends");
+        assert!(peer.read("status").is_none_or(|status| status.is_empty()) && !peer.is_still(), "it has ended");
+        let own = Peer::open("self").expect("this process");
+        assert!(own.is_still() && !own.is_a_host(), "it was not started as one");
+    }
+
+    #[test]
+    fn numbers_are_found_by_their_names() {
+        let status = b"Name:\tTracerPid: 4\nTracerPid:\t0\nSeccomp:\t2\nSeccomp_filters:\t11\n";
+        let cases = [("TracerPid", Some(0)), ("Seccomp", Some(2)), ("Seccomp_filters", Some(11)), ("Name", None)];
+        for (name, expected) in cases {
+            assert_eq!(column(status, name), expected, "{name}");
+        }
+    }
+}
