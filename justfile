@@ -139,12 +139,9 @@ bench-peers *ARGUMENTS: build
 record:
     cargo run {{run}} --example record
 
-# Fuzz the shell engine for so many seconds; needs a nightly toolchain and cargo-fuzz, which has no `--locked` of its own
-fuzz SECONDS="1200":
-    cargo fetch --locked --manifest-path tests/fuzz/Cargo.toml
-    mkdir -p tests/fuzz/corpus/walk
-    awk '/^#### /{n++; next} n{print > sprintf("tests/fuzz/corpus/walk/%04d.sh", n)}' tests/truth/scripts/scripts.sh
-    cd tests/fuzz && CARGO_TARGET_DIR=target cargo +nightly fuzz run walk --fuzz-dir . -- -max_len=3000 -timeout=15 -max_total_time={{SECONDS}}
+# Fuzz TARGET for so many SECONDS, with cargo-fuzz: a nightly toolchain if there is one, else the features of nightly in this one
+fuzz TARGET="shell" SECONDS="1200":
+    @.ci/fuzz {{TARGET}} {{SECONDS}}
 
 # Criterion benches, in one run; figures are only worth comparing within it
 bench *ARGUMENTS: build

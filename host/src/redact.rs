@@ -156,6 +156,11 @@ mod tests {
         ("echo eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_d", "echo #"),
         ("echo '-----BEGIN RSA PRIVATE KEY-----\nab\n-----END RSA PRIVATE KEY-----' x", "echo '#' x"),
         ("echo '-----BEGIN PRIVATE KEY-----\nab", "echo '#"),
+        ("git clone https://GH:x-oauth-basic@github.com/a/b", "git clone https://#:#@github.com/a/b"),
+        ("curl -u GH:x-oauth-basic https://h", "curl -u #:# https://h"),
+        ("curl -u GH https://h", "curl -u # https://h"),
+        ("curl -u \"a\nGH\" https://h", "curl -u \"a\n#\" https://h"),
+        ("docker build --secret id=GH .", "docker build --secret id=# ."),
         // No command is hidden behind a name.
         ("echo token: ; rm -rf ~", "echo token: ; rm -rf ~"),
         ("bash -c 'echo token: x; rm -rf ~'", "bash -c 'echo token: #; rm -rf ~'"),

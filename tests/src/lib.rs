@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 use toolgate_guest::call::{self, Call};
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
-use toolgate_host::{Decision, Engine, Field, LoadError, Plugin, ToolCall, ToolKind, Verdict};
+use toolgate_host::{
+    Action, Decision, Engine, Evidence, Field, Finding, LoadError, Plugin, ToolCall, ToolKind, Verdict,
+};
 
 /// The workspace's root.
 pub fn root() -> PathBuf {
@@ -72,8 +74,33 @@ pub fn builtin(engine: &Engine) -> Result<Plugin, LoadError> {
 
 /// The guard's own cases, as JSON.
 pub fn verdict_cases() -> Vec<Value> {
-    let lines = include_str!("../../guest/tests/verdicts.jsonl").lines();
-    lines.map(|line| serde_json::from_str(line).expect("a case is JSON")).collect()
+    cases(include_str!("../../guest/tests/verdicts.jsonl")).collect()
+}
+
+fn cases(lines: &str) -> impl Iterator<Item = Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("a case is JSON"))
+}
+
+/// Every case with a call to be judged: the guard's own, those with labels and those of the shell engine, and the ones of
+/// the systems that this one succeeds where they lie beside the workspace.
+pub fn corpus() -> Vec<Value> {
+    let own = [
+        include_str!("../../guest/tests/verdicts.jsonl"),
+        include_str!("../../guest/tests/files.jsonl"),
+        include_str!("../../guest/shell/tests/walk.jsonl"),
+        include_str!("../../guest/shell/tests/files.jsonl"),
+        include_str!("../../guest/shell/tests/hints.jsonl"),
+        include_str!("../guard/everyday.jsonl"),
+        include_str!("../guard/harmful.jsonl"),
+    ];
+    let shared = ["guard", "bash_file_detector", "force_push_matrix", "shell_path_hints", "tracker_walk", "wrapper_expansion"];
+    let shared = shared.iter().filter_map(|name| {
+        std::fs::read_to_string(root().join(format!("../shared/cases/{name}.jsonl"))).ok()
+    });
+    let mut all: Vec<Value> = own.into_iter().flat_map(cases).collect();
+    all.extend(shared.flat_map(|lines| cases(&lines).collect::<Vec<_>>()));
+    all.retain(|case| ["command", "path", "glob"].iter().any(|key| case[key].is_string()));
+    all
 }
 
 fn field(case: &Value, key: &str) -> Option<Field> {
@@ -124,40 +151,36 @@ pub fn native_call(call: &ToolCall) -> Call {
     }
 }
 
-/// A verdict, reduced to what both sides can be compared by.
-pub type Summary = (&'static str, Vec<(String, String, Vec<(String, usize, usize, String)>)>);
+/// What is wrong with a rule file: the line and a sentence.
+pub type Wrong = Vec<(Option<u32>, String)>;
 
-/// What the logic says without WebAssembly.
-pub fn native_summary(case: &Value) -> Summary {
+/// What the logic says without WebAssembly, as the component would say it, and what is wrong with the case's rules.
+pub fn native_verdict(case: &Value) -> (Verdict, Wrong) {
     let mut guard = Guard::new();
-    if let Some(rules) = case["rules"].as_str() {
-        guard.load("rules.yaml", Layer::Project, rules.as_bytes());
-    }
+    let rules = case["rules"].as_str().map(|rules| guard.load("rules.yaml", Layer::Project, rules.as_bytes()));
+    let wrong = rules.into_iter().flatten().map(|problem| (problem.line, problem.message)).collect();
     let verdict = guard.judge(&native_call(&tool_call(case)), &mut NoWorld);
+    let reason = verdict.findings.first().map(|finding| finding.reason.clone()).unwrap_or_default();
     let decision = match verdict.action() {
-        Some(call::Action::Block) => "block",
-        Some(call::Action::Ask) => "ask",
-        _ => "pass",
+        Some(call::Action::Block) => Decision::Block(reason),
+        Some(call::Action::Ask) => Decision::Ask(reason),
+        Some(call::Action::Note) | None => Decision::Pass,
     };
-    let findings = verdict.findings.into_iter().map(|finding| {
-        let evidence = finding.evidence.into_iter().map(|one| (one.field, one.start, one.end, one.text));
-        (finding.rule, finding.reason, evidence.collect())
+    let place = |place: usize| u32::try_from(place).expect("a place in a short text");
+    let findings = verdict.findings.into_iter().map(|finding| Finding {
+        rule: finding.rule,
+        plugin: toolgate_builtin::NAME.to_owned(),
+        action: match finding.action {
+            call::Action::Block => Action::Block,
+            call::Action::Ask => Action::Ask,
+            call::Action::Note => Action::Note,
+        },
+        reason: finding.reason,
+        evidence: finding
+            .evidence
+            .into_iter()
+            .map(|one| Evidence { field: one.field, start: place(one.start), end: place(one.end), text: one.text })
+            .collect(),
     });
-    (decision, findings.collect())
-}
-
-/// What the component said.
-pub fn summary(verdict: Verdict) -> Summary {
-    let decision = match verdict.decision {
-        Decision::Block(_) => "block",
-        Decision::Ask(_) => "ask",
-        Decision::Rewrite(_) => "rewrite",
-        Decision::Pass => "pass",
-    };
-    let findings = verdict.findings.into_iter().map(|finding| {
-        let evidence =
-            finding.evidence.into_iter().map(|one| (one.field, one.start as usize, one.end as usize, one.text));
-        (finding.rule, finding.reason, evidence.collect())
-    });
-    (decision, findings.collect())
+    (Verdict { decision, findings: findings.collect() }, wrong)
 }

@@ -7,7 +7,7 @@ use toolgate_guest::analysis;
 use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::capability::{LocalFiles, Recording};
 use toolgate_host::{Analysis, CallError, Capabilities, Decision, Engine, Gate, Level, Measure, Session, ToolCall};
-use toolgate_tests::{builtin, component, native_summary, summary, test_guest, tool_call, verdict_cases};
+use toolgate_tests::{builtin, component, corpus, native_verdict, test_guest, tool_call};
 use wit_component::DecodedWasm;
 
 /// Read from the bytes, not from what the host makes of them.
@@ -28,21 +28,30 @@ fn what_is_embedded_is_what_the_recipe_made() {
     assert_eq!(plugin.description().component, Measure::of(&component()));
 }
 
+/// The whole verdict: the decision with its text, every finding with its places, and what is wrong with rules.
 #[tokio::test]
 async fn it_says_what_the_logic_says() {
     let engine = Engine::new().expect("an engine");
     let plugin = builtin(&engine).expect("the default plugin");
-    for case in verdict_cases() {
+    let gate = |granted| Gate::new(plugin.clone(), Session::in_folder("/home/dev/project"), granted);
+    // As without WebAssembly, nothing is known of files.
+    let without_rules = gate(Capabilities::denied());
+    let corpus = corpus();
+    assert!(corpus.len() > 2_000, "{}", corpus.len());
+    for case in corpus {
+        let (call, (expected, wrong)) = (tool_call(&case), native_verdict(&case));
+        let Some(text) = case["rules"].as_str() else {
+            assert_eq!(without_rules.judge(&call).await, expected, "{case}");
+            continue;
+        };
         let folder = tempfile::tempdir().expect("a scratch folder");
         // Named as in the other test, as findings name no file but problems do.
         let rules = folder.path().join("rules.yaml");
-        if let Some(text) = case["rules"].as_str() {
-            std::fs::write(&rules, text).expect("a rule file");
-        }
-        let granted = Capabilities::denied().files(LocalFiles::new().project_rules(&rules));
-        let gate = Gate::new(plugin.clone(), Session::in_folder("/home/dev/project"), granted);
-        assert_eq!(gate.start().await.expect("it starts").diagnostics, [], "{case}");
-        assert_eq!(summary(gate.judge(&tool_call(&case)).await), native_summary(&case), "{case}");
+        std::fs::write(&rules, text).expect("a rule file");
+        let gate = gate(Capabilities::denied().files(LocalFiles::new().project_rules(&rules)));
+        let said = gate.start().await.expect("it starts").diagnostics.into_iter();
+        assert_eq!(said.map(|one| (one.line, one.message)).collect::<Vec<_>>(), wrong, "{case}");
+        assert_eq!(gate.judge(&call).await, expected, "{case}");
     }
 }
 

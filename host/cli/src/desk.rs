@@ -45,6 +45,15 @@ pub(crate) enum User {
     Client(Client),
 }
 
+/// What a payload says. An error is a reason not to run whatever was asked about.
+pub(crate) fn read(agent: &dyn Dialect, event: Option<&str>, payload: &[u8]) -> Result<Event, String> {
+    let payload = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8 text".to_owned())?;
+    // Some shells and editors put a mark before it.
+    let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
+    let value = serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))?;
+    agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
+}
+
 /// What becomes of a call.
 struct Ruled {
     verdict: Verdict,
@@ -56,7 +65,7 @@ impl Desk<'_> {
     /// The answer to a payload, as the agent understands it. Empty for nothing at all.
     pub(crate) async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
         let unreadable = self.agent.unreadable(event);
-        let event = match self.read(event, payload) {
+        let event = match read(self.agent, event, payload) {
             Ok(event) => event,
             // What came of a call that ran is nobody's danger.
             Err(why) if !unreadable.when.gates() => {
@@ -125,14 +134,6 @@ impl Desk<'_> {
         }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
         self.agent.encode(moment, &answer, None)
-    }
-
-    fn read(&self, event: Option<&str>, payload: &[u8]) -> Result<Event, String> {
-        let payload = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8 text".to_owned())?;
-        // Some shells and editors put a mark before it.
-        let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
-        let value = serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))?;
-        self.agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
     }
 
     /// A call that the agent is about to ask its user about, which plugins may deny.

@@ -14,6 +14,8 @@
 mod cache;
 mod check;
 mod detect;
+#[doc(hidden)]
+pub mod fuzzing;
 mod life;
 pub mod lsp;
 pub mod node;

@@ -109,12 +109,12 @@ impl<'a> Scan<'a> {
         }
         let value = self.value(from, Spread::Word)?;
         let inside = value.inside.clone();
-        if let Some(offset) = self.text[inside.clone()].find(row.behind) {
-            let secret = inside.start + offset + row.behind.len()..inside.end;
-            if !secret.is_empty() && !reference(self.bytes, secret.start, secret.end) {
-                self.found.push(secret);
-            }
-        }
+        let secret = self.text[inside.clone()].find(row.behind);
+        let secret = secret.map(|offset| inside.start + offset + row.behind.len()..inside.end);
+        let secret = secret.filter(|one| !one.is_empty() && !reference(self.bytes, one.start, one.end));
+        // A token may be the user, too: `TOKEN:x-oauth-basic`.
+        self.tokens(inside.start..secret.as_ref().map_or(inside.end, |secret| secret.start));
+        self.found.extend(secret);
         // On behind it in any case, so that no text is read again and again.
         Some(value.next)
     }
@@ -183,6 +183,7 @@ impl<'a> Scan<'a> {
         let text = &self.text[value.inside.clone()];
         // `docker build --secret id=x,src=y`
         if word == "--secret" && (text.starts_with("id=") || text.starts_with("type=")) {
+            self.tokens(value.inside);
             return value.next;
         }
         let single = value.inside.start > 0 && self.bytes[value.inside.start - 1] == b'\'';
@@ -273,8 +274,21 @@ impl<'a> Scan<'a> {
         if secret.is_empty() || reference(self.bytes, secret.start, secret.end) {
             return start;
         }
+        self.tokens(start..secret.start);
         self.found.push(secret);
         start + host
+    }
+
+    /// What is known by its shape in a part that is passed over.
+    fn tokens(&mut self, part: Range<usize>) {
+        let mut at = part.start;
+        while at < part.end {
+            let end = at + self.bytes[at..part.end].iter().take_while(|byte| named(**byte)).count();
+            if let Some(offset) = self.text.get(at..end).and_then(shape) {
+                self.found.push(at + offset..end);
+            }
+            at = end + 1;
+        }
     }
 
     fn blank(&self, at: usize) -> bool {

@@ -125,7 +125,7 @@ impl UserTools {
         Ok(Self::parse(&text).map_err(wrong)?.take(agent, tool))
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(UserTools::default());
         }
@@ -137,7 +137,7 @@ impl UserTools {
         }
     }
 
-    fn take(mut self, agent: &str, tool: &str) -> Option<UserRow> {
+    pub(crate) fn take(mut self, agent: &str, tool: &str) -> Option<UserRow> {
         [agent, ANY].iter().find_map(|section| self.0.get_mut(*section)?.remove(tool))
     }
 }

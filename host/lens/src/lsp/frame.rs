@@ -9,13 +9,13 @@ use std::io;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// Most bytes of a frame's content.
-pub(super) const CONTENT: u64 = 16 << 20;
+pub(crate) const CONTENT: u64 = 16 << 20;
 /// Most bytes between two frames: headers, and whatever else a server prints there.
 const BETWEEN: u64 = 64 << 10;
 
 /// Why no more frames can be read.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Broken {
+pub(crate) enum Broken {
     #[error("could not be read: {0}")]
     System(#[from] io::Error),
     #[error("said {BETWEEN} bytes that are not the protocol")]
@@ -27,7 +27,7 @@ pub(super) enum Broken {
 }
 
 /// The next frame's content, or nothing at the end of the stream.
-pub(super) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Vec<u8>>, Broken> {
+pub(crate) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Vec<u8>>, Broken> {
     let Some(length) = header(stream).await? else { return Ok(None) };
     if length > CONTENT {
         return Err(Broken::Huge(length));

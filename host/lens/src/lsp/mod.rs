@@ -40,7 +40,7 @@ mod check;
 mod client;
 mod connection;
 mod diagnostics;
-mod frame;
+pub(crate) mod frame;
 mod keeper;
 mod table;
 mod uri;

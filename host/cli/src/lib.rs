@@ -1,0 +1,267 @@
+//! `toolgate`: the gate between a coding agent and the machine, as a command. It is a library for the fuzz targets alone,
+//! which put to its decoders what agents send; `main.rs` has nothing but the call.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `agent` | one file per agent: its JSON to the contract's types and back |
+//! | `allow` | permission for one call, given by a person |
+//! | `analysis` | what a shell text does: its commands, files and hints |
+//! | `ancestry` | whether a person or an agent is at this terminal |
+//! | `approvals` | what was let through, for the text that a tool types |
+//! | `belief` | whether the variables of a hook are the person's |
+//! | `check` | judging commands by hand and in bulk |
+//! | `columns` | texts that fit the terminal |
+//! | `commands` | whether a text runs no more than another |
+//! | `desk` | from an agent's event to its answer |
+//! | `events` | what has happened in a session, for rules that wait for it |
+//! | `explain` | how a command is read and judged |
+//! | `fired` | when an agent's hook was last called |
+//! | `fuzzing` | what has to hold of every payload, for the fuzz targets |
+//! | `gates` | everyone who judges a call |
+//! | `history` | the history files of shells |
+//! | `hook` | answering an agent, whatever happens |
+//! | `inspect` | what a component is and asks for |
+//! | `install` | making agents call Toolgate, and whether they do |
+//! | `judge` | verdicts, in this process or by the resident host |
+//! | `lease` | who drives a pane |
+//! | `lens` | the check daemon: where it is, and what it is trusted with |
+//! | `lines` | standard input, line by line |
+//! | `log` | reading the audit log |
+//! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
+//! | `offers` | the tools of plugins |
+//! | `packs` | which packs of the built-in rules are on |
+//! | `path_hints` | the paths that a call is about |
+//! | `person` | a person at a terminal of their own |
+//! | `place` | where things are: rule files, the log, permissions |
+//! | `plugin` | components that others wrote: installed, granted, tested |
+//! | `plugins` | what is in force beside the guard |
+//! | `rules` | rule files and the rules in force |
+//! | `runtime` | the runtime of a command that does one thing |
+//! | `script` | judging a whole file |
+//! | `serve` | hosts that stay: for shims, and for hooks |
+//! | `session` | what is kept between the calls of a session |
+//! | `shared` | the shared terminal of a session |
+//! | `shim` | what pi and OpenCode load into their own process |
+//! | `show` | putting untrusted text before a person |
+//! | `signals` | what would end the program before it has answered |
+//! | `source` | texts of several lines, with what matched |
+//! | `span` | times as people write them |
+//! | `survey` | judging a history |
+//! | `terminal` | questions on the terminal |
+//! | `watch` | looking at what happens in a session |
+
+mod agent;
+mod allow;
+mod analysis;
+mod ancestry;
+mod approvals;
+mod belief;
+mod check;
+mod columns;
+mod commands;
+mod desk;
+mod events;
+mod explain;
+mod fired;
+#[doc(hidden)]
+pub mod fuzzing;
+mod gates;
+mod history;
+mod hook;
+mod inspect;
+mod install;
+mod judge;
+mod lease;
+mod lens;
+mod lines;
+mod log;
+mod mcp;
+mod offers;
+mod packs;
+mod path_hints;
+mod person;
+mod place;
+mod plugin;
+mod plugins;
+mod rules;
+mod runtime;
+mod script;
+mod serve;
+mod session;
+mod shared;
+mod shim;
+mod show;
+mod signals;
+mod source;
+mod span;
+mod survey;
+mod terminal;
+mod watch;
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::{Args, FromArgMatches, Parser, Subcommand};
+
+/// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
+mod exit {
+    pub(crate) const USAGE: u8 = 64;
+    pub(crate) const DATA: u8 = 65;
+    pub(crate) const NO_INPUT: u8 = 66;
+    pub(crate) const SOFTWARE: u8 = 70;
+    pub(crate) const IO: u8 = 74;
+}
+
+/// An error for a person, with its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    fn new(code: u8, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into() }
+    }
+
+    /// A fault of Toolgate's own.
+    fn software(error: impl std::fmt::Display) -> Self {
+        Failure::new(exit::SOFTWARE, error.to_string())
+    }
+
+    /// Standard output takes nothing more.
+    fn output(error: std::io::Error) -> Self {
+        Failure::new(exit::IO, format!("standard output: {error}"))
+    }
+}
+
+/// The gate between a coding agent and your machine.
+///
+/// Judges what an agent is about to do, before it does it.
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say what would become of a shell command, or of many tool calls
+    Check(check::Arguments),
+    /// Show how a command is read and judged: its words, effects, and every rule with why it fired or not
+    Explain(explain::Arguments),
+    /// List, show, test and check rules, and start a rule file
+    Rules(rules::Arguments),
+    /// Answer an agent's hook: its payload on standard input, its answer on standard output
+    Hook(hook::Arguments),
+    /// Make an agent call Toolgate before it acts
+    Install(install::Arguments),
+    /// Take Toolgate out of an agent's configuration again
+    Uninstall(install::Arguments),
+    /// Say whether agents really ask Toolgate, and what to do if not
+    Doctor(install::Doctor),
+    /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process
+    Serve(serve::Arguments),
+    /// Offer a shell that you see to an agent in tmux, over the Model Context Protocol
+    Mcp(mcp::Arguments),
+    /// Have the files checked that changed, and say whose folders' own tools may run for that
+    Lens(lens::Arguments),
+    /// Let one exact call through, once
+    Allow(allow::Arguments),
+    /// Show what was blocked, asked, confirmed, denied and overridden
+    Log(log::Arguments),
+    /// Add plugins, list them and say what they may do; test one, or start one of your own
+    Plugin(plugin::Arguments),
+    /// Show what a component exports, asks for, and its digests
+    Inspect(inspect::Arguments),
+    /// Show every command that a shell text runs, with its directory, effects and what is not known
+    #[command(after_help = analysis::WALK)]
+    Walk(analysis::Arguments),
+    /// Show which files a shell text writes, and from which it copies
+    #[command(after_help = analysis::FILES)]
+    Files(analysis::Arguments),
+    /// Show the paths that a shell text makes or changes, relative to the workspace
+    #[command(after_help = analysis::HINTS)]
+    Hints(analysis::HintArguments),
+}
+
+/// The arguments of a hook that is set up as it should be. An agent waits for each of its calls, and to describe all other
+/// subcommands first takes longer than to read these. Whatever is wrong with them is found, and said, with the rest.
+fn of_hook() -> Option<hook::Arguments> {
+    let mut given = std::env::args_os().skip(1);
+    given.next().filter(|name| name == "hook")?;
+    let command = hook::Arguments::augment_args(clap::Command::new("hook")).no_binary_name(true);
+    hook::Arguments::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
+}
+
+/// The stack that everything runs on, in bytes. That of the first thread is as large as whoever starts the program says, and
+/// a hook that runs out of it answers nothing.
+const STACK: usize = 8 << 20;
+
+/// Runs the command with the arguments of this process.
+pub fn main() -> ExitCode {
+    signals::writes_may_fail();
+    match std::thread::Builder::new().stack_size(STACK).spawn(command) {
+        // What a panic prints is on standard error.
+        Ok(thread) => thread.join().unwrap_or_else(|_| {
+            let hook = std::env::args_os().nth(1).is_some_and(|name| name == "hook");
+            ExitCode::from(if hook { hook::BLOCKED } else { exit::SOFTWARE })
+        }),
+        Err(_) => command(),
+    }
+}
+
+fn command() -> ExitCode {
+    if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
+        // A filter that is wrong logs nothing; it must not end a hook.
+        let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+    if let Some(arguments) = of_hook() {
+        hook::run(&arguments);
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let given: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+            let hook = given.iter().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
+            // Nothing more can be done if even that cannot be printed.
+            let _ = error.print();
+            return ExitCode::from(match (error.use_stderr(), hook) {
+                // The only exit code that agents take for "no". A hook that is set up wrongly must not be a gate
+                // that stands open.
+                (_, true) => hook::misused(&given),
+                (false, false) => 0,
+                (true, false) => exit::USAGE,
+            });
+        }
+    };
+    let outcome = match cli.command {
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Rules(arguments) => rules::run(&arguments),
+        Command::Hook(arguments) => hook::run(&arguments),
+        Command::Install(arguments) => install::install(&arguments),
+        Command::Uninstall(arguments) => install::uninstall(&arguments),
+        Command::Doctor(arguments) => install::doctor(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
+        Command::Lens(arguments) => lens::run(&arguments),
+        Command::Allow(arguments) => allow::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
+        Command::Plugin(arguments) => plugin::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Walk(arguments) => analysis::run(analysis::Question::Walk, &arguments),
+        Command::Files(arguments) => analysis::run(analysis::Question::Files, &arguments),
+        Command::Hints(arguments) => analysis::hints(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            show::complain(&failure.message);
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -1,0 +1,5 @@
+#![doc = "See `toolgate_fuzz::boundary`."]
+#![no_main]
+#![allow(unsafe_code, reason = "the macro names the function that libFuzzer calls")]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolgate_fuzz::boundary(data));
