@@ -5,6 +5,7 @@
 //! program. With `TOOLGATE_UPDATE` set, `.after` is written.
 
 mod person;
+#[allow(dead_code, reason = "each test uses a part of it")]
 mod scene;
 
 use std::fs;
