@@ -80,6 +80,12 @@ fn what_real_agents_sent_is_read() {
             let event = file.file_stem().expect("a name").to_string_lossy().into_owned();
             let event = event.split('-').next().filter(|_| *name == "copilot");
             let payload = std::fs::read_to_string(&file).expect("a payload");
+            let mut payload: Value = serde_json::from_str(&payload).expect("JSON");
+            // Some were sent from a folder that the home of this test is below, which is not believed.
+            if payload["cwd"].as_str().is_some_and(|folder| scene.at("home").starts_with(folder)) {
+                payload["cwd"] = scene.project().into();
+            }
+            let payload = payload.to_string();
             let found = answer(&scene, name, event, &payload, &[]);
             assert_eq!(found, None, "{}", file.display());
             read += 1;
