@@ -474,7 +474,8 @@ pub(super) const COMPOSER: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const DOCKER: &[Row] = &[
     command("cp", "", Code(container_copy)),
-    wild("run exec compose container", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=v cidfile=w f/file=r", Mentions),
+    command("run create container", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
+    wild("exec compose", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
     command("build buildx", "f/file=r t/tag=v o/output=v iidfile=w build-arg=v target=v platform=v", Mentions).wild(),
     command("save export", "o/output=w", Nothing),
     command("load import", "i/input=r", Mentions),
@@ -488,6 +489,40 @@ pub(super) const KUBECTL: &[Row] = &[
     wild("exec run debug", "n/namespace=v c/container=v", Mentions),
     command("get describe logs top explain version config cluster-info api-resources rollout scale label annotate port-forward wait auth", "n/namespace=v o/output=v l=v", Nothing),
 ];
+
+/// `docker run`: a container has the folders of the machine that are mounted into it. Its other words are its own.
+fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    for given in &args.given {
+        let Some(value) = &given.value else { continue };
+        let from = match given.name {
+            "v" => Some((0, value.shape().find(':').unwrap_or(value.shape().len()))),
+            "mount" => source(value.shape()),
+            _ => None,
+        };
+        let Some((start, end)) = from else { continue };
+        let text = value.shape().get(start..end).unwrap_or_default();
+        // A name without a slash is that of a volume.
+        if text.contains('/') || text.starts_with(['.', '~', Value::HOLE]) {
+            run.mention(&Arg { value: value.value.part(text.to_owned()), ..value.clone() });
+        }
+    }
+    operands.iter().for_each(|operand| run.mention(operand));
+}
+
+/// Where in `type=bind,src=/path,dst=/x` the path of this machine stands.
+fn source(text: &str) -> Option<(usize, usize)> {
+    let mut at = 0;
+    for part in text.split(',') {
+        for key in ["src=", "source="] {
+            if let Some(path) = part.strip_prefix(key) {
+                return Some((at + key.len(), at + key.len() + path.len()));
+            }
+        }
+        at += part.len() + 1;
+    }
+    None
+}
 
 /// `docker cp FROM TO`, one of which is `container:path`.
 fn container_copy(run: &mut Run<'_>, operands: &[Arg]) {

@@ -136,6 +136,15 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// Editors of the terminal show what they change. `+COMMAND` is no file.
+pub(super) fn edit(run: &mut Run<'_>, operands: &[Arg]) {
+    for operand in operands.iter().filter(|one| one.known() != Some("-") && !one.shape().starts_with('+')) {
+        let place = run.word(operand);
+        run.reads(&place);
+        run.writes(&place, false);
+    }
+}
+
 /// One operand where two are needed: only an error, unless more words follow.
 fn alone(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {

@@ -32,8 +32,9 @@ pub(super) const COMMANDS: &[Row] = &[
     command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg interpret-trailers stripspace column", "", Code(inspect)),
     command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U#", Code(inspect)),
     command("fetch", "depth=v o=v j=v", Code(fetch)),
-    command("gc prune repack reflog notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree hash-object fast-import multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
+    command("gc prune repack reflog notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree fast-import multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
     command("grep", "e=p f=P A=v B=v C=v m=v O?", Reads).pattern(1).recursive(),
+    command("hash-object", "t=v path=v stdin w literally no-filters", Code(hash)),
     command("init", "b/initial-branch=v template=m separate-git-dir=m shared? object-format=v bare q/quiet", Code(init)),
     command("ls-remote", "", Code(remote)),
     command("merge", "m/message=d F/file=r X/strategy-option=v s/strategy=v S? log? into-name=v", Code(tree)),
@@ -99,6 +100,17 @@ fn own(run: &mut Run<'_>, _: &[Arg]) {
     let place = run.under(&folder, &Value::Pattern(".git/**".into()));
     run.add(Kind::Write, &place, Mark::possible());
     run.add(Kind::Delete, &place, Mark::possible());
+}
+
+/// Files, whose contents it may keep in the repository.
+fn hash(run: &mut Run<'_>, operands: &[Arg]) {
+    for operand in operands {
+        let place = run.word(operand);
+        run.reads(&place);
+    }
+    if run.args.has("w") {
+        own(run, operands);
+    }
 }
 
 /// Any file of the work tree.

@@ -99,6 +99,7 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
     }
     for url in &urls {
         run.send(url);
+        read_local(run, url);
         if args.has_any("O remote-name-all") && !args.has("J") {
             let place = remote_name(url).map(|name| Place { span: url.span, ..run.under(&folder, &name) });
             place.into_iter().for_each(|place| run.writes(&place, false));
@@ -108,6 +109,39 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
         let any = run.under(&folder, &Value::Pattern("*".into()));
         run.add(Kind::Create, &any, Mark::possible());
     }
+}
+
+/// `file:///path`: no place in the network at all.
+fn read_local(run: &mut Run<'_>, url: &Arg) {
+    const SCHEME: &str = "file:";
+    if !url.shape().get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME)) {
+        return;
+    }
+    let rest = url.rest(SCHEME.len());
+    let text = rest.shape();
+    // `file://localhost/path`, `file:/path`
+    let path = text.strip_prefix("//").map_or(text, |text| text.find('/').map_or("", |at| &text[at..]));
+    let path = decoded(path.split(['?', '#']).next().unwrap_or(path));
+    // Its own way to name several: `{a,b}` and `[1-3]`.
+    let value = match (path.find(['{', '[']), rest.known()) {
+        (Some(at), Some(_)) => Value::Pattern(format!("{}**", escaped(&path[..at]))),
+        _ => rest.value.with_text(path),
+    };
+    read(run, &Arg { value, ..rest });
+}
+
+/// A text with `%2F` written out. What is no such code stays.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let code = rest.get(at + 1..at + 3).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        bytes.push(code.and_then(|code| u8::from_str_radix(code, 16).ok()).unwrap_or(b'%'));
+        rest = &rest[at + 1 + code.map_or(0, str::len)..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn shape_is_absolute(value: &Value) -> bool {

@@ -170,7 +170,9 @@ const PROGRAMS: &[Row] = &[
     row("sort gsort", "-bdfgiMhnRrVcCmsuz o/output=t k/key=v t/field-separator=v S/buffer-size=v T/temporary-directory=m batch-size=v parallel=v files0-from=r random-source=r compress-program=v check? sort=v debug ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort random-sort reverse version-sort merge stable unique zero-terminated", Code(files::sort)),
     row("shuf gshuf", "o/output=w n/head-count=v random-source=r e/echo! i/input-range=v", Code(files::shuf)),
     row("uniq guniq", "-cdDiuz f/skip-fields=v s/skip-chars=v w/check-chars=v all-repeated? group? count repeated ignore-case unique zero-terminated", Code(files::into_second)),
-    row("ex vi vim nvim nano emacs micro code subl pico joe kak hx helix gedit kate", "c/cmd=v S=x u=r s=r", Writes),
+    row("ex vi vim nvim nano emacs micro pico joe kak hx helix", "c/cmd=v S=x u=r s=r", Code(files::edit)),
+    // In a window of their own.
+    row("code subl gedit kate", "", Writes),
     row("sudoedit visudo vipw aspell ispell", "f=w", Writes),
     row("ed red", "p/prompt=v", Writes),
 
@@ -203,7 +205,10 @@ const PROGRAMS: &[Row] = &[
     // Wrappers: what they run is a command of its own.
     row("script", "c/command=v e f q a/append O=w I=w B=w T=w t? m=v E=v o=v", Code(script::typescript)),
     row("strace ltrace time", "o/output=w a/append f/format=v p=v e=v s=v P=v u=v E=v S=v I=v b=v O=v", Mentions).style(Posix),
-    row("sudo doas env nice ionice nohup timeout stdbuf setsid command builtin exec xargs parallel watch open xdg-open mount umount screen tmux at batch crontab systemd-run chroot unshare nsenter bwrap flock runuser pkexec su busybox toybox eval trap unbuffer coproc caffeinate chrt taskset prlimit setarch faketime dbus-run-session gdb valgrind perf hyperfine entr firejail proot fakeroot numactl cgexec trickle chronic ifne pee setpriv capsh dotenv direnv", "", Mentions),
+    row("sudo doas env nice ionice nohup timeout stdbuf setsid command builtin exec watch open xdg-open mount umount screen tmux at batch crontab systemd-run chroot unshare nsenter bwrap flock runuser pkexec su busybox toybox eval trap unbuffer coproc caffeinate chrt taskset prlimit setarch faketime dbus-run-session gdb valgrind perf hyperfine entr firejail proot fakeroot numactl cgexec trickle chronic ifne pee setpriv capsh dotenv direnv", "", Mentions),
+
+    row("xargs gxargs", "0/null a/arg-file=r d/delimiter=v E=v e? I=v i? L=v l? n/max-args=v P/max-procs=v s/max-chars=v r/no-run-if-empty t/verbose x/exit p/interactive o/open-tty process-slot-var=v", Mentions).style(Posix),
+    row("parallel", "a/arg-file=r j/jobs=v", Mentions),
 
     // The network.
     row("curl", "o/output=t O/remote-name remote-name-all J/remote-header-name output-dir=t D/dump-header=w c/cookie-jar=w T/upload-file=t d/data/data-ascii=t data-binary=t data-urlencode=t data-raw=d json=t F/form=t form-string=d b/cookie=t K/config=r trace=w trace-ascii=w stderr=w E/cert=r cacert=r capath=m key=r netrc-file=r w/write-out=t X/request=v H/header=t A/user-agent=d e/referer=d u/user=v x/proxy=v U/proxy-user=v m/max-time=v connect-timeout=v retry=v retry-delay=v retry-max-time=v C/continue-at=v r/range=v y=v Y=v z=t url=s resolve=v connect-to=v limit-rate=v max-filesize=v max-redirs=v interface=v ciphers=v P/ftp-port=v Q/quote=v t/telnet-option=v unix-socket=m proto=v tls-max=v etag-save=w etag-compare=r hsts=w alt-svc=w libcurl=w aws-sigv4=v oauth2-bearer=v G/get I/head", Code(network::curl)),

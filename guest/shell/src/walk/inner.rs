@@ -303,9 +303,10 @@ impl Walk<'_> {
     /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
     /// caller sees to its end.
     pub(super) fn runnable(&mut self, path: &str, span: Span, command: &[Word], state: &State) -> Option<Rc<Text>> {
-        if let Some(made) = state.files.made(path) {
-            return made.content.clone();
+        if let Some(content) = state.files.made(path).and_then(|made| made.content.clone()) {
+            return Some(content);
         }
+        let path = &state.files.before(path)?;
         if path.contains(Value::HOLE) {
             return None;
         }

@@ -100,6 +100,7 @@ impl Walk<'_> {
     pub(super) fn apply(&mut self, effects: &[Effect], state: &mut State) {
         let mut source: Option<&Effect> = None;
         let mut copied: Option<Rc<Text>> = None;
+        let mut copied_from: Option<String> = None;
         let mut unread = false;
         for effect in effects {
             let stamp = self.change();
@@ -120,6 +121,7 @@ impl Walk<'_> {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
+                copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| state.files.before(path));
             }
             let Value::Known(path) = &effect.path else {
                 if let Some(key) = temporary(&effect.path).filter(|_| changes) {
@@ -182,6 +184,12 @@ impl Walk<'_> {
             }
             if unread && !gone && !effect.folder {
                 state.set_unread(path, stamp);
+            } else if !gone
+                && !effect.folder
+                && effect.kind != EffectKind::Link
+                && let Some(from) = copied_from.clone().filter(|_| !effect.copied)
+            {
+                state.set_copy(path, from, stamp);
             }
         }
     }

@@ -193,11 +193,13 @@ pub(crate) struct Made {
     pub(crate) unread: bool,
     /// The file that it is a link to.
     pub(crate) link: Option<String>,
+    /// The file that it is a copy of, as that was before the text.
+    pub(crate) copy: Option<String>,
 }
 
 impl Made {
     fn new(presence: Presence, inside: Inside) -> Self {
-        Made { presence, inside, content: None, unread: false, link: None }
+        Made { presence, inside, content: None, unread: false, link: None, copy: None }
     }
 }
 
@@ -230,6 +232,26 @@ impl Files {
     /// What the text made of a path, through its links.
     pub(crate) fn made(&self, path: &str) -> Option<&Made> {
         self.made_at(&self.canonical(path))
+    }
+
+    /// The file whose content, as it was before the text, is now that of a path: itself, or what it was copied from or
+    /// leads to. None if the text made it anything else.
+    pub(crate) fn before(&self, path: &str) -> Option<String> {
+        let mut made = match self.made.get(self.canonical(path).as_ref()) {
+            Some(made) => made,
+            None => return Some(path.to_owned()),
+        };
+        for _ in 0..8 {
+            match made {
+                Made { unread: true, .. } | Made { content: Some(_), .. } => return None,
+                Made { link: Some(to), .. } => match self.made.get(to) {
+                    Some(next) => made = next,
+                    None => return Some(to.clone()),
+                },
+                Made { copy, .. } => return copy.clone(),
+            }
+        }
+        None
     }
 
     /// Whether the text wrote a file, and what is in it is not known.
@@ -301,8 +323,9 @@ impl Files {
             // A content that may be there is kept: running the file may run it. So is where it may lead.
             let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
             let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
+            let copy = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.copy.clone());
             let unread = [&self.made, &other.made].iter().any(|made| made.get(&name).is_some_and(|made| made.unread));
-            self.put(name, Made { content, unread, link, ..Made::new(presence, Inside::Unknown) }, stamp);
+            self.put(name, Made { content, unread, link, copy, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }
 }
@@ -603,7 +626,15 @@ impl State {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
             let unread = made.unread && content.is_none();
-            self.files.put(canonical, Made { content, unread, ..made }, stamp);
+            self.files.put(canonical, Made { content, unread, copy: None, ..made }, stamp);
+        }
+    }
+
+    /// Notes that a file now has the content that another had before the text.
+    pub(crate) fn set_copy(&mut self, path: &str, from: String, stamp: u64) {
+        let canonical = self.files.canonical(path).into_owned();
+        if let Some(made) = self.files.made.get(&canonical).cloned() {
+            self.files.put(canonical, Made { content: None, copy: Some(from), ..made }, stamp);
         }
     }
 
@@ -612,7 +643,7 @@ impl State {
         let canonical = self.files.canonical(path).into_owned();
         let made = self.files.made.get(&canonical).cloned();
         let made = made.unwrap_or_else(|| Made::new(Presence::Unknown, Inside::Unknown));
-        self.files.put(canonical, Made { content: None, unread: true, ..made }, stamp);
+        self.files.put(canonical, Made { content: None, unread: true, copy: None, ..made }, stamp);
     }
 
     /// It may be a link now.

@@ -101,6 +101,9 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     let second = super::options::scan(call.row, call.words, destination + 1);
     let mut change = first.change(call.row, call.change.clone());
     change.own_input |= second.has("own");
+    if call.words.get(destination).and_then(Word::known).is_some_and(is_this_machine) {
+        (change.elsewhere, change.cwd) = (false, Some(Directory::Home));
+    }
     let mut found = settings(&first);
     found.extend(settings(&second));
     if first.stopped || second.stopped {
@@ -116,6 +119,21 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
         found.push(unseen(&Change::default()));
     }
     found
+}
+
+/// Whether a destination of ssh is the machine that it is typed on, by a name that all machines have for themselves.
+fn is_this_machine(destination: &str) -> bool {
+    let address = destination.strip_prefix("ssh://").unwrap_or(destination);
+    let host = address.rsplit_once('@').map_or(address, |(_, host)| host);
+    // A port may stand behind it in an address, and an address of version 6 is in brackets there.
+    let host = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((host, _)) => host,
+        None if address.len() < destination.len() => host.split_once(':').map_or(host, |(host, _)| host),
+        None => host,
+    };
+    let host = host.trim_end_matches(['/', '.']).to_ascii_lowercase();
+    matches!(host.as_str(), "localhost" | "localhost.localdomain" | "ip6-localhost" | "::1" | "0" | "0.0.0.0" | "::")
+        || host.strip_prefix("127.").is_some_and(|rest| rest.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
 }
 
 /// `scp` and `sftp`: only what their settings run here.
