@@ -490,7 +490,7 @@ pub(super) const KUBECTL: &[Row] = &[
     command("get describe logs top explain version config cluster-info api-resources rollout scale label annotate port-forward wait auth", "n/namespace=v o/output=v l=v", Nothing),
 ];
 
-/// `docker run`: a container has the folders of the machine that are mounted into it. Its other words are its own.
+/// `docker run`: a container may read what of this machine is mounted into it. Its other words are its own.
 fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     for given in &args.given {
@@ -504,7 +504,8 @@ fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
         let text = value.shape().get(start..end).unwrap_or_default();
         // A name without a slash is that of a volume.
         if text.contains('/') || text.starts_with(['.', '~', Value::HOLE]) {
-            run.mention(&Arg { value: value.value.part(text.to_owned()), ..value.clone() });
+            let place = run.word(&Arg { value: value.value.part(text.to_owned()), ..value.clone() });
+            run.add(Kind::Read, &place, Mark::possible());
         }
     }
     operands.iter().for_each(|operand| run.mention(operand));
