@@ -166,24 +166,25 @@ impl PathRule {
         self.alternatives.iter().any(fits)
     }
 
-    /// The segments from the root on of each of its texts; none if they begin at a home folder that is not known.
-    fn rooted<'r>(&'r self, home: Option<&'r [Segment]>) -> Vec<Vec<&'r Segment>> {
-        let home = match (self.start, home) {
-            (Start::Home, None) => return Vec::new(),
-            (Start::Home, Some(home)) => home,
-            _ => &[],
+    /// The segments from the root on of each of its texts, in two parts; none if they begin at a home folder that is not
+    /// known.
+    fn rooted<'r>(&'r self, home: Option<&'r [Segment]>) -> impl Iterator<Item = (&'r [Segment], &'r [Segment])> {
+        let above = match (self.start, home) {
+            (Start::Home, home) => home,
+            _ => Some(&[][..]),
         };
-        self.alternatives.iter().map(|segments| home.iter().chain(segments).collect()).collect()
+        above.into_iter().flat_map(|above| self.alternatives.iter().map(move |own| (above, own.as_slice())))
     }
 
     /// Whether a glob of the shell may stand for a path under this rule.
     fn may_cover(&self, glob: &[Segment], home: Option<&[Segment]>) -> bool {
-        self.rooted(home).iter().any(|own| {
+        self.rooted(home).any(|(above, own)| {
+            let length = above.len() + own.len();
             let fits = |from: usize| {
-                glob.len() >= from + own.len()
-                    && own.iter().zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
+                glob.len() >= from + length
+                    && above.iter().chain(own).zip(&glob[from..]).all(|(rule, segment)| segment.may_be(rule))
                     // A name that may be anywhere needs more than a bare `*` to be meant.
-                    && (self.is_anchored() || glob[from..].iter().take(own.len()).any(|segment| segment.says_something(own.len() > 1)))
+                    && (self.is_anchored() || glob[from..].iter().take(length).any(|segment| segment.says_something(length > 1)))
             };
             if self.is_anchored() { fits(0) } else { (0..glob.len()).any(fits) }
         })
@@ -207,10 +208,10 @@ impl PathRule {
     /// Whether this rule's place lies below a path, which may be a glob.
     fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
         self.is_anchored()
-            && self
-                .rooted(home)
-                .iter()
-                .any(|own| own.len() > path.len() && own.iter().zip(path).all(|(rule, segment)| segment.may_be(rule)))
+            && self.rooted(home).any(|(above, own)| {
+                above.len() + own.len() > path.len()
+                    && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.may_be(rule))
+            })
     }
 }
 
@@ -254,10 +255,11 @@ impl PathRules {
 
     /// The rules that a path falls under.
     pub(crate) fn covering(&self, path: &Value, home: Option<&str>) -> Vec<&PathRule> {
-        if self.rules.is_empty() {
-            return Vec::new();
-        }
-        let asked = Asked::of(path, home);
+        if self.rules.is_empty() { Vec::new() } else { self.covering_asked(&Asked::of(path, home)) }
+    }
+
+    /// The same, of a path that was read before.
+    pub(crate) fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
         let mut found = Vec::new();
         self.add_exact(&asked.exact, &mut found);
         if asked.is_glob {
@@ -286,11 +288,15 @@ impl PathRules {
     /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
     /// is known in part there are none.
     pub(crate) fn below(&self, path: &str, home: Option<&str>) -> Vec<&PathRule> {
-        if self.rules.is_empty() || path.contains(Value::HOLE) {
-            return Vec::new();
+        match Asked::above(path, home) {
+            Some(asked) if !self.rules.is_empty() => self.below_asked(&asked).collect(),
+            _ => Vec::new(),
         }
-        let asked = Asked::of(&Value::Pattern(path.to_owned()), home);
-        self.rules.iter().filter(|rule| rule.lies_below(&asked.segments, asked.home.as_deref())).collect()
+    }
+
+    /// The same, of a path that was read before.
+    pub(crate) fn below_asked<'r, 'a>(&'r self, asked: &'a Asked) -> impl Iterator<Item = &'r PathRule> + use<'r, 'a> {
+        self.rules.iter().filter(|rule| rule.lies_below(&asked.segments, asked.home.as_deref()))
     }
 
     /// The rules on files of a name, which may be a glob, somewhere below a path.
@@ -366,7 +372,7 @@ fn is_sample(path: &Value) -> bool {
 
 /// What is asked of path rules about a path.
 #[derive(Debug)]
-struct Asked {
+pub(crate) struct Asked {
     /// As it is written, or the folder that is known of it.
     exact: Vec<Form>,
     /// Of a path that is not only known in part.
@@ -390,7 +396,7 @@ thread_local! {
 }
 
 impl Asked {
-    fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
+    pub(crate) fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
         READ.with_borrow_mut(|read| {
             let same = read.iter().find(|(known, at_home, _)| known == path && at_home.as_deref() == home);
             if let Some((_, _, asked)) = same {
@@ -401,6 +407,11 @@ impl Asked {
             read.push_front((path.clone(), home.map(str::to_owned), Rc::clone(&asked)));
             asked
         })
+    }
+
+    /// A path, which may be a glob, below which something may lie. There is none if it is known in part only.
+    pub(crate) fn above(path: &str, home: Option<&str>) -> Option<Rc<Asked>> {
+        (!path.contains(Value::HOLE)).then(|| Asked::of(&Value::Pattern(path.to_owned()), home))
     }
 
     fn new(path: &Value, home: Option<&str>) -> Self {

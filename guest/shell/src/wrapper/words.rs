@@ -26,10 +26,10 @@ pub(super) fn known(text: impl Into<String>, like: &Word) -> Word {
     Word { quoted: like.quoted, ..Word::new(text, like.span) }
 }
 
-/// From the first byte of the first word to the last of the last.
+/// From the first byte of any of the words to the last. Words that are added may stand before the others in the text.
 pub(super) fn span(words: &[Word]) -> Span {
-    let start = words.first().map_or(0, |word| word.span.start);
-    Span { start, end: words.last().map_or(start, |word| word.span.end) }
+    let start = words.iter().map(|word| word.span.start).min().unwrap_or(0);
+    Span { start, end: words.iter().map(|word| word.span.end).max().unwrap_or(start) }
 }
 
 /// One text out of several words. A word that is not certain is a hole in it, for its text is parsed again.

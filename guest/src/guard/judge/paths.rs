@@ -8,7 +8,7 @@ use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::guard::matching::{Subject, World, is_implied};
-use crate::guard::path_rules::{PathRule, Policy};
+use crate::guard::path_rules::{Asked, PathRule, Policy};
 use crate::guard::place::is_elsewhere;
 use crate::guard::rule::{Layer, named};
 
@@ -159,12 +159,14 @@ impl<'a> Inquiry<'a> {
             self.falls_with(&touched, real.as_deref());
             self.read_with(&touched, real.as_deref(), look);
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
-            let covering =
-                |path: &Value| guard.active().flat_map(|part| part.paths.covering(path, home)).collect::<Vec<_>>();
-            hit.extend(covering(&touched.path).into_iter().map(|rule| (rule, None)));
+            let mut cover = |path: &Value, behind| {
+                let asked = Asked::of(path, home);
+                let rules = guard.active().flat_map(|part| part.paths.covering_asked(&asked));
+                hit.extend(rules.map(|rule| (rule, behind)));
+            };
+            cover(&touched.path, None);
             if let Some(real) = &real {
-                let behind = covering(&Value::Known(real.clone()));
-                hit.extend(behind.into_iter().map(|rule| (rule, Some(real.as_str()))));
+                cover(&Value::Known(real.clone()), Some(real.as_str()));
             }
             // A glob that may stand for many of them is one finding.
             let one_is_enough = !matches!(touched.path, Value::Known(_));
@@ -234,7 +236,9 @@ impl<'a> Inquiry<'a> {
         let home = self.call.home.as_deref();
         let mut below = Vec::new();
         for path in std::iter::once(touched.path.text()).chain(real) {
-            below.extend(self.guard.active().flat_map(|part| part.paths.below(path, home)));
+            if let Some(asked) = Asked::above(path, home) {
+                self.guard.active().for_each(|part| below.extend(part.paths.below_asked(&asked)));
+            }
         }
         let Some(first) = below.first() else { return };
         let name = first.name();

@@ -10,7 +10,7 @@ use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
 use crate::call::{Action, Field};
 use crate::guard::matching::{Subject, filter_names};
-use crate::guard::path_rules::{PathRule, Policy};
+use crate::guard::path_rules::{Asked, PathRule, Policy};
 use crate::guard::place::Place;
 
 /// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.
@@ -202,23 +202,21 @@ impl Inquiry<'_> {
         let Some(below) = &touched.below else { return };
         let home = self.call.home.as_deref();
         let paths = || [Some(touched.path.text()), real].into_iter().flatten();
+        let unread = |rule: &&PathRule| matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
         let mut held: Vec<&PathRule> = Vec::new();
-        for part in self.guard.active() {
-            for path in paths() {
-                if below.names.is_empty() {
-                    held.extend(
-                        part.paths.below(path, home).into_iter().filter(|rule| rule.is_for_reading(home, look)),
-                    );
+        for path in paths() {
+            let asked = Asked::above(path, home).filter(|_| below.names.is_empty());
+            for part in self.guard.active() {
+                if let Some(asked) = &asked {
+                    let rules = part.paths.below_asked(asked).filter(unread);
+                    held.extend(rules.filter(|rule| rule.is_for_reading(home, look)));
                 }
                 for name in &below.names {
-                    held.extend(part.paths.named_below(path, name, home));
+                    held.extend(part.paths.named_below(path, name, home).into_iter().filter(|rule| unread(rule)));
                 }
             }
         }
-        held.retain(|rule| {
-            let unread = matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
-            unread && !self.path_exempt(rule, &rule.name(), touched, real)
-        });
+        held.retain(|rule| !self.path_exempt(rule, &rule.name(), touched, real));
         let Some(first) = held.first() else { return };
         let mut others: Vec<&str> = held.iter().map(|rule| rule.source.as_str()).collect();
         others.sort_unstable();
