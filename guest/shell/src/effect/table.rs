@@ -174,7 +174,7 @@ const PROGRAMS: &[Row] = &[
     // In a window of their own.
     row("code subl gedit kate", "", Writes),
     row("sudoedit visudo vipw aspell ispell", "f=w", Writes),
-    row("ed red", "p/prompt=v", Writes),
+    row("ed red", "p/prompt=v", Code(files::edit)),
 
     // Archives.
     row("tar gtar bsdtar", "", Code(archive::tar)).style(Raw),
