@@ -93,10 +93,11 @@ pub fn corpus() -> Vec<Value> {
         include_str!("../guard/everyday.jsonl"),
         include_str!("../guard/harmful.jsonl"),
     ];
-    let shared = ["guard", "bash_file_detector", "force_push_matrix", "shell_path_hints", "tracker_walk", "wrapper_expansion"];
-    let shared = shared.iter().filter_map(|name| {
-        std::fs::read_to_string(root().join(format!("../shared/cases/{name}.jsonl"))).ok()
-    });
+    let shared =
+        ["guard", "bash_file_detector", "force_push_matrix", "shell_path_hints", "tracker_walk", "wrapper_expansion"];
+    let shared = shared
+        .iter()
+        .filter_map(|name| std::fs::read_to_string(root().join(format!("../shared/cases/{name}.jsonl"))).ok());
     let mut all: Vec<Value> = own.into_iter().flat_map(cases).collect();
     all.extend(shared.flat_map(|lines| cases(&lines).collect::<Vec<_>>()));
     all.retain(|case| ["command", "path", "glob"].iter().any(|key| case[key].is_string()));

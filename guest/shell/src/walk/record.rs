@@ -121,7 +121,8 @@ impl Walk<'_> {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
-                copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| state.files.before(path));
+                copied_from =
+                    effect.path.known().filter(|_| copied.is_none()).and_then(|path| state.files.before(path));
             }
             let Value::Known(path) = &effect.path else {
                 if let Some(key) = temporary(&effect.path).filter(|_| changes) {
