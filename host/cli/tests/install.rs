@@ -723,6 +723,7 @@ fn only_a_person_takes_it_out_or_makes_it_see_less() {
         (&["t", "uninstall", "claude"], true, "Toolgate is not taken out"),
         (&["toolgate", "install", "claude", "--no-lens"], true, "the hook's options stay as they are"),
         (&["toolgate", "install", "claude", "--packs", "databases"], true, "the hook's options stay as they are"),
+        (&["toolgate", "install", "claude", "--packs=-git"], true, "the hook's options stay as they are"),
         (&["toolgate", "uninstall", "claude", "--dry-run"], false, "not removed"),
         (&["toolgate", "install", "claude", "--no-lens", "--dry-run"], false, "not changed"),
         (&["toolgate", "uninstall", "codex"], false, "nothing is to be done"),

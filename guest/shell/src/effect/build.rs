@@ -496,7 +496,11 @@ fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
     for given in &args.given {
         let Some(value) = &given.value else { continue };
         let from = match given.name {
-            "v" => Some((0, value.shape().find(':').unwrap_or(value.shape().len()))),
+            // It may be written with the sign that long options have.
+            "v" => {
+                let from = usize::from(value.shape().starts_with('='));
+                Some((from, value.shape().find(':').unwrap_or(value.shape().len())))
+            }
             "mount" => source(value.shape()),
             _ => None,
         };
@@ -515,9 +519,12 @@ fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
 fn source(text: &str) -> Option<(usize, usize)> {
     let mut at = 0;
     for part in text.split(',') {
+        // A part may be in quotes, as it is read as CSV.
+        let quote = usize::from(part.starts_with('"'));
+        let own = part[quote..].trim_end_matches('"');
         for key in ["src=", "source="] {
-            if let Some(path) = part.strip_prefix(key) {
-                return Some((at + key.len(), at + key.len() + path.len()));
+            if own.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key)) {
+                return Some((at + quote + key.len(), at + quote + own.len()));
             }
         }
         at += part.len() + 1;

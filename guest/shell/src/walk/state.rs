@@ -325,6 +325,9 @@ impl Files {
             let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
             let copy = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.copy.clone());
             let unread = [&self.made, &other.made].iter().any(|made| made.get(&name).is_some_and(|made| made.unread));
+            // Which of two it is a copy of is not known.
+            let copies = [&self.made, &other.made].map(|made| made.get(&name).and_then(|made| made.copy.as_ref()));
+            let unread = unread || matches!(copies, [Some(one), Some(another)] if one != another);
             self.put(name, Made { content, unread, link, copy, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }

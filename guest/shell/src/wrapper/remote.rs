@@ -101,7 +101,14 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     let second = super::options::scan(call.row, call.words, destination + 1);
     let mut change = first.change(call.row, call.change.clone());
     change.own_input |= second.has("own");
-    if call.words.get(destination).and_then(Word::known).is_some_and(is_this_machine) {
+    // What listens at another port is most often another machine: a virtual one, a container, a tunnel.
+    let other_port = |word: &Word| {
+        let port = word.text().strip_prefix("-p").or_else(|| word.text().strip_prefix("-oPort="));
+        port.is_some_and(|port| !matches!(port, "" | "22")) || word.text().starts_with("Port=")
+    };
+    let behind = |pair: &[Word]| pair[0].known() == Some("-p") && pair[1].known() != Some("22");
+    let far = call.words.iter().any(other_port) || call.words.windows(2).any(behind);
+    if !far && call.words.get(destination).and_then(Word::known).is_some_and(is_this_machine) {
         (change.elsewhere, change.cwd) = (false, Some(Directory::Home));
     }
     let mut found = settings(&first);

@@ -524,6 +524,8 @@ fn elsewhere_later_and_in_other_terminals() {
         ("ssh localhost rm x", "text(rm x) in~"),
         ("ssh -p 22 bob@127.0.1.1 rm x", "text(rm x) in~"),
         ("ssh ssh://bob@[::1]:22 rm x", "text(rm x) in~"),
+        ("ssh -p 2222 root@localhost rm x", "text(rm x) in? elsewhere"),
+        ("ssh -p2222 localhost rm x", "text(rm x) in? elsewhere"),
         ("ssh localhost.example rm x", "text(rm x) in? elsewhere"),
         ("ssh 127.example rm x", "text(rm x) in? elsewhere"),
         ("ssh host 'rm x; ls'", "text(rm x; ls) in? elsewhere"),

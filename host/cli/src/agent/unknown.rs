@@ -65,6 +65,9 @@ const WRITES: &[&str] = &[
     "save", "set", "store", "touch", "truncate", "update", "upload", "write",
 ];
 
+/// Words in the name of a tool that types nothing.
+const READS: &[&str] = &["find", "get", "grep", "history", "list", "query", "read", "search", "show"];
+
 /// Words in the name of a tool that gives files another place.
 const MOVES: &[&str] = &["move", "mv", "rename"];
 
@@ -98,10 +101,13 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let mut commands = Vec::new();
     generic("", input, DEPTH, &mut commands, &mut call.paths)?;
     let words = words_of(name);
-    if commands.is_empty() && words.iter().any(|word| SHELLS.contains(&word.as_str())) {
+    let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+    if commands.iter().all(|command: &Field| command.value.trim().is_empty())
+        && !says(READS)
+        && words.iter().any(|word| SHELLS.contains(&word.as_str()))
+    {
         typed("", input, DEPTH, &mut commands);
     }
-    let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
     let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
     let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
     let writes = says(WRITES) || says(MOVES) || written();
@@ -354,6 +360,7 @@ mod tests {
             ("mcp__x__sh", json!({"lines": ["a"], "text": 1}), Ok(Some("a"))),
             ("mcp__bash__go", json!({"command": "a", "text": "b"}), Ok(Some("a"))),
             ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
+            ("mcp__terminal__find", json!({"text": "don't"}), Ok(None)),
             ("mcp__shell__read", json!({"name": "a"}), Ok(None)),
             (
                 "mcp__x",

@@ -191,7 +191,12 @@ fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> O
     let before = hooks::entries(known, hooks, &root).first()?.more();
     let after = entries.first().map(hooks::Entry::more).unwrap_or_default();
     let gone = before.iter().find(|word| *word != NO_LENS && !after.contains(word));
-    let new = after.iter().find(|word| *word == NO_LENS && !before.contains(word));
+    // Only packs that are switched on make it see more.
+    let loosens = |word: &str| match word.strip_prefix("--packs=") {
+        Some(packs) => packs.split(',').any(|pack| pack.starts_with('-')),
+        None => true,
+    };
+    let new = after.iter().find(|word| loosens(word) && !before.contains(word));
     let changed = match (gone, new) {
         (Some(gone), _) => format!("The hook is called without {gone} then"),
         (None, Some(new)) => format!("The hook is called with {new} then"),
