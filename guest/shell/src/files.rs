@@ -45,7 +45,8 @@ impl Files {
                 };
                 if writes(effect.kind) {
                     written.add(path);
-                } else if effect.copied {
+                } else if effect.copied && command.program() != Some("dd") {
+                    // What `dd` reads was never named as copied.
                     read.add(path);
                 }
             }

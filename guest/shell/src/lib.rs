@@ -111,6 +111,7 @@ mod facts;
 mod files;
 mod glob;
 mod hints;
+mod host;
 mod inline;
 mod make;
 mod patch;

@@ -389,7 +389,9 @@ impl<'a> Subject<'a> {
             let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
             let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
             let inherited = || {
-                let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?)));
+                // That the person's home folder is theirs is no doing of the text.
+                let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.home;
+                let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?))).filter(set);
                 all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
             };
             if fit == 0 && (command.words.is_empty() || !inherited()) {

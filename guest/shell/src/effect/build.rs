@@ -471,11 +471,15 @@ pub(super) const COMPOSER: &[Row] = &[
     command("show outdated validate search licenses why depends status diagnose", "", Nothing),
 ];
 
+/// Of `docker compose` and its subcommands.
+pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-file=r env-from-file=r u/user=v p/publish=v name=v entrypoint=v f/file=r project-directory=C";
+
 #[rustfmt::skip]
 pub(super) const DOCKER: &[Row] = &[
     command("cp", "", Code(container_copy)),
     command("run create container", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
-    wild("exec compose", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
+    command("compose", COMPOSE_OPTIONS, Code(container_run)).wild(),
+    wild("exec", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
     command("build buildx", "f/file=r t/tag=v o/output=v iidfile=w build-arg=v target=v platform=v", Mentions).wild(),
     command("save export", "o/output=w", Nothing),
     command("load import", "i/input=r", Mentions),
@@ -491,7 +495,7 @@ pub(super) const KUBECTL: &[Row] = &[
 ];
 
 /// `docker run`: a container may read what of this machine is mounted into it. Its other words are its own.
-fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     for given in &args.given {
         let Some(value) = &given.value else { continue };

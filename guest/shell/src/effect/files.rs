@@ -578,7 +578,8 @@ pub(super) fn dd(run: &mut Run<'_>, operands: &[Arg]) {
         let endless = matches!(place.known(), Some("/dev/zero" | "/dev/urandom" | "/dev/random"));
         let stream = place.known().is_some_and(super::is_stream) || (endless && named("count=").next().is_some());
         plain &= (run.at(&place) == Presence::File && run.is_firm(&place)) || stream;
-        run.reads(&place);
+        let mark = Mark::certain(run.at(&place) == Presence::File);
+        run.add(Kind::Read, &place, if endless || stream { mark } else { mark.copied() });
     }
     for output in named("of=") {
         let place = run.word(&output);
@@ -677,7 +678,8 @@ pub(super) fn attributes(run: &mut Run<'_>, operands: &[Arg]) {
 /// `rsync`
 pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
-    let Some((dest, sources)) = operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+    let own: Vec<Arg> = operands.iter().map(super::network::without_own_host).collect();
+    let Some((dest, sources)) = own.split_last().filter(|(_, sources)| !sources.is_empty()) else {
         return alone(run, operands);
     };
     let far = super::network::is_remote(dest);

@@ -3,6 +3,7 @@
 use super::options::{Arg, unescaped};
 use super::{Kind, Mark, Place, Run, escaped};
 use crate::facts::Presence;
+use crate::host;
 use crate::word::{Value, Why};
 
 /// `host:path`, `rsync://host/path`.
@@ -97,9 +98,10 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
             _ => {}
         }
     }
+    let uploads = args.has("T");
     for url in &urls {
         run.send(url);
-        read_local(run, url);
+        local(run, url, uploads);
         if args.has_any("O remote-name-all") && !args.has("J") {
             let place = remote_name(url).map(|name| Place { span: url.span, ..run.under(&folder, &name) });
             place.into_iter().for_each(|place| run.writes(&place, false));
@@ -111,23 +113,90 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-/// `file:///path`: no place in the network at all.
-fn read_local(run: &mut Run<'_>, url: &Arg) {
-    const SCHEME: &str = "file:";
-    if !url.shape().get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME)) {
+/// Most addresses that one stands for; of more, all that begins alike counts.
+const MAX_ADDRESSES: usize = 64;
+
+/// `file:///path`: no place in the network at all. It is written if curl uploads to it.
+fn local(run: &mut Run<'_>, url: &Arg, uploads: bool) {
+    let bare = run.args.value("proto-default").is_some_and(|scheme| scheme.shape().eq_ignore_ascii_case("file"));
+    let text = url.shape();
+    // Most are of the network, and name one thing.
+    let globs = !run.args.has("g") && text.contains(['{', '[']);
+    if !globs && !bare && !text.contains(':') {
         return;
     }
-    let rest = url.rest(SCHEME.len());
-    let text = rest.shape();
-    // `file://localhost/path`, `file:/path`
-    let path = text.strip_prefix("//").map_or(text, |text| text.find('/').map_or("", |at| &text[at..]));
-    let path = decoded(path.split(['?', '#']).next().unwrap_or(path));
-    // Its own way to name several: `{a,b}` and `[1-3]`.
-    let value = match (path.find(['{', '[']), rest.known()) {
-        (Some(at), Some(_)) => Value::Pattern(format!("{}**", escaped(&path[..at]))),
-        _ => rest.value.with_text(path),
-    };
-    read(run, &Arg { value, ..rest });
+    let (texts, open) = if globs { alternatives(text) } else { (vec![text.to_owned()], false) };
+    for text in texts {
+        let text = text.trim_start();
+        let Some(rest) = path_of(text, bare) else {
+            if open && "file://".starts_with(&text.to_ascii_lowercase()) {
+                let any = Place { span: url.span, ..run.place(&Value::Pattern("/**".to_owned()), url.span) };
+                run.add(Kind::Read, &any, Mark::possible());
+            }
+            continue;
+        };
+        let path = decoded(rest.split(['?', '#']).next().unwrap_or(rest));
+        let value = match (open, &url.value) {
+            (true, _) => Value::Pattern(format!("{}**", escaped(&path))),
+            (false, Value::Pattern(_)) => Value::Known(unescaped(&path)),
+            (false, value) => value.with_text(path),
+        };
+        let place = run.word(&Arg { value, ..url.clone() });
+        if uploads {
+            run.writes(&place, false);
+        } else {
+            run.reads(&place);
+        }
+    }
+}
+
+/// The path in `file:///path`, `file://localhost/path` and `file:/path`; where that is the default, in `path` too.
+fn path_of(text: &str, bare: bool) -> Option<&str> {
+    const SCHEME: &str = "file:";
+    if text.get(..SCHEME.len()).is_some_and(|start| start.eq_ignore_ascii_case(SCHEME)) {
+        let text = &text[SCHEME.len()..];
+        return Some(text.strip_prefix("//").map_or(text, |text| text.find('/').map_or("", |at| &text[at..])));
+    }
+    (bare && !text.contains("://")).then_some(text)
+}
+
+/// What curl's own globs `{a,b}`, `[a-c]` and `[1-3:2]` make of an address, and whether each is only the beginning of
+/// many more.
+fn alternatives(text: &str) -> (Vec<String>, bool) {
+    let mut all = vec![String::new()];
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '[', '\\']) {
+        let (before, glob) = rest.split_at(at);
+        all.iter_mut().for_each(|one| one.push_str(before));
+        if let Some(after) = glob.strip_prefix('\\') {
+            let end = after.chars().next().map_or(0, char::len_utf8);
+            all.iter_mut().for_each(|one| one.push_str(&after[..end]));
+            rest = &after[end..];
+            continue;
+        }
+        let close = if glob.starts_with('{') { '}' } else { ']' };
+        let Some(end) = glob.find(close) else { return (all, true) };
+        let inside = &glob[1..end];
+        let choices = if close == '}' { Some(inside.split(',').map(str::to_owned).collect()) } else { range(inside) };
+        let Some(choices) = choices.filter(|choices: &Vec<String>| choices.len() * all.len() <= MAX_ADDRESSES) else {
+            return (all, true);
+        };
+        all = all.iter().flat_map(|one| choices.iter().map(move |choice| format!("{one}{choice}"))).collect();
+        rest = &glob[end + 1..];
+    }
+    all.iter_mut().for_each(|one| one.push_str(rest));
+    (all, false)
+}
+
+/// The letters of `a-c`; none for numbers, which are written in too many ways.
+fn range(text: &str) -> Option<Vec<String>> {
+    let mut chars = text.chars();
+    match (chars.next()?, chars.next()?, chars.next()?, chars.next()) {
+        (first, '-', last, None) if first.is_ascii_alphabetic() && last.is_ascii_alphabetic() && first <= last => {
+            Some((first..=last).map(String::from).collect())
+        }
+        _ => None,
+    }
 }
 
 /// A text with `%2F` written out. What is no such code stays.
@@ -212,9 +281,32 @@ pub(super) fn aria(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// An operand of `scp` or `rsync` without the name of the machine, if that is this one: `localhost:.bashrc` is in the
+/// home folder.
+pub(super) fn without_own_host(arg: &Arg) -> Arg {
+    let text = arg.shape();
+    let Some(colon) = text.find("]:").map(|at| at + 1).or_else(|| text.find(':')).filter(|_| is_remote(arg)) else {
+        return arg.clone();
+    };
+    let from = text[..colon].rfind('@').map_or(0, |at| at + 1);
+    let host = arg.value.part(text[from..colon].trim_matches(['[', ']']).to_owned());
+    if !host::names_own(&host) {
+        return arg.clone();
+    }
+    let rest = arg.rest(colon + 1);
+    let path = rest.shape();
+    if path.starts_with('/') {
+        return rest;
+    }
+    let path = path.strip_prefix("~/").unwrap_or(path);
+    let value = Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/{path}", Value::HOLE) };
+    Arg { value, ..rest }
+}
+
 /// `scp`
 pub(super) fn scp(run: &mut Run<'_>, operands: &[Arg]) {
     let deep = run.args.has("r");
+    let operands: Vec<Arg> = operands.iter().map(without_own_host).collect();
     let Some((dest, sources)) = operands.split_last() else { return };
     let place = run.word(dest);
     let several = sources.len() > 1 || place.slash || run.is_folder(&place);

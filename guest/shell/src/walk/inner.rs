@@ -245,8 +245,10 @@ impl Walk<'_> {
                     return self.read_input(None, &args, span, own);
                 }
                 let folder = own.folders.likely();
-                let found =
-                    known.as_deref().filter(|path| here && !path.contains('/')).and_then(|path| on_path(path, &own));
+                let found = known
+                    .as_deref()
+                    .filter(|path| here && !path.contains('/'))
+                    .and_then(|path| on_path(path, &own, &own));
                 let place = known
                     .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
                 let place = found.or(place);

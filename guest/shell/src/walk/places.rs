@@ -2,7 +2,7 @@
 
 use super::state::{Content, State};
 use crate::effect;
-use crate::facts::Look as _;
+use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
 use crate::word::{Value, Why};
 
@@ -66,9 +66,10 @@ pub(super) fn behind_link(name: &str, state: &State) -> Option<String> {
     links.into_iter().find(|(from, to)| *from == path && effect::is_system(to)).map(|(_, to)| to)
 }
 
-/// A file of the text in a folder that the text put before others on `PATH`.
-pub(super) fn on_path(name: &str, state: &State) -> Option<String> {
-    let path = match &state.get("PATH")?.content {
+/// A file in a folder that the text put before others on `PATH`: the text's own, or one that was there. The
+/// variables are those that the command runs with.
+pub(super) fn on_path(name: &str, with: &State, state: &State) -> Option<String> {
+    let path = match &with.get("PATH")?.content {
         Content::Text(value) => value.text(),
         _ => return None,
     };
@@ -80,7 +81,11 @@ pub(super) fn on_path(name: &str, state: &State) -> Option<String> {
             Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
         }
     });
-    places.find_map(|place| place.filter(|place| state.files.made(place).is_some_and(|made| made.content.is_some())))
+    let is_there = |place: &String| match state.files.made(place) {
+        Some(made) if made.content.is_some() => true,
+        _ => !effect::is_system(place) && state.files.look(place) == Presence::File,
+    };
+    places.find_map(|place| place.filter(is_there))
 }
 
 /// The shape of a path that `mktemp` made up: what is written there is found under it again.

@@ -115,14 +115,17 @@ impl Walk<'_> {
             );
             if effect.copied {
                 source = Some(effect);
-                // Before it is gone from there.
-                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
+                // Before it is gone from there. Which of several files is copied is not known, nor what is in it.
+                unread = effect.path.known().is_none_or(|source| state.files.is_unread(source));
                 copied = effect.path.known().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
-                copied_from =
-                    effect.path.known().filter(|_| copied.is_none()).and_then(|path| state.files.before(path));
+                copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| {
+                    // Of a folder of the text, what the text put there counts.
+                    let own = || state.files.made(path).is_some_and(|made| made.presence != Presence::File);
+                    state.files.before(path).or_else(|| own().then(|| path.to_owned()))
+                });
             }
             let Value::Known(path) = &effect.path else {
                 if let Some(key) = temporary(&effect.path).filter(|_| changes) {
@@ -146,6 +149,9 @@ impl Walk<'_> {
                 continue;
             };
             if !changes || effect.alternative && state.files.look(path) == Presence::Unknown {
+                if changes && !effect.copied && (copied.is_some() || copied_from.is_some()) {
+                    state.may_copy(path, copied.clone(), copied_from.clone(), stamp);
+                }
                 continue;
             }
             let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
@@ -186,7 +192,7 @@ impl Walk<'_> {
             if unread && !gone && !effect.folder {
                 state.set_unread(path, stamp);
             } else if !gone
-                && !effect.folder
+                && (!effect.folder || effect.recursive)
                 && effect.kind != EffectKind::Link
                 && let Some(from) = copied_from.clone().filter(|_| !effect.copied)
             {

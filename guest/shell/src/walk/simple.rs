@@ -436,7 +436,7 @@ impl Walk<'_> {
         };
         let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
-        if let Some(place) = planted.and_then(|name| on_path(name, before))
+        if let Some(place) = planted.and_then(|name| on_path(name, &state, before))
             && let Some(content) = self.runnable(&place, span, words, &state)
             && self.may_nest()
         {

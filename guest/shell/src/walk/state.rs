@@ -229,26 +229,40 @@ impl Files {
         self.canonical(path) != path
     }
 
-    /// What the text made of a path, through its links.
+    /// What the text made of a path, through its links and its copies of folders.
     pub(crate) fn made(&self, path: &str) -> Option<&Made> {
-        self.made_at(&self.canonical(path))
+        let path = self.canonical(path);
+        self.made_at(&path).or_else(|| self.made_at(&self.origin(&path)?.0))
+    }
+
+    /// Where that comes from which is below a folder that the text copied, moved or linked, and whether the folder is
+    /// still there under both names.
+    fn origin(&self, path: &str) -> Option<(String, bool)> {
+        let mut folder = parent(path);
+        while let Some(above) = folder {
+            let below = path.get(above.len()..)?;
+            match self.made.get(above) {
+                Some(Made { link: Some(to), .. }) => return Some((format!("{to}{below}"), true)),
+                Some(Made { copy: Some(from), .. }) => return Some((format!("{from}{below}"), false)),
+                _ => folder = parent(above),
+            }
+        }
+        None
     }
 
     /// The file whose content, as it was before the text, is now that of a path: itself, or what it was copied from or
     /// leads to. None if the text made it anything else.
     pub(crate) fn before(&self, path: &str) -> Option<String> {
-        let mut made = match self.made.get(self.canonical(path).as_ref()) {
-            Some(made) => made,
-            None => return Some(path.to_owned()),
-        };
+        let mut at = self.canonical(path).into_owned();
         for _ in 0..8 {
-            match made {
-                Made { unread: true, .. } | Made { content: Some(_), .. } => return None,
-                Made { link: Some(to), .. } => match self.made.get(to) {
-                    Some(next) => made = next,
-                    None => return Some(to.clone()),
-                },
-                Made { copy, .. } => return copy.clone(),
+            at = match (self.made.get(&at), self.origin(&at)) {
+                (Some(Made { unread: true, .. } | Made { content: Some(_), .. }), _) => return None,
+                (Some(Made { link: Some(to), .. }), _) => to.clone(),
+                (Some(Made { copy, .. }), _) => return copy.clone(),
+                (None, Some((from, true))) => from,
+                // A copy is as the folder was then, of which the first content is kept.
+                (None, Some((from, false))) => return Some(from),
+                (None, None) => return Some(at),
             }
         }
         None
@@ -256,9 +270,15 @@ impl Files {
 
     /// Whether the text wrote a file, and what is in it is not known.
     pub(crate) fn is_unread(&self, path: &str) -> bool {
-        self.made(path).is_some_and(|made| {
+        let path = self.canonical(path);
+        let unread = |made: &Made| {
             made.unread && path != "/dev/null" && matches!(made.presence, Presence::File | Presence::Unknown)
-        })
+        };
+        match self.made_at(&path) {
+            Some(made) => unread(made),
+            // It may be gone from where it was.
+            None => self.origin(&path).and_then(|(from, _)| self.made_at(&from)).is_some_and(|made| made.unread),
+        }
     }
 
     /// The links that the text made, and where they lead.
@@ -291,6 +311,11 @@ impl Files {
         // What a program did to a file of the text.
         let lost = |before: &Made| before.presence != Presence::Absent && (before.content.is_some() || before.unread);
         made.unread |= made.content.is_none() && self.made.get(&path).is_some_and(lost);
+        self.replace(path, made, stamp);
+    }
+
+    /// Notes what a path is now, whatever it was.
+    fn replace(&mut self, path: String, made: Made, stamp: u64) {
         if self.made.map().size() > MAX_NAMES {
             self.made.clear();
             self.doubt = true;
@@ -615,8 +640,8 @@ impl State {
         if gone {
             self.files.below(folder, Presence::Unknown, stamp);
         }
-        let presence = made.map_or(Presence::Folder, |made| made.presence);
-        self.files.put(folder.to_owned(), Made::new(presence, inside), stamp);
+        let made = made.unwrap_or_else(|| Made::new(Presence::Folder, inside));
+        self.files.replace(folder.to_owned(), Made { inside, ..made }, stamp);
     }
 
     /// Notes what is in a file whose path is known in part, under what is known of it.
@@ -637,7 +662,16 @@ impl State {
     pub(crate) fn set_copy(&mut self, path: &str, from: String, stamp: u64) {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
-            self.files.put(canonical, Made { content: None, copy: Some(from), ..made }, stamp);
+            let copy = Made { content: None, unread: false, link: None, copy: Some(from), ..made };
+            self.files.replace(canonical, copy, stamp);
+        }
+    }
+
+    /// Notes what a file has in it if that which makes it works in another way than is likely.
+    pub(crate) fn may_copy(&mut self, path: &str, content: Option<Rc<Text>>, from: Option<String>, stamp: u64) {
+        let path = self.files.canonical(path).into_owned();
+        if self.files.made.get(&path).is_none() {
+            self.files.put(path, Made { content, copy: from, ..Made::new(Presence::Unknown, Inside::Unknown) }, stamp);
         }
     }
 
@@ -660,7 +694,9 @@ impl State {
 
     pub(crate) fn link_file(&mut self, path: &str, to: String, stamp: u64) {
         let presence = self.files.look(&to);
-        let (path, to) = (self.files.canonical(path).into_owned(), self.files.canonical(&to).into_owned());
+        // A program is known by the name that it is given, which may lead on: `/usr/bin/vim` to `/usr/bin/vim.basic`.
+        let to = if crate::effect::is_system(&to) { to } else { self.files.canonical(&to).into_owned() };
+        let path = self.files.canonical(path).into_owned();
         self.files.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
     }
 

@@ -5,6 +5,7 @@ use super::options::Scan;
 use super::table;
 use super::words::{cut, join, known};
 use super::{Call, Change, Directory, Inner, Kind, Times};
+use crate::host;
 use crate::path::basename;
 use crate::word::{Value, Word};
 
@@ -108,7 +109,8 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     };
     let behind = |pair: &[Word]| pair[0].known() == Some("-p") && pair[1].known() != Some("22");
     let far = call.words.iter().any(other_port) || call.words.windows(2).any(behind);
-    if !far && call.words.get(destination).and_then(Word::known).is_some_and(is_this_machine) {
+    let named = || first.values("config").chain(second.values("config")).any(is_own_host_name);
+    if !far && (call.words.get(destination).is_some_and(is_this_machine) || named()) {
         (change.elsewhere, change.cwd) = (false, Some(Directory::Home));
     }
     let mut found = settings(&first);
@@ -128,8 +130,13 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
-/// Whether a destination of ssh is the machine that it is typed on, by a name that all machines have for themselves.
-fn is_this_machine(destination: &str) -> bool {
+/// Whether a destination of ssh is the machine that it is typed on.
+fn is_this_machine(destination: &Word) -> bool {
+    let text = destination.text();
+    let Value::Known(destination) = &destination.value else {
+        let user = text.rfind('@').map_or(0, |at| at + 1);
+        return host::names_own(&cut(destination, user).value);
+    };
     let address = destination.strip_prefix("ssh://").unwrap_or(destination);
     let host = address.rsplit_once('@').map_or(address, |(_, host)| host);
     // A port may stand behind it in an address, and an address of version 6 is in brackets there.
@@ -138,9 +145,16 @@ fn is_this_machine(destination: &str) -> bool {
         None if address.len() < destination.len() => host.split_once(':').map_or(host, |(host, _)| host),
         None => host,
     };
-    let host = host.trim_end_matches(['/', '.']).to_ascii_lowercase();
-    matches!(host.as_str(), "localhost" | "localhost.localdomain" | "ip6-localhost" | "::1" | "0" | "0.0.0.0" | "::")
-        || host.strip_prefix("127.").is_some_and(|rest| rest.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
+    host::is_own(host.trim_end_matches('/'))
+}
+
+/// `-o HostName=localhost`: what the destination stands for.
+fn is_own_host_name(setting: &Word) -> bool {
+    let text = setting.text();
+    let Some(end) = text.find(|c: char| c == '=' || c.is_whitespace()) else { return false };
+    let value = text[end..].trim_start_matches(|c: char| c == '=' || c.is_whitespace());
+    text[..end].trim().eq_ignore_ascii_case("hostname")
+        && host::names_own(&cut(setting, text.len() - value.len()).value)
 }
 
 /// `scp` and `sftp`: only what their settings run here.
