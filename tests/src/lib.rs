@@ -155,12 +155,20 @@ pub fn native_call(call: &ToolCall) -> Call {
 /// What is wrong with a rule file: the line and a sentence.
 pub type Wrong = Vec<(Option<u32>, String)>;
 
-/// What the logic says without WebAssembly, as the component would say it, and what is wrong with the case's rules.
-pub fn native_verdict(case: &Value) -> (Verdict, Wrong) {
+/// What the logic says without WebAssembly, as the component would say it, and what is wrong with the case's rules. The
+/// first guard is for cases without rules: what it has compiled is not compiled again for each.
+pub fn native_verdict(plain: &Guard, case: &Value) -> (Verdict, Wrong) {
+    let call = native_call(&tool_call(case));
+    let Some(rules) = case["rules"].as_str() else {
+        return (as_the_component_says(plain.judge(&call, &mut NoWorld)), Wrong::new());
+    };
     let mut guard = Guard::new();
-    let rules = case["rules"].as_str().map(|rules| guard.load("rules.yaml", Layer::Project, rules.as_bytes()));
-    let wrong = rules.into_iter().flatten().map(|problem| (problem.line, problem.message)).collect();
-    let verdict = guard.judge(&native_call(&tool_call(case)), &mut NoWorld);
+    let wrong = guard.load("rules.yaml", Layer::Project, rules.as_bytes());
+    let wrong = wrong.into_iter().map(|problem| (problem.line, problem.message)).collect();
+    (as_the_component_says(guard.judge(&call, &mut NoWorld)), wrong)
+}
+
+fn as_the_component_says(verdict: call::Verdict) -> Verdict {
     let reason = verdict.findings.first().map(|finding| finding.reason.clone()).unwrap_or_default();
     let decision = match verdict.action() {
         Some(call::Action::Block) => Decision::Block(reason),
@@ -183,5 +191,5 @@ pub fn native_verdict(case: &Value) -> (Verdict, Wrong) {
             .map(|one| Evidence { field: one.field, start: place(one.start), end: place(one.end), text: one.text })
             .collect(),
     });
-    (Verdict { decision, findings: findings.collect() }, wrong)
+    Verdict { decision, findings: findings.collect() }
 }

@@ -38,8 +38,9 @@ async fn it_says_what_the_logic_says() {
     let without_rules = gate(Capabilities::denied());
     let corpus = corpus();
     assert!(corpus.len() > 2_000, "{}", corpus.len());
+    let native = Guard::new();
     for case in corpus {
-        let (call, (expected, wrong)) = (tool_call(&case), native_verdict(&case));
+        let (call, (expected, wrong)) = (tool_call(&case), native_verdict(&native, &case));
         let Some(text) = case["rules"].as_str() else {
             assert_eq!(without_rules.judge(&call).await, expected, "{case}");
             continue;

@@ -91,7 +91,8 @@ fn make_recipes() {
         ("a: ; echo x\n", vec!["echo x"]),
         ("define f\n\techo no\nendef\na:\n\techo yes\n", vec!["echo yes"]),
         ("a:\n\tifeq (x,y)\n\techo a\n\tendif\n", vec!["echo a"]),
-        ("a:\n\t$(MAKE) -C sub\n\t$(wildcard *.c)\n", vec!["make -C sub", "${wildcard}"]),
+        ("a:\n\t$(MAKE) -C sub\n\t$(wildcard *.c)\n", vec!["make -C sub"]),
+        ("a:\n\t$(FIND) . -name x\n\tx | $(AWK) y\n\techo $(FIND) x\n", vec!["echo ${FIND} x"]),
         ("# a:\n\techo no\n", vec![]),
         ("a:\n\t# only a comment\n", vec![]),
     ] {

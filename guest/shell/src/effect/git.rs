@@ -248,10 +248,13 @@ fn clean(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has("n") {
         return;
     }
-    if operands.is_empty() {
+    // Of the folder it works in, it removes only what is in it and git does not know.
+    let (here, named): (Vec<Arg>, Vec<Arg>) =
+        operands.iter().cloned().partition(|operand| matches!(operand.known(), Some("." | "./")));
+    if named.is_empty() || !here.is_empty() {
         run.implied(Kind::Delete, "**");
     }
-    each(run, Kind::Delete, operands, DEEP);
+    each(run, Kind::Delete, &named, DEEP);
 }
 
 /// `git clone ADDRESS FOLDER`
