@@ -258,6 +258,12 @@ fn claude_code_is_answered_in_its_own_words() {
         ("mcp__sh__run", json!({"commands": ["ls", "rm -rf /"]}), "deny"),
         ("mcp__sh__run", json!({"command": "ls", "args": ["-l", 5]}), ""),
         ("mcp__notes__add", json!({"text": "rm -rf /"}), ""),
+        ("mcp__notes__add", json!({"body": "{\"title\": \"rm -rf /\"}"}), ""),
+        ("mcp__a__b", json!({"body": "{\"command\": \"rm -rf /\"}"}), "deny"),
+        ("mcp__a__b", json!({"run": ["rm", "-rf", "/"]}), "deny"),
+        ("mcp__a__b", json!({"execute": ["ls", "rm -rf /"]}), "deny"),
+        ("mcp__terminal__x", json!({"command": "ls", "text": "rm -rf /"}), "deny"),
+        ("mcp__tmux__send_keys", json!({"keys": ["rm", " -rf", " /"]}), "deny"),
     ];
     for (tool, input, expected) in cases {
         let answer = scene.claude(scene.payload(tool, input.clone()).to_string());
