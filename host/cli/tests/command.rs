@@ -514,6 +514,39 @@ fn a_variable_that_leads_into_the_project_is_not_gone_by() {
     }
 }
 
+/// The folder that the agent was started for counts, and not the one that it is in.
+#[test]
+fn a_variable_that_leads_to_where_the_agent_went_is_gone_by() {
+    // The variable, whether the session was seen to start, where it is now, and what comes of an `ls`.
+    let cases = [
+        ("XDG_CONFIG_HOME", true, "elsewhere", ""),
+        ("XDG_CONFIG_HOME", true, "home/project", ""),
+        ("XDG_CONFIG_HOME", false, "elsewhere", "deny"),
+        ("XDG_RUNTIME_DIR", true, "elsewhere", ""),
+        // What is kept of the session is in the folder itself.
+        ("XDG_STATE_HOME", true, "elsewhere", "deny"),
+        ("HOME", true, "elsewhere", "deny"),
+    ];
+    for (name, started, works, expected) in cases {
+        let scene = Scene::new();
+        scene.write("elsewhere/x/.keep", "");
+        let variables = [(name, scene.at("elsewhere/x").display().to_string())];
+        let hook = |payload: Value| {
+            let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &variables);
+            serde_json::from_slice::<Value>(&output.stdout).ok()
+        };
+        if started {
+            let mut start = scene.payload("Bash", json!({}));
+            start["hook_event_name"] = json!("SessionStart");
+            hook(start);
+        }
+        let mut call = scene.payload("Bash", json!({"command": "ls"}));
+        call["cwd"] = json!(scene.at(works));
+        let answer = hook(call);
+        assert_eq!(decision(answer.as_ref()), expected, "{name} in {works}, started: {started}: {answer:?}");
+    }
+}
+
 #[test]
 fn a_text_is_analysed_where_the_command_runs() {
     let scene = Scene::new();

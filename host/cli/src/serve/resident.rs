@@ -27,10 +27,6 @@ use crate::place;
 /// Set to anything, it keeps hooks from starting and asking a resident host.
 const SWITCH: &str = "TOOLGATE_NO_SERVE";
 
-/// Variables that say where the user's files are. A host with others serves somebody else, as does one to which others say
-/// where agents have theirs: see [`crate::install::variables`].
-const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
-
 /// The folder of sockets: the system's for such things, else one of our own.
 pub(crate) fn folder() -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -84,7 +80,8 @@ mod linux {
     use serde::{Deserialize, Serialize};
     use toolgate_host::Plugin;
 
-    use super::{SWITCH, VARIABLES, folder};
+    use super::{SWITCH, folder};
+    use crate::belief::VARIABLES;
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
@@ -117,7 +114,8 @@ mod linux {
     struct Hello {
         schema: u32,
         version: String,
-        /// The values of [`VARIABLES`], and of those of agents.
+        /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one to which those of
+        /// [`install::variables`] say that agents have their files elsewhere.
         variables: Vec<Option<String>>,
     }
 
