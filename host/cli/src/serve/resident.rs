@@ -231,7 +231,7 @@ mod linux {
             self.stream.set_write_timeout(Some(self.left()?)).ok()?;
             self.stream.write_all(&line).ok()?;
             let answer: Answered = serde_json::from_slice(&self.line()?).ok()?;
-            (answer.nonce == asked.nonce && answer.hello == hello && host.is_still()).then_some(answer.judged)
+            (answer.nonce == asked.nonce && answer.hello == hello && host.is_a_host()).then_some(answer.judged)
         }
 
         /// Whether nothing has come that was not read. What is said before anything was asked is no answer.
