@@ -17,6 +17,9 @@
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{ask, run, start};
 
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Answered, Asked, Hello};
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{ask, run, start};
 
@@ -111,7 +114,7 @@ mod linux {
 
     /// What the host says first.
     #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-    struct Hello {
+    pub(crate) struct Hello {
         schema: u32,
         version: String,
         /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one to which those of
@@ -134,7 +137,7 @@ mod linux {
     /// A hook's question.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked<Q> {
+    pub(crate) struct Asked<Q> {
         /// What the answer has to begin with.
         nonce: String,
         question: Q,
@@ -143,7 +146,7 @@ mod linux {
     /// The answer to it, in a form that nothing else has which this program says.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Answered {
+    pub(crate) struct Answered {
         nonce: String,
         /// By what it was judged.
         hello: Hello,
