@@ -216,13 +216,7 @@ impl Found {
         }
     }
 
-    fn fields(
-        &mut self,
-        at: &str,
-        fields: &Map<String, Value>,
-        depth: usize,
-        content: bool,
-    ) -> Result<(), String> {
+    fn fields(&mut self, at: &str, fields: &Map<String, Value>, depth: usize, content: bool) -> Result<(), String> {
         let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
         let has_path = fields.keys().any(|key| is(PATH_KEYS, key) || is(URL_KEYS, key));
         for (key, value) in fields {
