@@ -76,8 +76,8 @@ impl Desk<'_> {
         };
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
-        let starts = matches!(about, About::Start(_));
-        let kept = || session::load(self.agent.name(), &scene).root.filter(|_| scene.guessed && !starts);
+        let elsewhere = scene.guessed && !matches!(about, About::Start(_));
+        let kept = || if elsewhere { session::load(self.agent.name(), &scene).root } else { None };
         if let Err(why) = belief::variables(&scene.root, kept) {
             if !moment.when.gates() {
                 // Nothing of what is in those folders is gone by, or run.

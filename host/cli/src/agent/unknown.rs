@@ -55,8 +55,12 @@ const PATH_KEYS: &[&str] = &[
 /// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
 const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
 
-/// Keys of an unknown tool's input that hold what it writes.
-const CONTENT_KEYS: &[&str] = &["content", "contents", "data", "diff", "edits", "filetext", "newtext", "replacement"];
+/// Keys of an unknown tool's input that hold what it writes, or what it replaces.
+#[rustfmt::skip]
+const CONTENT_KEYS: &[&str] = &[
+    "content", "contents", "data", "diff", "edits", "filetext", "newstr", "newstring", "newtext", "oldstr", "oldstring", "oldtext",
+    "replacement",
+];
 
 /// Those that hold something else where no path is beside them.
 const DATA_KEYS: &[&str] = &["data"];
@@ -395,6 +399,7 @@ mod tests {
             (json!({"body": "{\"cmd\": \"a\"}"}), Some(("body/cmd", "a")), vec![]),
             (json!({"data": "{\"cmd\": \"a\"}"}), Some(("data/cmd", "a")), vec![]),
             (json!({"paths": "[\"a\"]"}), None, vec![("paths", "[\"a\"]"), ("paths/0", "a")]),
+            (json!({"path": "a", "new_string": "{\"cmd\": {}}"}), None, vec![("path", "a")]),
             (json!({"path": "a", "data": "{\"cmd\": \"a\"}"}), None, vec![("path", "a")]),
             (json!({"path": "a", "content": [{"text": "{\"cmd\": \"a\"}"}]}), None, vec![("path", "a")]),
             (json!({"input": "{a", "content": "{\"command\": \"a\"}"}), None, vec![]),
