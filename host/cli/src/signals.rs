@@ -2,8 +2,8 @@
 //!
 //! An agent takes a hook that was killed for one that has nothing against the call. So whatever can be caught ends a hook
 //! with the exit code for "no": that there is no memory or no processor time left, that somebody sends it, and a fault in
-//! the code itself. Nothing can be done about `SIGKILL`, and about the real-time signals that the C library keeps for itself
-//! (on Linux with glibc 32 and 33).
+//! the code itself. Nothing can be done about `SIGKILL`. The C library keeps two real-time signals for itself and lets
+//! nobody catch them: of glibc's, 33 ends nothing, and 32 does.
 //!
 //! wasmtime has its own handlers for faults of compiled code, and passes on what is none to those that were there before.
 //! So ours have to be there before an engine is made; they take the place of those of the standard library, which print that
