@@ -75,7 +75,10 @@ impl Desk<'_> {
             Err(why) => return self.refused(&unreadable, &refusal("payload", &why), None).await,
         };
         let Event { moment, scene, mut about } = event;
-        if let Err(why) = belief::variables(&scene.root) {
+        // A session that starts is in its folder; later it may be elsewhere.
+        let elsewhere = scene.guessed && !matches!(about, About::Start(_));
+        let kept = || if elsewhere { session::load(self.agent.name(), &scene).root } else { None };
+        if let Err(why) = belief::variables(&scene.root, kept) {
             if !moment.when.gates() {
                 // Nothing of what is in those folders is gone by, or run.
                 return self.agent.encode(&moment, &Answer::Nothing, Some(&format!("Toolgate: {}", plain(&why))));

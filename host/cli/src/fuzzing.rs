@@ -1,13 +1,16 @@
 //! What has to hold whatever an agent, a hook or a user's table says. The fuzz targets of `tests/fuzz` call this with
 //! bytes; it panics where something does not hold.
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+#[cfg(target_os = "linux")]
+use serde::{Serialize, de::DeserializeOwned};
 use toolgate_host::ToolKind;
 
 use crate::agent::{self, About, Answer, Dialect, Moment, Said, UserTools, When};
 use crate::desk::{denial, read, refusal};
-use crate::judge::{Judged, Question};
+#[cfg(target_os = "linux")]
+use crate::judge::Question;
+#[cfg(target_os = "linux")]
+use crate::serve::resident::{Answered, Asked, Hello};
 
 /// Every agent's name.
 pub fn agents() -> impl Iterator<Item = &'static str> {
@@ -74,16 +77,21 @@ pub fn user_tools(text: &str) {
     }
 }
 
-/// The question of a hook and the answer of a resident host: a line is read as what was written, on one line again.
-pub fn resident(line: &[u8]) {
-    again::<Question>(line);
-    again::<Judged>(line);
+/// What a hook and a resident host say on their socket, the greeting, the question and the answer: a line is read as what was
+/// written, on one line again. Whether it is one of these; where there are no resident hosts nothing is.
+pub fn resident(line: &[u8]) -> bool {
+    #[cfg(target_os = "linux")]
+    return again::<Hello>(line) | again::<Asked<Question>>(line) | again::<Answered>(line);
+    #[cfg(not(target_os = "linux"))]
+    return line.is_empty();
 }
 
-fn again<T: DeserializeOwned + Serialize>(line: &[u8]) {
-    let Ok(value) = serde_json::from_slice::<T>(line) else { return };
+#[cfg(target_os = "linux")]
+fn again<T: DeserializeOwned + Serialize>(line: &[u8]) -> bool {
+    let Ok(value) = serde_json::from_slice::<T>(line) else { return false };
     let written = serde_json::to_vec(&value).expect("what was read can be written");
     assert!(!written.contains(&b'\n'), "one line");
     let read: T = serde_json::from_slice(&written).expect("what was written can be read");
     assert_eq!(serde_json::to_vec(&read).expect("the same"), written, "the same again");
+    true
 }

@@ -76,10 +76,7 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
     let mut files = user_rules()?.into_iter().fold(LocalFiles::new(), |files, path| match by_others(&path) {
         None => files.user_rules(path),
         // Whoever may have written it: what it forbids is forbidden, and what it lifts is not.
-        Some(written) => {
-            tracing::warn!(%written, file = %path.display(), "the rule file counts as a project's");
-            files.project_rules(path)
-        }
+        Some(_) => files.project_rules(path),
     });
     let mut folders = folders.to_vec();
     folders.dedup();
@@ -91,6 +88,17 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
         files = PROJECTS.iter().fold(files, |files, name| files.project_rules(root.join(name)));
     }
     Ok(files)
+}
+
+/// Which of these rule files are the user's and count as a project's all the same.
+fn demoted(files: &LocalFiles) -> Vec<Diagnostic> {
+    let users = user_rules().unwrap_or_default();
+    let demoted = files.rules().filter(|(layer, path)| *layer == "project" && users.iter().any(|user| user == path));
+    let told = demoted.filter_map(|(_, path)| {
+        let message = format!("the file only forbids, as somebody else may have written it: {}", by_others(path)?);
+        Some(Diagnostic { level: Level::Warning, file: Some(path.display().to_string()), line: None, message })
+    });
+    told.collect()
 }
 
 /// The user's own rule files, whether they are there or not.
@@ -252,6 +260,12 @@ impl Standing<'_> {
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
     pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+        let mut opened = self.open_as_it_was(files, frames).await?;
+        opened.started.diagnostics.extend(demoted(&opened.files));
+        Ok(opened)
+    }
+
+    async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
         let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
             return self.start(files, frames).await;
         };

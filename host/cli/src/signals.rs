@@ -1,55 +1,99 @@
 //! Signals that would end the program before it has answered.
 //!
 //! An agent takes a hook that was killed for one that has nothing against the call. So whatever can be caught ends a hook
-//! with the exit code for "no": that there is no memory or no processor time left, and that somebody sends it. Nothing can be
-//! done about `SIGKILL`. Those of a fault in the code itself are left to the standard library and to wasmtime, which aborts.
+//! with the exit code for "no": that there is no memory or no processor time left, that somebody sends it, and a fault in
+//! the code itself. Nothing can be done about `SIGKILL`. The C library keeps two real-time signals for itself and lets
+//! nobody catch them: of glibc's, 33 ends nothing, and 32 does.
+//!
+//! wasmtime has its own handlers for faults of compiled code, and passes on what is none to those that were there before.
+//! So ours have to be there before an engine is made; they take the place of those of the standard library, which print that
+//! the stack overflowed and then end the process by a signal, too.
 
 // Handlers run at any moment, and the compiler cannot check that all they do may be done then.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use nix::libc::{_exit, c_int};
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use nix::libc::{self, c_int};
 
 /// What ends a process by default.
-const FATAL: [Signal; 11] = [
-    Signal::SIGABRT,
-    Signal::SIGALRM,
-    Signal::SIGHUP,
-    Signal::SIGINT,
-    Signal::SIGPROF,
-    Signal::SIGQUIT,
-    Signal::SIGTERM,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-    Signal::SIGVTALRM,
-    Signal::SIGXCPU,
+const FATAL: &[c_int] = &[
+    libc::SIGABRT,
+    libc::SIGALRM,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGHUP,
+    libc::SIGILL,
+    libc::SIGINT,
+    libc::SIGPROF,
+    libc::SIGQUIT,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+    libc::SIGTERM,
+    libc::SIGTRAP,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGVTALRM,
+    libc::SIGXCPU,
 ];
+
+/// What does so on Linux only.
+#[cfg(target_os = "linux")]
+fn fatal_here() -> impl Iterator<Item = c_int> {
+    [libc::SIGIO, libc::SIGPWR, libc::SIGSTKFLT].into_iter().chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fatal_here() -> impl Iterator<Item = c_int> {
+    std::iter::empty()
+}
 
 /// The exit code of a hook that is ended.
 static CODE: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn end(_: c_int) {
     // SAFETY: it is among what a handler may call.
-    unsafe { _exit(CODE.load(Ordering::Relaxed)) }
+    unsafe { libc::_exit(CODE.load(Ordering::Relaxed)) }
 }
 
-fn on(signal: Signal, handler: SigHandler) {
-    let action = SigAction::new(handler, SaFlags::SA_ONSTACK, SigSet::empty());
-    // SAFETY: `end` reads an atomic number and ends the process, which may be done at any moment.
-    if let Err(error) = unsafe { sigaction(signal, &action) } {
-        tracing::warn!(%error, %signal, "not caught");
+extern "C" fn nothing(_: c_int) {}
+
+fn on(signal: c_int, handler: extern "C" fn(c_int)) {
+    // SAFETY: of plain numbers and an address that may be null, for which zeros are values.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
+    // SAFETY: both handlers only do what may be done at any moment: nothing, or to read an atomic number and end the process.
+    // The action is a local one, and nothing is written to the null.
+    if unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) } != 0 {
+        tracing::warn!(error = %std::io::Error::last_os_error(), signal, "not caught");
     }
 }
 
 /// Has a write beyond the limit to the size of files fail, as one to a full disk does: what cannot be logged does not run.
+/// Programs that are started get the signal as ever; one that is ignored would be ignored by them as well.
 pub(crate) fn writes_may_fail() {
-    on(Signal::SIGXFSZ, SigHandler::SigIgn);
+    on(libc::SIGXFSZ, nothing);
 }
 
-/// Has whatever would end this process end it with this exit code.
+/// Has whatever would end this process end it with this exit code. To be called before an engine is made.
 pub(crate) fn end_with(code: u8) {
     CODE.store(code.into(), Ordering::Relaxed);
-    FATAL.into_iter().for_each(|signal| on(signal, SigHandler::Handler(end)));
+    FATAL.iter().copied().chain(fatal_here()).for_each(|signal| on(signal, end));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_started_ignores_no_signal_for_it() {
+        writes_may_fail();
+        let output = std::process::Command::new("/bin/cat").arg("/proc/self/status").output().expect("it runs");
+        let status = String::from_utf8(output.stdout).expect("text");
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a line");
+        let ignored = u64::from_str_radix(ignored.trim(), 16).expect("a number");
+        assert_eq!(ignored & 1 << (libc::SIGXFSZ - 1), 0, "{status}");
+    }
 }

@@ -258,6 +258,12 @@ fn claude_code_is_answered_in_its_own_words() {
         ("mcp__sh__run", json!({"commands": ["ls", "rm -rf /"]}), "deny"),
         ("mcp__sh__run", json!({"command": "ls", "args": ["-l", 5]}), ""),
         ("mcp__notes__add", json!({"text": "rm -rf /"}), ""),
+        ("mcp__notes__add", json!({"body": "{\"title\": \"rm -rf /\"}"}), ""),
+        ("mcp__a__b", json!({"body": "{\"command\": \"rm -rf /\"}"}), "deny"),
+        ("mcp__a__b", json!({"run": ["rm", "-rf", "/"]}), "deny"),
+        ("mcp__a__b", json!({"execute": ["ls", "rm -rf /"]}), "deny"),
+        ("mcp__terminal__x", json!({"command": "ls", "text": "rm -rf /"}), "deny"),
+        ("mcp__tmux__send_keys", json!({"keys": ["rm", " -rf", " /"]}), "deny"),
     ];
     for (tool, input, expected) in cases {
         let answer = scene.claude(scene.payload(tool, input.clone()).to_string());
@@ -505,6 +511,39 @@ fn a_variable_that_leads_into_the_project_is_not_gone_by() {
             assert_eq!(decision(answer.as_ref()), expected, "{name}={value} {command}: {answer:?}");
             assert!(!told || text(&output.stdout).contains(&format!("{name} is {value}")), "{answer:?}");
         }
+    }
+}
+
+/// The folder that the agent was started for counts, and not the one that it is in.
+#[test]
+fn a_variable_that_leads_to_where_the_agent_went_is_gone_by() {
+    // The variable, whether the session was seen to start, where it is now, and what comes of an `ls`.
+    let cases = [
+        ("XDG_CONFIG_HOME", true, "elsewhere", ""),
+        ("XDG_CONFIG_HOME", true, "home/project", ""),
+        ("XDG_CONFIG_HOME", false, "elsewhere", "deny"),
+        ("XDG_RUNTIME_DIR", true, "elsewhere", ""),
+        // What is kept of the session is in the folder itself.
+        ("XDG_STATE_HOME", true, "elsewhere", "deny"),
+        ("HOME", true, "elsewhere", "deny"),
+    ];
+    for (name, started, works, expected) in cases {
+        let scene = Scene::new();
+        scene.write("elsewhere/x/.keep", "");
+        let variables = [(name, scene.at("elsewhere/x").display().to_string())];
+        let hook = |payload: Value| {
+            let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &variables);
+            serde_json::from_slice::<Value>(&output.stdout).ok()
+        };
+        if started {
+            let mut start = scene.payload("Bash", json!({}));
+            start["hook_event_name"] = json!("SessionStart");
+            hook(start);
+        }
+        let mut call = scene.payload("Bash", json!({"command": "ls"}));
+        call["cwd"] = json!(scene.at(works));
+        let answer = hook(call);
+        assert_eq!(decision(answer.as_ref()), expected, "{name} in {works}, started: {started}: {answer:?}");
     }
 }
 

@@ -748,6 +748,25 @@ fn only_a_person_takes_it_out_or_makes_it_see_less() {
 }
 
 #[test]
+fn options_are_compared_by_the_packs_that_are_on() {
+    let home = Home::new();
+    // Each after the one before, and whether it is refused.
+    let cases = [
+        ("--packs=-git", false),
+        ("--packs=cloud", false),
+        ("--packs=databases", true),
+        ("--packs=databases,cloud", false),
+        ("--packs=all", false),
+        ("--packs=cloud", true),
+    ];
+    for (packs, refused) in cases {
+        let (code, text) = home.run(&["install", "claude", packs]);
+        assert_eq!(code, if refused { 2 } else { 0 }, "{packs}: {text}");
+        assert_eq!(home.read(file_of("claude")).contains(packs), !refused, "{packs}: {text}");
+    }
+}
+
+#[test]
 fn two_installations_are_told() {
     let home = Home::new();
     home.run(&["install", "claude"]);

@@ -60,6 +60,13 @@ impl Scene {
         Ran { code: output.status.code().expect("no signal"), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// What the hook says to a session that starts.
+    fn start_of_session(&self) -> String {
+        let payload =
+            json!({"session_id": "s", "cwd": self.project(), "hook_event_name": "SessionStart", "source": "startup"});
+        self.run_with(&["hook", "claude", "SessionStart"], payload.to_string().as_bytes(), &[]).out
+    }
+
     fn hook(&self, command: &str, arguments: &[&str]) -> String {
         let payload = json!({
             "session_id": "s", "cwd": self.project(), "permission_mode": "default",
@@ -252,6 +259,9 @@ fn a_file_that_others_may_write_lifts_nothing() {
         assert_eq!(scene.run(&["check", "make deploy"]).code, 2, "{path} {mode:o}: what it forbids");
         let answer = scene.hook("git push --force", &[]);
         assert_eq!(answer.contains("\"ask\""), lifted != 0, "{path} {mode:o}: {answer}");
+        let told = |text: &str| text.contains("the file only forbids, as somebody else may have written it");
+        assert_eq!(told(&ran.err), lifted != 0, "{path} {mode:o}: {}", ran.err);
+        assert_eq!(told(&scene.start_of_session()), lifted != 0, "{path} {mode:o}: a session that starts");
         let said = scene.run(&["doctor", "--json"]).json();
         let check = &said["files"]["checks"][0];
         assert_eq!(check["level"], if lifted == 0 { "ok" } else { "warn" }, "{path} {mode:o}: {said}");

@@ -86,7 +86,7 @@ fn greeting(socket: &std::path::Path) -> String {
 fn forged(greeting: &str) -> [Value; 2] {
     let hello: Value = serde_json::from_str(greeting).expect("JSON");
     let pass = json!({
-        "verdict": {"decision": "pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "events": [], "digests": {}, "took": {"secs": 0, "nanos": 1},
+        "verdict": {"decision": "Pass", "findings": []}, "diagnostics": [], "memory": null, "memories": {}, "events": [], "digests": {}, "took": {"secs": 0, "nanos": 1},
     });
     [json!({"nonce": "0".repeat(32), "hello": hello, "judged": pass}), pass]
 }

@@ -19,7 +19,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-pub use written::{Written, by_others};
+pub use written::{Written, by_others, passed};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
 const TURN: Duration = Duration::from_secs(2);

@@ -6,7 +6,10 @@
 
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// How many links are followed on the way to a file, as by Linux.
+const LINKS: usize = 40;
 
 /// A file or folder that somebody else may write to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,18 +28,51 @@ impl fmt::Display for Written {
 
 /// What lets others decide what is read at this path. None if that is the user's alone, or if there is nothing.
 pub fn by_others(path: &Path) -> Option<Written> {
-    let real = path.canonicalize().ok()?;
-    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-    // Where it is no link, that folder is on the way already.
-    let folder = folder.filter(|folder| real.parent() != Some(folder));
-    let all = real.ancestors().chain(folder.iter().flat_map(|folder| folder.ancestors()));
-    all.into_iter().find_map(|one| Some(Written { path: one.to_path_buf(), why: look(one)? }))
+    path.canonicalize().ok()?;
+    let all = passed(path).into_iter().rev();
+    all.into_iter().find_map(|one| Some(Written { why: look(&one)?, path: one }))
+}
+
+/// All folders and links that are passed on the way to a path, and what is there in the end, in this order; each by its path
+/// without links, but for its own name. It ends where nothing is, and after 40 links.
+pub fn passed(path: &Path) -> Vec<PathBuf> {
+    let (mut at, mut passed, mut links) = (PathBuf::new(), Vec::new(), 0);
+    let Ok(mut rest) = std::path::absolute(path) else { return passed };
+    loop {
+        let mut parts = rest.components();
+        let Some(part) = parts.next() else { return passed };
+        let behind = parts.as_path().to_path_buf();
+        match part {
+            Component::ParentDir => drop(at.pop()),
+            Component::CurDir => {}
+            Component::RootDir | Component::Normal(_) | Component::Prefix(_) => {
+                at.push(part);
+                let Ok(found) = at.symlink_metadata() else { return passed };
+                passed.push(at.clone());
+                if found.is_symlink() {
+                    let Ok(target) = at.read_link() else { return passed };
+                    links += 1;
+                    if links > LINKS {
+                        return passed;
+                    }
+                    at.pop();
+                    rest = target.join(behind);
+                    continue;
+                }
+            }
+        }
+        rest = behind;
+    }
 }
 
 fn look(path: &Path) -> Option<&'static str> {
-    let Ok(found) = path.metadata() else { return Some("cannot be looked at") };
+    let Ok(found) = path.symlink_metadata() else { return Some("cannot be looked at") };
     if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
         return Some("belongs to another user");
+    }
+    // What a link says cannot be changed, and its mode says nothing.
+    if found.is_symlink() {
+        return None;
     }
     // In a folder like /tmp everybody may make files, and change their own.
     if found.is_dir() && found.mode() & 0o1000 != 0 {
@@ -117,6 +153,52 @@ mod tests {
             let found = (by_others(&root.join("a/file")), by_others(&root.join("links/link")));
             assert_eq!((found.0.is_none(), found.1.is_none()), (file, link), "{changed} {mode:o}: {found:?}");
             assert_eq!(by_others(&root.join("a/none")), None, "there is nothing");
+        }
+    }
+
+    #[test]
+    fn each_link_on_the_way_counts() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |path: &str| scratch.path().canonicalize().expect("a real path").join(path);
+        for folder in ["own", "open/inner", "real"] {
+            std::fs::create_dir_all(at(folder)).expect("a folder");
+        }
+        std::fs::write(at("real/file"), "").expect("a file");
+        std::fs::set_permissions(at("open"), PermissionsExt::from_mode(0o777)).expect("a mode");
+        // The link, where it leads, what is read, and who lets others decide that.
+        let cases = [
+            ("own/direct", "../real/file", "own/direct", None),
+            ("own/twice", "direct", "own/twice", None),
+            ("open/hop", "../real/file", "open/hop", Some("open")),
+            ("own/file", "../open/hop", "own/file", Some("open")),
+            ("own/folder", "../open/inner/../../real", "own/folder/file", Some("open")),
+            ("open/folder", "../real", "open/folder/file", Some("open")),
+            ("own/through", "../open/folder", "own/through/file", Some("open")),
+            ("own/circle", "circle", "own/circle", None),
+        ];
+        for (link, leads, read, expected) in cases {
+            symlink(leads, at(link)).expect("a link");
+            let found = by_others(&at(read)).map(|written| written.path);
+            assert_eq!(found, expected.map(at), "{link} -> {leads}: {read}");
+        }
+    }
+
+    #[test]
+    fn what_is_passed_is_told_in_order() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("a real path");
+        std::fs::create_dir_all(root.join("a/b")).expect("a folder");
+        symlink("a/./b", root.join("link")).expect("a link");
+        let cases = [
+            ("a/b", vec!["a", "a/b"]),
+            ("link", vec!["link", "a", "a/b"]),
+            ("link/../none/x", vec!["link", "a", "a/b"]),
+            ("none", vec![]),
+        ];
+        for (path, expected) in cases {
+            let below = passed(&root.join(path)).into_iter().skip(root.ancestors().count());
+            let expected: Vec<PathBuf> = expected.into_iter().map(|one| root.join(one)).collect();
+            assert_eq!(below.collect::<Vec<_>>(), expected, "{path}");
         }
     }
 

@@ -133,9 +133,13 @@ pub(crate) const RESIDENT: Target = Target {
     name: "resident",
     run: resident,
     seeds: || {
-        let question = br#"{"scene":{"session":"","cwd":"/p","root":"/p","guessed":false},"call":null,"asked":"Call","memories":{"a":{"b":1.5}},"agent":"claude"}"#;
-        let judged = br#"{"verdict":{"decision":"Pass","findings":[]},"diagnostics":[],"memory":null,"memories":{},"events":[],"digests":{}}"#;
-        vec![question.to_vec(), judged.to_vec()]
+        let hello = r#"{"schema":2,"version":"0.1.0","variables":["/h",null,null,"/s"]}"#;
+        let question = r#"{"scene":{"session":"","cwd":"/p","root":"/p","guessed":false},"call":null,"asked":"Call","memories":{"a":{"b":1.5}},"agent":"claude","packs":["all"],"plugins":{"files":[],"rewrite":false,"grants":[]}}"#;
+        let judged = r#"{"verdict":{"decision":"Pass","findings":[]},"diagnostics":[],"memory":null,"memories":{},"events":[],"digests":{},"took":{"secs":0,"nanos":1}}"#;
+        let nonce = "0123456789abcdef0123456789abcdef";
+        let asked = format!(r#"{{"nonce":"{nonce}","question":{question}}}"#);
+        let answered = format!(r#"{{"nonce":"{nonce}","hello":{hello},"judged":{judged}}}"#);
+        [hello.to_owned(), asked, answered].map(String::into_bytes).into()
     },
     words: &[
         "{",
@@ -153,6 +157,9 @@ pub(crate) const RESIDENT: Target = Target {
         "\\u2028",
         "18446744073709551615",
         "\"call\":",
+        "\"nonce\":",
+        "\"question\":",
+        "\"hello\":",
         "\"Block\"",
     ],
     tries: 10_000,
@@ -257,4 +264,19 @@ pub fn redaction(data: &[u8]) {
     let keyed =
         redact::value(&serde_json::json!({ "password": TOKEN, "x": [{ "api_key": TOKEN }], "command": planted }));
     assert!(!keyed.to_string().contains(TOKEN), "{keyed}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+    fn what_stands_on_the_socket_is_read_as_such() {
+        let seeds = (RESIDENT.seeds)();
+        for seed in &seeds {
+            assert!(fuzzing::resident(seed), "{}", String::from_utf8_lossy(seed));
+        }
+        assert_eq!(seeds.len(), 3);
+    }
 }

@@ -1,6 +1,6 @@
 //! Tools that are in no table: what they work on, by what their fields look like.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use super::row::{file_of, together};
@@ -23,7 +23,7 @@ const COMMAND_KEYS: &[&str] = &[
     "shellcommand",
 ];
 
-/// Keys that hold one if they hold a text, and may hold anything else.
+/// Keys that hold one if they hold a text or a list of texts, and may hold anything else.
 const RUN_KEYS: &[&str] = &["execute", "run"];
 
 /// Keys that hold a program if its words are beside it.
@@ -32,15 +32,15 @@ const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "program"]
 /// Keys that hold the words behind a program.
 const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
 
-/// Keys that may hold the input of another tool, as JSON or as a text of it.
-const INPUT_KEYS: &[&str] =
-    &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
-
 /// Keys of what a tool types into a shell.
-const TYPED_KEYS: &[&str] = &["code", "input", "keys", "line", "lines", "stdin", "text"];
+const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "key", "keys", "line", "lines", "stdin", "text"];
 
 /// Words in the name of a tool that has a shell.
-const SHELLS: &[&str] = &["bash", "cmd", "sh", "shell", "terminal", "tty", "zsh"];
+#[rustfmt::skip]
+const SHELLS: &[&str] = &[
+    "bash", "cmd", "console", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "screen", "sh", "shell", "ssh",
+    "terminal", "tmux", "tty", "zsh",
+];
 
 /// Those under which a list is several commands, and not the words of one.
 const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
@@ -55,8 +55,15 @@ const PATH_KEYS: &[&str] = &[
 /// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
 const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
 
-/// Keys of an unknown tool's input that hold what it writes.
-const CONTENT_KEYS: &[&str] = &["content", "contents", "data", "diff", "edits", "filetext", "newtext", "replacement"];
+/// Keys of an unknown tool's input that hold what it writes, or what it replaces.
+#[rustfmt::skip]
+const CONTENT_KEYS: &[&str] = &[
+    "content", "contents", "data", "diff", "edits", "filetext", "newstr", "newstring", "newtext", "oldstr", "oldstring", "oldtext",
+    "replacement",
+];
+
+/// Those that hold something else where no path is beside them.
+const DATA_KEYS: &[&str] = &["data"];
 
 /// Words in the name of a tool that writes to what it names.
 #[rustfmt::skip]
@@ -65,8 +72,11 @@ const WRITES: &[&str] = &[
     "save", "set", "store", "touch", "truncate", "update", "upload", "write",
 ];
 
-/// Words in the name of a tool that types nothing.
+/// Words in the name of a tool that types nothing, if none of [`TYPES`] is in it.
 const READS: &[&str] = &["find", "get", "grep", "history", "list", "query", "read", "search", "show"];
+
+/// Words in the name of a tool that types: `send_keys_and_read`.
+const TYPES: &[&str] = &["exec", "execute", "input", "paste", "press", "run", "send", "type", "write"];
 
 /// Words in the name of a tool that gives files another place.
 const MOVES: &[&str] = &["move", "mv", "rename"];
@@ -98,16 +108,15 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
         return Err(format!("the input of {name} is not a JSON object"));
     }
     call.input = input.to_string();
-    let mut commands = Vec::new();
-    generic("", input, DEPTH, &mut commands, &mut call.paths)?;
     let words = words_of(name);
     let says = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
-    if commands.iter().all(|command: &Field| command.value.trim().is_empty())
-        && !says(READS)
-        && words.iter().any(|word| SHELLS.contains(&word.as_str()))
-    {
-        typed("", input, DEPTH, &mut commands);
-    }
+    // `iTerm` is two words by its capital letter.
+    let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
+    let types = has_shell && (!says(READS) || says(TYPES));
+    let mut found = Found { types, commands: Vec::new(), paths: Vec::new() };
+    found.read("", input, DEPTH, false)?;
+    let Found { mut commands, paths, .. } = found;
+    call.paths.extend(paths);
     let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
     let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
     let writes = says(WRITES) || says(MOVES) || written();
@@ -131,124 +140,164 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     Ok(call)
 }
 
-/// A tool that no table knows: every field that looks like a command or a path by its key, at any depth.
-fn generic(
-    at: &str,
-    value: &Value,
-    depth: usize,
-    commands: &mut Vec<Field>,
-    paths: &mut Vec<Field>,
-) -> Result<(), String> {
-    if depth == 0 {
-        return Err("the input nests too deeply to be judged".to_owned());
-    }
-    let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
-    let field = |value: String| Field { name: at.to_owned(), value };
-    match value {
-        Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
-            Err(format!("the field {at} looks like a command and is an object"))
+/// What the fields of a tool that no table knows look like, at any depth.
+struct Found {
+    /// Whether the tool types into a shell what it is given.
+    types: bool,
+    commands: Vec<Field>,
+    paths: Vec<Field>,
+}
+
+impl Found {
+    /// Reads a value at this place in the input. What is in the content of a file, as JSON, is no call.
+    fn read(&mut self, at: &str, value: &Value, depth: usize, content: bool) -> Result<(), String> {
+        if depth == 0 {
+            return Err("the input nests too deeply to be judged".to_owned());
         }
-        Value::Object(fields) if is(SEVERAL_KEYS, key) => {
-            let texts = fields.values().map(|value| value.as_str().map(|text| field(text.to_owned())));
-            let texts: Option<Vec<Field>> = texts.collect();
-            commands.extend(
-                texts.ok_or_else(|| format!("the field {at} looks like commands, and one of them is no text"))?,
-            );
-            Ok(())
-        }
-        Value::Object(fields) => {
-            let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
-            for (key, value) in fields {
-                let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
-                match value {
-                    // `{"command": "rm", "args": ["-rf", "/"]}`
-                    Value::String(program)
-                        if (is(COMMAND_KEYS, key) || is(PROGRAM_KEYS, key))
-                            && !is(ARGUMENT_KEYS, key)
-                            && arguments.is_some() =>
-                    {
-                        let rest = match arguments {
-                            Some(Value::Array(items)) => words(&at, items)?,
-                            Some(Value::String(text)) => text.clone(),
-                            Some(options @ Value::Object(_)) => leaves(options, depth).join(" "),
-                            _ => String::new(),
-                        };
-                        commands.push(Field { name: at, value: format!("{program} {rest}") });
-                    }
-                    _ => generic(&at, value, depth - 1, commands, paths)?,
+        let key = key_of(at);
+        let is_typed = self.types && is(TYPED_KEYS, key) && !(content && is(DATA_KEYS, key));
+        let field = |value: String| Field { name: at.to_owned(), value };
+        match value {
+            Value::Object(_) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+                Err(format!("the field {at} looks like a command and is an object"))
+            }
+            Value::Object(fields) if is(SEVERAL_KEYS, key) => {
+                let texts = fields.values().map(|value| value.as_str().map(|text| field(text.to_owned())));
+                let texts: Option<Vec<Field>> = texts.collect();
+                self.commands.extend(
+                    texts.ok_or_else(|| format!("the field {at} looks like commands, and one of them is no text"))?,
+                );
+                Ok(())
+            }
+            Value::Object(fields) => self.fields(at, fields, depth, content),
+            // `["bash", "-c", "..."]`: one command as its words. Under a key for several, each is one of its own.
+            Value::Array(items) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
+                self.commands.push(field(words(at, items)?));
+                Ok(())
+            }
+            Value::Array(items) if is(RUN_KEYS, key) => {
+                let texts: Vec<Value> = items.iter().filter(|item| !is_nested(item)).cloned().collect();
+                self.commands.extend(either(&texts).into_iter().map(field));
+                items
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, item)| is_nested(item))
+                    .try_for_each(|(index, value)| self.read(&format!("{at}/{index}"), value, depth - 1, content))
+            }
+            // Several commands, one of which is its words.
+            Value::Array(items) if is(SEVERAL_KEYS, key) && items.iter().any(Value::is_array) => {
+                for item in items {
+                    let value = match item {
+                        Value::Array(items) => words(at, items)?,
+                        Value::String(text) => text.clone(),
+                        _ => return Err(format!("the field {at} looks like commands, and one of them is no text")),
+                    };
+                    self.commands.push(field(value));
                 }
+                Ok(())
             }
-            Ok(())
-        }
-        // `["bash", "-c", "..."]`: one command as its words. Under a key for several, each is one of its own.
-        Value::Array(items) if is(COMMAND_KEYS, key) && !is(SEVERAL_KEYS, key) => {
-            commands.push(field(words(at, items)?));
-            Ok(())
-        }
-        // Several commands, one of which is its words.
-        Value::Array(items) if is(SEVERAL_KEYS, key) && items.iter().any(Value::is_array) => {
-            for item in items {
-                let value = match item {
-                    Value::Array(items) => words(at, items)?,
-                    Value::String(text) => text.clone(),
-                    _ => return Err(format!("the field {at} looks like commands, and one of them is no text")),
-                };
-                commands.push(field(value));
+            Value::Array(items) => {
+                if is_typed {
+                    self.commands.extend(joined(items).into_iter().map(field));
+                }
+                items
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(index, value)| self.read(&format!("{at}/{index}"), value, depth - 1, content))
             }
-            Ok(())
+            Value::String(text) => {
+                self.text(at, text, is_typed);
+                // The input of another tool may be anywhere, as a text of it.
+                if !content
+                    && text.trim_start().starts_with(['{', '['])
+                    && let Ok(inner) = serde_json::from_str::<Value>(text)
+                {
+                    self.read(at, &inner, depth - 1, content)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .try_for_each(|(index, value)| generic(&format!("{at}/{index}"), value, depth - 1, commands, paths)),
-        Value::String(text) if text.trim_start().starts_with(PATCH) => {
-            commands.push(field(format!("apply_patch {}", quoted(text))));
-            Ok(())
-        }
-        Value::String(text) if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) => {
-            commands.push(field(text.clone()));
-            Ok(())
-        }
-        Value::String(text) if is(INPUT_KEYS, key) && text.trim_start().starts_with(['{', '[']) => {
-            match serde_json::from_str::<Value>(text) {
-                Ok(inner) => generic(at, &inner, depth - 1, commands, paths),
-                // Then it is a text like any other.
-                Err(_) => Ok(()),
+    }
+
+    fn fields(&mut self, at: &str, fields: &Map<String, Value>, depth: usize, content: bool) -> Result<(), String> {
+        let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
+        let has_path = fields.keys().any(|key| is(PATH_KEYS, key) || is(URL_KEYS, key));
+        for (key, value) in fields {
+            let content = content || is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
+            let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+            let is_program = [COMMAND_KEYS, PROGRAM_KEYS, RUN_KEYS].iter().any(|keys| is(keys, key));
+            match (value, arguments) {
+                // `{"command": "rm", "args": ["-rf", "/"]}`
+                (Value::String(program), Some(arguments)) if is_program && !is(ARGUMENT_KEYS, key) => {
+                    let rest = match arguments {
+                        Value::Array(items) => words(&at, items)?,
+                        Value::String(text) => text.clone(),
+                        Value::Object(_) => leaves(arguments, depth).join(" "),
+                        _ => String::new(),
+                    };
+                    self.commands.push(Field { name: at, value: format!("{program} {rest}") });
+                }
+                _ => self.read(&at, value, depth - 1, content)?,
             }
         }
-        Value::String(text) if is(URL_KEYS, key) || text.starts_with("file:") => {
-            paths.extend(file_of(field(text.clone())));
-            Ok(())
-        }
-        Value::String(text) if is(PATH_KEYS, key) => {
+        Ok(())
+    }
+
+    fn text(&mut self, at: &str, text: &str, is_typed: bool) {
+        let key = key_of(at);
+        let field = |value: String| Field { name: at.to_owned(), value };
+        if text.trim_start().starts_with(PATCH) {
+            self.commands.push(field(format!("apply_patch {}", quoted(text))));
+        } else if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
+            self.commands.push(field(text.to_owned()));
+        } else if is(URL_KEYS, key) || text.starts_with("file:") {
+            self.paths.extend(file_of(field(text.to_owned())));
+        } else if is(PATH_KEYS, key) && !text.starts_with("http://") && !text.starts_with("https://") {
             // What is fetched from elsewhere is no path here.
-            if !text.starts_with("http://") && !text.starts_with("https://") {
-                paths.push(field(text.clone()));
-            }
-            Ok(())
+            self.paths.push(field(text.to_owned()));
         }
-        _ => Ok(()),
     }
 }
 
-/// What a tool that has a shell is told to type there.
-fn typed(at: &str, value: &Value, depth: usize, commands: &mut Vec<Field>) {
-    let inner = |key: &str| if at.is_empty() { key.to_owned() } else { format!("{at}/{key}") };
-    let key = at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("");
-    match value {
-        _ if depth == 0 => {}
-        Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| typed(&inner(key), value, depth - 1, commands));
-        }
-        Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items.for_each(|(index, value)| typed(&inner(&index.to_string()), value, depth - 1, commands));
-        }
-        Value::String(text) if is(TYPED_KEYS, key) => {
-            commands.push(Field { name: at.to_owned(), value: text.clone() });
-        }
-        _ => {}
+/// The key that a place in an input ends with, or that of the list that it is in.
+fn key_of(at: &str) -> &str {
+    at.rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or("")
+}
+
+fn is_nested(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+/// The commands that a list of texts may be: one as its words, several, or either.
+fn either(texts: &[Value]) -> Vec<String> {
+    let has_blank = |text: &&str| text.trim().contains(char::is_whitespace);
+    let all: Vec<&str> = texts.iter().filter_map(Value::as_str).collect();
+    let Some(first) = all.first() else { return Vec::new() };
+    let mut commands = Vec::new();
+    if has_blank(first) {
+        return all.into_iter().map(str::to_owned).collect();
     }
+    commands.extend(words("", texts));
+    // A word that has blanks is rather an argument where there are options.
+    if !all.iter().any(|text| text.starts_with('-')) {
+        commands.extend(all.into_iter().filter(has_blank).map(str::to_owned));
+    }
+    commands
+}
+
+/// What a list comes to that is typed one after the other: keys, pieces, words or lines.
+fn joined(items: &[Value]) -> Vec<String> {
+    let piece = |item: &Value| match item {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        // `[{"key": "l"}, {"key": "s"}]`
+        Value::Object(fields) => fields.iter().find(|(key, _)| is(TYPED_KEYS, key))?.1.as_str().map(str::to_owned),
+        _ => None,
+    };
+    let pieces: Vec<String> = items.iter().filter_map(piece).collect();
+    // What is one piece is read as such.
+    if pieces.len() < 2 { Vec::new() } else { ["", " ", "\n"].map(|between| pieces.join(between)).into() }
 }
 
 /// The texts in a value, as words, whatever they are called there.
@@ -333,6 +382,13 @@ mod tests {
             (json!({"url": "file:/a%2Fb", "link": " FILE:///c "}), None, vec![("url", "/a/b"), ("link", "/c")]),
             (json!({"program": "rm", "args": ["-rf", "a"]}), Some(("program", "rm -rf a")), vec![]),
             (json!({"program": "a", "run": {"id": "a"}}), None, vec![]),
+            (json!({"run": ["rm", "-rf", "a b", 1]}), Some(("run", "rm -rf 'a b' 1")), vec![]),
+            (json!({"execute": ["a b", "c"]}), Some(("execute", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"run": ["a", "b c"]}), Some(("run", "(eval 'a '\\''b c'\\''') &\n(eval 'b c') &")), vec![]),
+            (json!({"run": [["a", "b"], {"cmd": "c"}]}), Some(("run/0", "(eval 'a b') &\n(eval c) &")), vec![]),
+            (json!({"run": ["rm", "-rf", {"id": 1}, "a"]}), Some(("run", "rm -rf a")), vec![]),
+            (json!({"run": [1, 2]}), None, vec![]),
+            (json!({"run": "rm", "args": ["-rf", "a"]}), Some(("run", "rm -rf a")), vec![]),
             (json!({"steps": [{"run": "a"}, {"run": "b"}]}), Some(("steps/0/run", "(eval a) &\n(eval b) &")), vec![]),
             (
                 json!({"input": "{\"command\": \"a\", \"file\": \"b\"}"}),
@@ -340,6 +396,12 @@ mod tests {
                 vec![("input/file", "b")],
             ),
             (json!({"request": " [{\"cmd\": \"a\"}]"}), Some(("request/0/cmd", "a")), vec![]),
+            (json!({"body": "{\"cmd\": \"a\"}"}), Some(("body/cmd", "a")), vec![]),
+            (json!({"data": "{\"cmd\": \"a\"}"}), Some(("data/cmd", "a")), vec![]),
+            (json!({"paths": "[\"a\"]"}), None, vec![("paths", "[\"a\"]"), ("paths/0", "a")]),
+            (json!({"path": "a", "new_string": "{\"cmd\": {}}"}), None, vec![("path", "a")]),
+            (json!({"path": "a", "data": "{\"cmd\": \"a\"}"}), None, vec![("path", "a")]),
+            (json!({"path": "a", "content": [{"text": "{\"cmd\": \"a\"}"}]}), None, vec![("path", "a")]),
             (json!({"input": "{a", "content": "{\"command\": \"a\"}"}), None, vec![]),
             (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
         ];
@@ -358,7 +420,24 @@ mod tests {
         let cases = [
             ("mcp__terminal__send_keys", json!({"keys": "a b"}), Ok(Some("a b"))),
             ("mcp__x__sh", json!({"lines": ["a"], "text": 1}), Ok(Some("a"))),
-            ("mcp__bash__go", json!({"command": "a", "text": "b"}), Ok(Some("a"))),
+            ("mcp__bash__go", json!({"command": "a", "text": "b"}), Ok(Some("(eval a) &\n(eval b) &"))),
+            ("mcp__bash__go", json!({"command": " ", "text": "b"}), Ok(Some("(eval ' ') &\n(eval b) &"))),
+            ("mcp__tmux__send", json!({"data": "a b"}), Ok(Some("a b"))),
+            ("mcp__iTerm__x", json!({"chars": "a b"}), Ok(Some("a b"))),
+            ("mcp__tmux__send_keys_and_read", json!({"keys": "a"}), Ok(Some("a"))),
+            (
+                "mcp__tmux__keys",
+                json!({"keys": ["l", "s"]}),
+                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &\n(eval l) &\n(eval s) &")),
+            ),
+            (
+                "mcp__pty__x",
+                json!({"keys": [{"key": "l"}, {"key": "s"}]}),
+                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &\n(eval l) &\n(eval s) &")),
+            ),
+            ("mcp__shell__put", json!({"path": "a", "data": "don't"}), Ok(None)),
+            ("mcp__ssh__list", json!({"key": "don't"}), Ok(None)),
+            ("mcp__sh__go", json!({"body": "{\"text\": \"a\"}"}), Ok(Some("a"))),
             ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
             ("mcp__terminal__find", json!({"text": "don't"}), Ok(None)),
             ("mcp__shell__read", json!({"name": "a"}), Ok(None)),

@@ -9,6 +9,7 @@
 //! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
 //! | `off` | settings that switch an agent's hooks off |
+//! | `packs` | whether other packs make the hook see less |
 //! | `plugins` | whether the installed plugins can be used |
 //! | `probe` | a call through the command that an agent has been given |
 //! | `program` | where the program is, and which commands are it |
@@ -27,6 +28,7 @@ mod files;
 mod folder;
 mod hooks;
 mod off;
+mod packs;
 mod plugins;
 mod probe;
 mod program;
@@ -54,6 +56,7 @@ use crate::show::{BOLD, GREEN, RED, YELLOW};
 use crate::{Failure, exit, person, rules, shim};
 use file::File;
 use off::{Own, Where};
+use packs::Chosen;
 use program::Standing;
 use table::{Hooks, Known, NO_LENS, Scope, Way};
 
@@ -188,18 +191,17 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Whether these entries make the hook see less than those that are in a text.
 fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> Option<Loosens> {
     let root = hooks::parse(text).ok()?;
-    let before = hooks::entries(known, hooks, &root).first()?.more();
-    let after = entries.first().map(hooks::Entry::more).unwrap_or_default();
+    let (packs, before) = Chosen::split(hooks::entries(known, hooks, &root).first()?.more());
+    let (new_packs, after) = Chosen::split(entries.first().map(hooks::Entry::more).unwrap_or_default());
     let gone = before.iter().find(|word| *word != NO_LENS && !after.contains(word));
-    // Only packs that are switched on make it see more.
-    let loosens = |word: &str| match word.strip_prefix("--packs=") {
-        Some(packs) => packs.split(',').any(|pack| pack.starts_with('-')),
-        None => true,
-    };
-    let new = after.iter().find(|word| loosens(word) && !before.contains(word));
+    let new = after.iter().find(|word| !before.contains(word));
     let changed = match (gone, new) {
         (Some(gone), _) => format!("The hook is called without {gone} then"),
         (None, Some(new)) => format!("The hook is called with {new} then"),
+        (None, None) if new_packs.has_less_than(&packs) => match new_packs.words.is_empty() {
+            true => format!("The hook is called without {} then", packs.words.join(" ")),
+            false => format!("The hook is called with {} then", new_packs.words.join(" ")),
+        },
         (None, None) => return None,
     };
     let question = format!("{}, and sees less.\nType {{word}} to have it so:", plain(&changed));

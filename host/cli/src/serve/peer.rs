@@ -1,7 +1,7 @@
 //! Who speaks for a resident host: which program the process runs, and whether it sees what this one sees.
 //!
-//! A process can be another program from one moment to the next, so whoever asks looks before the question and again
-//! after the answer. Of what was said before the first look nothing is believed: it may have been another program's.
+//! A process can be another program from one moment to the next, or be traced, so whoever asks looks before the question
+//! and at the same again after the answer. Of what was said before the first look nothing is believed: it may have been another program's.
 
 use std::fs::File;
 use std::io::Read;
@@ -62,12 +62,6 @@ impl Peer {
         same("exe") && same("ns/mnt") && same("ns/user") && same("root") && self.serves() && self.is_free(&own)
     }
 
-    /// Whether it still runs this program.
-    pub(super) fn is_still(&self) -> bool {
-        let theirs = Identity::at(&self.0, "exe");
-        theirs.is_some() && theirs == Identity::program()
-    }
-
     /// Whether it was started as a resident host: of all that this program does, only that answers hooks.
     fn serves(&self) -> bool {
         let Some(line) = self.read("cmdline") else { return false };
@@ -75,8 +69,8 @@ impl Peer {
         words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
     }
 
-    /// Whether nobody is known to have a say in what it does: no library was loaded into it, nobody traces it, and no
-    /// filter answers its system calls that does not answer those of this process.
+    /// Whether nobody is seen to have a say in what it does: no variable that it was started with is for the dynamic loader,
+    /// nobody traces it now, and no more filters answer its system calls than those of this process.
     fn is_free(&self, own: &Peer) -> bool {
         let loads = |line: Vec<u8>| line.split(|byte| *byte == 0).any(|variable| variable.starts_with(b"LD_"));
         let (Some(theirs), Some(ours)) = (self.read("status"), own.read("status")) else { return false };
@@ -114,11 +108,28 @@ mod tests {
         };
         let mut other = started("/bin/cat");
         let peer = Peer::of(other.id().try_into().expect("a number")).expect("it runs");
-        assert!(!peer.is_still() && !peer.is_a_host(), "it runs another program");
+        assert!(!peer.is_a_host(), "it runs another program");
         other.kill().and_then(|()| other.wait()).expect("it ends");
-        assert!(peer.read("status").is_none_or(|status| status.is_empty()) && !peer.is_still(), "it has ended");
+        assert!(peer.read("status").is_none_or(|status| status.is_empty()) && !peer.is_a_host(), "it has ended");
         let own = Peer::open("self").expect("this process");
-        assert!(own.is_still() && !own.is_a_host(), "it was not started as one");
+        assert!(!own.is_a_host(), "it was not started as one");
+    }
+
+    /// Whoever begins to trace a process after it was looked at is seen when it is looked at again.
+    #[test]
+    #[expect(unsafe_code, reason = "the system's call is not wrapped")]
+    fn a_process_that_is_traced_is_not_free() {
+        use nix::libc::{PTRACE_SEIZE, ptrace};
+
+        let mut other = Command::new("/bin/cat").stdin(Stdio::piped()).env_clear().spawn().expect("it starts");
+        let id = i32::try_from(other.id()).expect("a number");
+        let (peer, own) = (Peer::of(id).expect("it runs"), Peer::open("self").expect("this process"));
+        assert!(peer.is_free(&own));
+        // SAFETY: it takes a number, and a null address and no options for a process to go on as it does.
+        let traced = unsafe { ptrace(PTRACE_SEIZE, id, std::ptr::null_mut::<u8>(), std::ptr::null_mut::<u8>()) };
+        assert_eq!(traced, 0, "{}", std::io::Error::last_os_error());
+        assert!(!peer.is_free(&own));
+        other.kill().and_then(|()| other.wait()).expect("it ends");
     }
 
     #[test]

@@ -17,6 +17,9 @@
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{ask, run, start};
 
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Answered, Asked, Hello};
+
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{ask, run, start};
 
@@ -26,10 +29,6 @@ use crate::place;
 
 /// Set to anything, it keeps hooks from starting and asking a resident host.
 const SWITCH: &str = "TOOLGATE_NO_SERVE";
-
-/// Variables that say where the user's files are. A host with others serves somebody else, as does one to which others say
-/// where agents have theirs: see [`crate::install::variables`].
-const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"];
 
 /// The folder of sockets: the system's for such things, else one of our own.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -84,7 +83,8 @@ mod linux {
     use serde::{Deserialize, Serialize};
     use toolgate_host::Plugin;
 
-    use super::{SWITCH, VARIABLES, folder};
+    use super::{SWITCH, folder};
+    use crate::belief::VARIABLES;
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
@@ -114,10 +114,11 @@ mod linux {
 
     /// What the host says first.
     #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-    struct Hello {
+    pub(crate) struct Hello {
         schema: u32,
         version: String,
-        /// The values of [`VARIABLES`], and of those of agents.
+        /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one to which those of
+        /// [`install::variables`] say that agents have their files elsewhere.
         variables: Vec<Option<String>>,
     }
 
@@ -136,7 +137,7 @@ mod linux {
     /// A hook's question.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Asked<Q> {
+    pub(crate) struct Asked<Q> {
         /// What the answer has to begin with.
         nonce: String,
         question: Q,
@@ -145,7 +146,7 @@ mod linux {
     /// The answer to it, in a form that nothing else has which this program says.
     #[derive(Debug, Serialize, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Answered {
+    pub(crate) struct Answered {
         nonce: String,
         /// By what it was judged.
         hello: Hello,
@@ -233,7 +234,7 @@ mod linux {
             self.stream.set_write_timeout(Some(self.left()?)).ok()?;
             self.stream.write_all(&line).ok()?;
             let answer: Answered = serde_json::from_slice(&self.line()?).ok()?;
-            (answer.nonce == asked.nonce && answer.hello == hello && host.is_still()).then_some(answer.judged)
+            (answer.nonce == asked.nonce && answer.hello == hello && host.is_a_host()).then_some(answer.judged)
         }
 
         /// Whether nothing has come that was not read. What is said before anything was asked is no answer.

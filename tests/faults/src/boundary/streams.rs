@@ -1,9 +1,10 @@
 //! Standard input and output, and signals to the hook in the middle of a call.
 
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal};
 use toolgate_terminal_tests::wait::until_so;
 
 use super::{Fault, fault};
@@ -11,18 +12,32 @@ use crate::Error;
 use crate::call::{Kind, Outcome, Reader, Running};
 use crate::trial::{DESTRUCTIVE, HARMLESS, Trial};
 
-/// What can be caught, and ends a hook with a no.
-const SIGNALS: [(&str, Signal); 9] = [
-    ("SIGTERM", Signal::TERM),
-    ("SIGINT", Signal::INT),
-    ("SIGHUP", Signal::HUP),
-    ("SIGQUIT", Signal::QUIT),
-    ("SIGABRT", Signal::ABORT),
-    ("SIGALRM", Signal::ALARM),
-    ("SIGUSR1", Signal::USR1),
-    ("SIGXCPU", Signal::XCPU),
-    ("SIGKILL", Signal::KILL),
+/// What ends a hook with a no, as it can be caught; and what ends it with nothing.
+const SIGNALS: [(&str, i32); 20] = [
+    ("SIGTERM", Signal::TERM.as_raw()),
+    ("SIGINT", Signal::INT.as_raw()),
+    ("SIGHUP", Signal::HUP.as_raw()),
+    ("SIGQUIT", Signal::QUIT.as_raw()),
+    ("SIGABRT", Signal::ABORT.as_raw()),
+    ("SIGALRM", Signal::ALARM.as_raw()),
+    ("SIGUSR1", Signal::USR1.as_raw()),
+    ("SIGXCPU", Signal::XCPU.as_raw()),
+    ("SIGIO", Signal::IO.as_raw()),
+    ("SIGPWR", Signal::POWER.as_raw()),
+    ("SIGSTKFLT", Signal::STKFLT.as_raw()),
+    ("SIGSYS", Signal::SYS.as_raw()),
+    ("SIGTRAP", Signal::TRAP.as_raw()),
+    ("SIGILL", Signal::ILL.as_raw()),
+    ("SIGFPE", Signal::FPE.as_raw()),
+    ("SIGBUS", Signal::BUS.as_raw()),
+    ("SIGSEGV", Signal::SEGV.as_raw()),
+    ("SIGRTMIN", 34),
+    ("SIGRTMAX", 64),
+    (KILL, Signal::KILL.as_raw()),
 ];
+
+/// The one that nothing can be done about.
+const KILL: &str = "SIGKILL";
 
 /// What is done to the streams by a shell that then becomes the hook.
 const REDIRECTED: [(&str, &str); 5] = [
@@ -98,8 +113,13 @@ pub(super) fn faults() -> Vec<Fault> {
                 // It reads when it has started to watch the time.
                 let reads = || Ok(threads(pid) >= 3);
                 until_so("a hook that reads", reads)?;
-                kill_process(pid, signal)?;
-                Ok(signal == Signal::KILL)
+                // Real-time signals have no names that a program could send them by.
+                let mut send = Command::new("sh");
+                send.args(["-c", "kill -\"$0\" \"$1\""]).arg(signal.to_string());
+                if !send.arg(pid.as_raw_nonzero().to_string()).status()?.success() {
+                    return Err(Error::Unexpected(format!("{name} is not sent")));
+                }
+                Ok(name == KILL)
             })
         })
     }));
