@@ -378,18 +378,15 @@ fn delimiters(line: &str) -> Vec<String> {
     words.filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_')).collect()
 }
 
-/// Stands for what a function of make gives.
-const COMPUTED: char = '\0';
-
 /// Whether a recipe's program is what make has from elsewhere: `$(FIND) . -name x`. Nobody runs that without it.
 fn runs_what_make_knows(command: &str) -> bool {
     let programs = command.split(['\n', ';', '&', '|', '(']);
     let mut named = programs.filter_map(|part| part.trim_start_matches(['{', ' ']).strip_prefix("${")?.split_once('}'));
-    named.any(|(name, rest)| rest.starts_with(' ') && !command.contains(&format!("{name}=")))
+    named.any(|(name, rest)| (rest.is_empty() || rest.starts_with(' ')) && !command.contains(&format!("{name}=")))
 }
 
 /// The lines of the recipes of a makefile, with what its own plain assignments give put in. What they do not give is
-/// a shell variable. Left out are those whose programs, or any text, only make knows.
+/// a shell variable. Left out are those whose programs only make knows, and those that do not parse without what it knows.
 pub fn make(text: &str) -> Vec<String> {
     let joined = text.replace("\\\r\n", "\\\n");
     let mut variables: BTreeMap<String, String> = BTreeMap::new();
@@ -450,7 +447,8 @@ pub fn make(text: &str) -> Vec<String> {
         };
         expanded(line, &own, 0).trim().to_owned()
     });
-    let known = |command: &String| !command.contains(COMPUTED) && !runs_what_make_knows(command);
+    let whole = |command: &String| parse(command, &Facts::default()).unparsed.is_none();
+    let known = |command: &String| !runs_what_make_knows(command) && whole(command);
     commands.filter(|command| !command.is_empty() && !command.starts_with('#') && known(command)).collect()
 }
 
@@ -535,12 +533,9 @@ fn expanded(text: &str, own: &dyn Fn(&str) -> Option<String>, depth: usize) -> S
             // `CC = ccache $(CC)` is what it was before.
             let others = |inner: &str| if inner == base { built_in(inner) } else { own(inner) };
             out.push_str(&expanded(&value, &others, depth + 1));
-        } else if name.contains([' ', ',']) {
-            // A function, whose result no shell computes.
-            out.push(COMPUTED);
         } else {
-            // A variable from elsewhere.
-            out.push_str(&variable(name.split(':').next().unwrap_or_default()));
+            // A function, whose result no shell computes, or a variable from elsewhere.
+            out.push_str(&variable(name.split([' ', ':', ',']).next().unwrap_or_default()));
         }
     }
     out.push_str(rest);

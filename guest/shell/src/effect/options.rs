@@ -36,6 +36,8 @@ pub(super) enum Meaning {
     Plain,
     /// A text that is printed, stored or searched for.
     Data,
+    /// Such a text, or a file after an `@`, for the code of the row.
+    Body,
     /// Such a text, which stands for the operand that would have been it.
     DataScript,
     /// A program, which stands for that operand, and which may do something.
@@ -66,6 +68,7 @@ impl Meaning {
     fn of(letter: &str) -> Self {
         match letter {
             "d" => Meaning::Data,
+            "b" => Meaning::Body,
             "p" => Meaning::DataScript,
             "q" => Meaning::Script,
             "P" => Meaning::ScriptFile,
@@ -79,6 +82,15 @@ impl Meaning {
             "C" => Meaning::Base,
             "t" => Meaning::Target,
             _ => Meaning::Plain,
+        }
+    }
+
+    /// Whether a value of it is such a text.
+    fn is_data(self, value: &Arg) -> bool {
+        match self {
+            Meaning::Data | Meaning::DataScript => true,
+            Meaning::Body => !value.shape().contains('@'),
+            _ => false,
         }
     }
 
@@ -300,7 +312,7 @@ impl Reader<'_> {
     fn push_next(&mut self, known: Known) {
         let value = Arg::whole(self.words, self.at);
         match &value {
-            Some(value) if matches!(known.1, Meaning::Data | Meaning::DataScript) => self.args.data.push(value.word),
+            Some(value) if known.1.is_data(value) => self.args.data.push(value.word),
             Some(_) => {}
             None => self.args.sure = false,
         }
@@ -311,7 +323,7 @@ impl Reader<'_> {
 
     /// The value stands in the option's own word, `own` if nothing but the name stands before it.
     fn push_attached(&mut self, known: Known, value: Arg, own: bool) {
-        if own && matches!(known.1, Meaning::Data | Meaning::DataScript) {
+        if own && known.1.is_data(&value) {
             self.args.data.push(value.word);
         }
         self.push(known, Some(value));
