@@ -133,7 +133,7 @@ impl Walk<'_> {
                         Some(target) if effect.kind == EffectKind::Link => {
                             state.may_link(key, target.to_owned(), stamp);
                         }
-                        _ => state.put_content(key, copied.clone(), stamp),
+                        _ => state.put_content(key, copied.clone(), copied_from.clone(), stamp),
                     }
                     continue;
                 }

@@ -47,7 +47,7 @@ impl Redirected {
                 (true, ..) => None,
             };
             if path.contains(Value::HOLE) {
-                state.put_content(path, content, stamp);
+                state.put_content(path, content, None, stamp);
             } else if content.is_none() {
                 state.set_unread(path, stamp);
             } else {

@@ -645,8 +645,8 @@ impl State {
     }
 
     /// Notes what is in a file whose path is known in part, under what is known of it.
-    pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, stamp: u64) {
-        self.files.put(key.to_owned(), Made { content, ..Made::new(Presence::File, Inside::Unknown) }, stamp);
+    pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, copy: Option<String>, stamp: u64) {
+        self.files.put(key.to_owned(), Made { content, copy, ..Made::new(Presence::File, Inside::Unknown) }, stamp);
     }
 
     /// Notes what is in a file that the text wrote.
