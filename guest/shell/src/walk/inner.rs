@@ -181,6 +181,10 @@ impl Walk<'_> {
         let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
         match kind {
             Kind::Command { words, more } => {
+                // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.
+                let added = self.commands.get(slot).is_some_and(|command| command.more_words);
+                let last = |words: &[Word]| words.last().map(|word| word.span);
+                let more = more || added && last(&words) == last(outer);
                 let input = match &state.input {
                     Input::Text(text, from) if name == "xargs" => text.text.get(*from..).map(str::to_owned),
                     _ => None,
