@@ -96,6 +96,13 @@ pub(super) const NOTHING: Row = row("", "", Nothing);
 
 const ALWAYS: Does = Formats { with: "", without: "check diff dry-run" };
 
+/// Of GNOME's files, what removes and moves them.
+const GIO: &[Row] = &[
+    row("trash remove", "f/force", Code(files::trash)),
+    row("copy", "", Code(files::copy)),
+    row("move rename", "", Code(files::rename)),
+];
+
 #[rustfmt::skip]
 const PROGRAMS: &[Row] = &[
     // Words that are text, and programs that touch no file.
@@ -147,6 +154,7 @@ const PROGRAMS: &[Row] = &[
     row("install ginstall", "-bcCdDpTsvZ g/group=v m/mode=v o/owner=v S/suffix=v t/target-directory=t backup? compare context? debug directory preserve-timestamps strip strip-program=v no-target-directory verbose", Code(files::install)),
     row("rm grm", "-dfiIv r/R/recursive dir force interactive? no-preserve-root one-file-system preserve-root? verbose", Code(files::remove)),
     row("trash trash-put rimraf ", "r/R/recursive", Code(files::trash)),
+    row("gio", "", Subcommands(GIO)),
     row("rmdir", "-pv ignore-fail-on-non-empty parents verbose", Code(files::remove_folders)),
     row("unlink", "-", Code(files::unlink)),
     row("shred", "-fuvxz n/iterations=v s/size=v random-source=r force remove? exact zero verbose", Code(files::shred)),
