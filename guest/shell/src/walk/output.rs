@@ -125,7 +125,14 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
                 _ => return None,
             };
             let all: Vec<&str> = input?.split_inclusive('\n').collect();
-            let skip = if program == "tail" { all.len().saturating_sub(count) } else { 0 };
+            // `tail -n +2`: from the second line on.
+            let from = arguments.iter().any(|argument| argument.trim_start_matches("-n").starts_with('+'));
+            let (skip, count) = match (program, from) {
+                ("tail", true) => (count.saturating_sub(1), all.len()),
+                ("tail", false) => (all.len().saturating_sub(count), count),
+                (_, true) => return None,
+                (_, false) => (0, count),
+            };
             all.into_iter().skip(skip).take(count).collect()
         }
         "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => hex(input?)?,
@@ -444,6 +451,9 @@ mod tests {
             (&["xxd", "-r", "-p"], Some("726d"), Some("rm")),
             (&["head", "-n", "1"], Some("a\nb\n"), Some("a\n")),
             (&["tail", "-1"], Some("a\nb\n"), Some("b\n")),
+            (&["tail", "-n", "+2"], Some("a\nb\nc\nd\n"), Some("b\nc\nd\n")),
+            (&["tail", "-n+3"], Some("a\nb\nc\nd\n"), Some("c\nd\n")),
+            (&["tail", "-n", "2"], Some("a\nb\nc\nd\n"), Some("c\nd\n")),
             (&["grep", "-v", "b"], Some("abc\nd\n"), Some("d\n")),
             (&["grep", "a.c"], Some("abc\n"), None),
             (&["cat"], None, None),

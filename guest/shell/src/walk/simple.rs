@@ -249,7 +249,12 @@ impl Walk<'_> {
         };
         let command =
             Command { assignments: own, redirects: redirected.list.clone(), ..Command::bare(Vec::new(), span, 0) };
+        let other = with_defaults(&command);
         self.record(slot, command, before, &mut state);
+        if let Some(other) = other {
+            let slot = self.reserve();
+            self.doubting(true, |walk| walk.record(slot, other, before, &mut state));
+        }
         let stamp = self.change();
         let empty = Rc::new(Text { text: String::new(), span, at: None });
         redirected.keep(Some(&empty), &mut state, stamp);
@@ -498,7 +503,7 @@ fn with_defaults(command: &Command) -> Option<Command> {
         }
     }
     other.redirects.iter_mut().for_each(|redirect| redirect.target = filled(&redirect.target));
-    (!other.words.is_empty()).then_some(other)
+    (!other.words.is_empty() || command.words.is_empty()).then_some(other)
 }
 
 /// The text of an alias that stands for words before others, and for nothing else.
