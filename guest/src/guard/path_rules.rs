@@ -219,25 +219,52 @@ impl PathRule {
 #[derive(Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
-    /// The rules that begin with a plain name, sorted by where and with which.
+    /// The rules whose texts begin with a plain name, sorted by where and with which.
     by_name: Vec<(Start, String, usize)>,
+    /// Those that begin with any name of a kind, like `*.pem`, sorted by where and its ending.
+    by_ending: Vec<(Start, String, usize)>,
     /// All others.
     others: Vec<usize>,
 }
 
+/// What the first name of a path has to be for a rule to cover it.
+enum First<'r> {
+    Name(&'r str),
+    /// What it has from its last dot on.
+    Ending(&'r str),
+}
+
+impl<'r> First<'r> {
+    fn of(segments: &'r [Segment]) -> Option<Self> {
+        match segments.first()? {
+            Segment::Text(name) => Some(First::Name(name)),
+            Segment::Around(before, behind) if before.is_empty() && behind.rfind('.') == Some(0) => {
+                Some(First::Ending(behind))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl PathRules {
     pub(crate) fn new(rules: Vec<PathRule>) -> Self {
-        let (mut by_name, mut others) = (Vec::new(), Vec::new());
+        let (mut by_name, mut by_ending, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
-            match rule.alternatives.as_slice() {
-                [segments] if let Some(Segment::Text(name)) = segments.first() => {
-                    by_name.push((rule.start, name.clone(), index));
+            let firsts: Option<Vec<First<'_>>> = rule.alternatives.iter().map(|segments| First::of(segments)).collect();
+            let Some(firsts) = firsts else {
+                others.push(index);
+                continue;
+            };
+            for first in firsts {
+                match first {
+                    First::Name(name) => by_name.push((rule.start, name.to_owned(), index)),
+                    First::Ending(ending) => by_ending.push((rule.start, ending.to_owned(), index)),
                 }
-                _ => others.push(index),
             }
         }
         by_name.sort_unstable();
-        PathRules { rules, by_name, others }
+        by_ending.sort_unstable();
+        PathRules { rules, by_name, by_ending, others }
     }
 
     pub(crate) fn rules(&self) -> &[PathRule] {
@@ -330,10 +357,16 @@ impl PathRules {
         };
         let anywhere = forms.first().into_iter().flat_map(|form| &form.names).map(|name| (Start::Anywhere, name));
         let anchored = forms.iter().filter_map(|form| Some((form.start, form.names.first()?)));
-        for (start, name) in anywhere.chain(anchored) {
-            let first = self.by_name.partition_point(|(known, own, _)| (*known, own) < (start, name));
-            let same = self.by_name[first..].iter().take_while(|(known, own, _)| (*known, own) == (start, name));
+        let mut look_up = |sorted: &[(Start, String, usize)], start: Start, text: &str| {
+            let first = sorted.partition_point(|(known, own, _)| (*known, own.as_str()) < (start, text));
+            let same = sorted[first..].iter().take_while(|(known, own, _)| (*known, own.as_str()) == (start, text));
             same.for_each(|(_, _, index)| add(index, found));
+        };
+        for (start, name) in anywhere.chain(anchored) {
+            look_up(&self.by_name, start, name);
+            if let Some(dot) = name.rfind('.') {
+                look_up(&self.by_ending, start, &name[dot..]);
+            }
         }
         self.others.iter().for_each(|index| add(index, found));
     }
@@ -478,6 +511,14 @@ mod tests {
             (".env", known("/p/my.env"), false),
             (".env*", known("/p/.env.local"), true),
             (".env*", known("/p/.env.example"), false),
+            ("{*.pem,a}", known("/p/x.y.pem"), true),
+            ("{*.pem,a}", known("/p/b/a"), true),
+            ("{*.pem,a}", known("/p/pem"), false),
+            ("~/*.pem", known("/home/dev/x.pem"), true),
+            ("~/*.pem", known("/home/dev/b/x.pem"), false),
+            ("*.tar.gz", known("/p/x.tar.gz"), true),
+            ("*.d/x", known("/p/a.d/x/y"), true),
+            ("*.d/x", known("/p/a.d/y"), false),
             (".env", known("/p/.env/bin/activate"), false),
             (".env", known("/p/.env/production"), true),
             ("*.pem", known("/p/a/server.pem"), true),
