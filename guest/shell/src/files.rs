@@ -46,7 +46,7 @@ impl Files {
                 if writes(effect.kind) {
                     written.add(path);
                 } else if effect.copied && command.program() != Some("dd") {
-                    // What `dd` reads was never named as copied.
+                    // `dd` takes blocks, of a device as a rule: no file that anybody edits.
                     read.add(path);
                 }
             }

@@ -386,11 +386,11 @@ impl<'a> Subject<'a> {
             }
         }
         if let Some(pattern) = &what.assigns {
-            let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
+            // That the person's home folder is theirs is no doing of the text.
+            let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.home;
+            let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text())).filter(set);
             let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
             let inherited = || {
-                // That the person's home folder is theirs is no doing of the text.
-                let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.home;
                 let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?))).filter(set);
                 all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
             };

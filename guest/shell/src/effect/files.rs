@@ -678,7 +678,10 @@ pub(super) fn attributes(run: &mut Run<'_>, operands: &[Arg]) {
 /// `rsync`
 pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
-    let own: Vec<Arg> = operands.iter().map(super::network::without_own_host).collect();
+    // What listens at another port is most often another machine.
+    let far = args.value("e").is_some_and(|shell| shell.shape().contains("-p"));
+    let here = |operand: &Arg| if far { operand.clone() } else { super::network::without_own_host(operand) };
+    let own: Vec<Arg> = operands.iter().map(here).collect();
     let Some((dest, sources)) = own.split_last().filter(|(_, sources)| !sources.is_empty()) else {
         return alone(run, operands);
     };

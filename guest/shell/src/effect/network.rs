@@ -91,8 +91,18 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                 };
                 run.writes(&place, false);
             }
-            "T" if value.known() != Some("-") && value.known() != Some(".") => read(run, value),
-            "d" | "data-binary" | "data-urlencode" | "json" | "F" | "H" | "w" => read_marked(run, value),
+            "T" if value.known() != Some("-") && value.known() != Some(".") => {
+                let (names, _) = alternatives(value.shape());
+                for name in names {
+                    let name = if matches!(value.value, Value::Pattern(_)) { unescaped(&name) } else { name };
+                    let named = match &value.value {
+                        Value::Pattern(_) => Value::Known(name),
+                        other => other.with_text(name),
+                    };
+                    read(run, &Arg { value: named, ..value.clone() });
+                }
+            }
+            "d" | "data-binary" | "data-urlencode" | "url-query" | "json" | "F" | "H" | "w" => read_marked(run, value),
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),
             _ => {}
@@ -116,6 +126,9 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
 /// Most addresses that one stands for; of more, all that begins alike counts.
 const MAX_ADDRESSES: usize = 64;
 
+/// Longest address, in bytes, whose globs are followed.
+const MAX_ADDRESS: usize = 8 * 1024;
+
 /// `file:///path`: no place in the network at all. It is written if curl uploads to it.
 fn local(run: &mut Run<'_>, url: &Arg, uploads: bool) {
     let bare = run.args.value("proto-default").is_some_and(|scheme| scheme.shape().eq_ignore_ascii_case("file"));
@@ -129,9 +142,12 @@ fn local(run: &mut Run<'_>, url: &Arg, uploads: bool) {
     for text in texts {
         let text = text.trim_start();
         let Some(rest) = path_of(text, bare) else {
-            if open && "file://".starts_with(&text.to_ascii_lowercase()) {
-                let any = Place { span: url.span, ..run.place(&Value::Pattern("/**".to_owned()), url.span) };
-                run.add(Kind::Read, &any, Mark::possible());
+            // What comes after the last glob is the path, if the address is one of a file.
+            let rest = url.shape().rsplit(['}', ']']).next().unwrap_or_default();
+            if open && "file://".starts_with(&text.to_ascii_lowercase()) && rest.contains('/') {
+                let path = decoded(&format!("/{}", rest[rest.find('/').unwrap_or_default()..].trim_start_matches('/')));
+                let place = run.word(&Arg { value: url.value.with_text(path), ..url.clone() });
+                run.reads(&place);
             }
             continue;
         };
@@ -177,8 +193,11 @@ fn alternatives(text: &str) -> (Vec<String>, bool) {
         let close = if glob.starts_with('{') { '}' } else { ']' };
         let Some(end) = glob.find(close) else { return (all, true) };
         let inside = &glob[1..end];
-        let choices = if close == '}' { Some(inside.split(',').map(str::to_owned).collect()) } else { range(inside) };
-        let Some(choices) = choices.filter(|choices: &Vec<String>| choices.len() * all.len() <= MAX_ADDRESSES) else {
+        let plain = |choice: &str| choice.replace('\\', "");
+        let choices = if close == '}' { Some(inside.split(',').map(plain).collect()) } else { range(inside) };
+        let fits = |choices: &Vec<String>| choices.len() * all.len() <= MAX_ADDRESSES;
+        let Some(choices) = choices.filter(fits).filter(|_| all[0].len() <= MAX_ADDRESS && rest.len() <= MAX_ADDRESS)
+        else {
             return (all, true);
         };
         all = all.iter().flat_map(|one| choices.iter().map(move |choice| format!("{one}{choice}"))).collect();
@@ -188,8 +207,9 @@ fn alternatives(text: &str) -> (Vec<String>, bool) {
     (all, false)
 }
 
-/// The letters of `a-c`; none for numbers, which are written in too many ways.
+/// The letters of `a-c` or `a-c:2`; none for numbers, which are written in too many ways.
 fn range(text: &str) -> Option<Vec<String>> {
+    let text = text.split(':').next().unwrap_or_default();
     let mut chars = text.chars();
     match (chars.next()?, chars.next()?, chars.next()?, chars.next()) {
         (first, '-', last, None) if first.is_ascii_alphabetic() && last.is_ascii_alphabetic() && first <= last => {
@@ -285,10 +305,16 @@ pub(super) fn aria(run: &mut Run<'_>, operands: &[Arg]) {
 /// home folder.
 pub(super) fn without_own_host(arg: &Arg) -> Arg {
     let text = arg.shape();
-    let Some(colon) = text.find("]:").map(|at| at + 1).or_else(|| text.find(':')).filter(|_| is_remote(arg)) else {
+    let user = text.split(':').next().unwrap_or_default().rfind('@').map_or(0, |at| at + 1);
+    let bracket = if text[user..].starts_with('[') { text.find("]:").map(|at| at + 1) } else { None };
+    let Some(colon) = bracket.or_else(|| text.find(':')).filter(|_| is_remote(arg)) else {
         return arg.clone();
     };
-    let from = text[..colon].rfind('@').map_or(0, |at| at + 1);
+    // `host::module/path` is a server's own name for a folder.
+    if text[colon..].starts_with("::") {
+        return arg.clone();
+    }
+    let from = user;
     let host = arg.value.part(text[from..colon].trim_matches(['[', ']']).to_owned());
     if !host::names_own(&host) {
         return arg.clone();
@@ -306,7 +332,11 @@ pub(super) fn without_own_host(arg: &Arg) -> Arg {
 /// `scp`
 pub(super) fn scp(run: &mut Run<'_>, operands: &[Arg]) {
     let deep = run.args.has("r");
-    let operands: Vec<Arg> = operands.iter().map(without_own_host).collect();
+    // What listens at another port is most often another machine.
+    let far = run.args.has("P")
+        || run.args.value("o").is_some_and(|set| set.shape().to_ascii_lowercase().starts_with("port"));
+    let own = |operand: &Arg| if far { operand.clone() } else { without_own_host(operand) };
+    let operands: Vec<Arg> = operands.iter().map(own).collect();
     let Some((dest, sources)) = operands.split_last() else { return };
     let place = run.word(dest);
     let several = sources.len() > 1 || place.slash || run.is_folder(&place);

@@ -249,13 +249,17 @@ impl Walk<'_> {
                     return self.read_input(None, &args, span, own);
                 }
                 let folder = own.folders.likely();
-                let found = known
-                    .as_deref()
-                    .filter(|path| here && !path.contains('/'))
-                    .and_then(|path| on_path(path, &own, &own));
+                let found =
+                    known.as_deref().filter(|path| !path.contains('/')).and_then(|path| on_path(path, &own, &own));
                 let place = known
                     .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
-                let place = found.or(place);
+                // A shell that is given a file by its name looks for it where it is first.
+                let is_here = |place: &String| own.files.made(place).is_some() || own.files.was_there(place);
+                let place = if here {
+                    found.or(place)
+                } else {
+                    place.filter(|place| found.is_none() || is_here(place)).or(found)
+                };
                 let place = place.or_else(|| temporary(&path.value).map(str::to_owned));
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
                 let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));

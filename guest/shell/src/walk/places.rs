@@ -1,8 +1,8 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
-use super::state::{Content, State};
+use super::state::{Content, Made, State};
 use crate::effect;
-use crate::facts::{Look as _, Presence};
+use crate::facts::Look as _;
 use crate::path::absolute;
 use crate::word::{Value, Why};
 
@@ -81,9 +81,10 @@ pub(super) fn on_path(name: &str, with: &State, state: &State) -> Option<String>
             Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
         }
     });
-    let is_there = |place: &String| match state.files.made(place) {
-        Some(made) if made.content.is_some() => true,
-        _ => !effect::is_system(place) && state.files.look(place) == Presence::File,
+    let is_there = |place: &String| {
+        let made = |made: &Made| made.content.is_some() || made.unread;
+        let was = |before: String| !effect::is_system(&before) && state.files.was_there(&before);
+        state.files.made(place).is_some_and(made) || state.files.before(place).is_some_and(was)
     };
     places.find_map(|place| place.filter(is_there))
 }

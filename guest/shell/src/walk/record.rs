@@ -115,16 +115,16 @@ impl Walk<'_> {
             );
             if effect.copied {
                 source = Some(effect);
-                // Before it is gone from there. Which of several files is copied is not known, nor what is in it.
-                unread = effect.path.known().is_none_or(|source| state.files.is_unread(source));
+                // Before it is gone from there.
+                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
                 copied = effect.path.known().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
                 copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| {
                     // Of a folder of the text, what the text put there counts.
-                    let own = || state.files.made(path).is_some_and(|made| made.presence != Presence::File);
-                    state.files.before(path).or_else(|| own().then(|| path.to_owned()))
+                    let own = state.files.made(path).is_some_and(|made| made.presence != Presence::File);
+                    if own && effect.recursive { Some(path.to_owned()) } else { state.files.before(path) }
                 });
             }
             let Value::Known(path) = &effect.path else {
@@ -196,7 +196,7 @@ impl Walk<'_> {
                 && effect.kind != EffectKind::Link
                 && let Some(from) = copied_from.clone().filter(|_| !effect.copied)
             {
-                state.set_copy(path, from, stamp);
+                state.set_copy(path, from, effect.recursive, stamp);
             }
         }
     }

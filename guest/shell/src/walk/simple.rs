@@ -441,7 +441,14 @@ impl Walk<'_> {
         };
         let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
-        if let Some(place) = planted.and_then(|name| on_path(name, &state, before))
+        let planted = planted.and_then(|name| on_path(name, &state, before));
+        if let Some(place) = &planted
+            && is_unread(place, before)
+            && let Some(command) = self.commands.get_mut(slot)
+        {
+            command.unseen_script = true;
+        }
+        if let Some(place) = planted
             && let Some(content) = self.runnable(&place, span, words, &state)
             && self.may_nest()
         {

@@ -9,7 +9,7 @@ use rpds::RedBlackTreeMap;
 
 use super::table::Table;
 use crate::facts::{Facts, Look, Presence};
-use crate::path::parent;
+use crate::path::{is_within, parent};
 use crate::syntax::Node;
 use crate::word::{Value, Why};
 
@@ -210,6 +210,8 @@ pub(crate) struct Files {
     facts: Option<Rc<dyn Look>>,
     /// Whether any of them is a link.
     linked: bool,
+    /// The folders that were copied or moved, and where to.
+    copies: Rc<Vec<(String, String)>>,
     /// Something that is not followed may have changed any file.
     doubt: bool,
     stamp: u64,
@@ -254,14 +256,23 @@ impl Files {
     /// leads to. None if the text made it anything else.
     pub(crate) fn before(&self, path: &str) -> Option<String> {
         let mut at = self.canonical(path).into_owned();
+        let mut copied = false;
         for _ in 0..8 {
             at = match (self.made.get(&at), self.origin(&at)) {
+                // What is gone from where it was is in the copy.
+                (Some(Made { presence: Presence::Absent, .. }), _) if copied => return Some(at),
                 (Some(Made { unread: true, .. } | Made { content: Some(_), .. }), _) => return None,
                 (Some(Made { link: Some(to), .. }), _) => to.clone(),
+                // A folder, or what may be one, is as the other is still, or it were unread.
+                (Some(Made { copy: Some(from), .. }), _) if self.copies.iter().any(|(_, to)| *to == at) => {
+                    copied = true;
+                    from.clone()
+                }
                 (Some(Made { copy, .. }), _) => return copy.clone(),
-                (None, Some((from, true))) => from,
-                // A copy is as the folder was then, of which the first content is kept.
-                (None, Some((from, false))) => return Some(from),
+                (None, Some((from, linked))) => {
+                    copied |= !linked;
+                    from
+                }
                 (None, None) => return Some(at),
             }
         }
@@ -276,9 +287,18 @@ impl Files {
         };
         match self.made_at(&path) {
             Some(made) => unread(made),
-            // It may be gone from where it was.
-            None => self.origin(&path).and_then(|(from, _)| self.made_at(&from)).is_some_and(|made| made.unread),
+            // It may be gone from where it was. What is in a folder that was copied and then changed is not known.
+            None => {
+                self.origin(&path).and_then(|(from, _)| self.made_at(&from)).is_some_and(|made| made.unread)
+                    || std::iter::successors(parent(&path), |folder| parent(folder))
+                        .any(|folder| self.made.get(folder).is_some_and(|made| made.unread))
+            }
         }
+    }
+
+    /// Whether there was a file at a path before the text.
+    pub(crate) fn was_there(&self, path: &str) -> bool {
+        self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
     }
 
     /// The links that the text made, and where they lead.
@@ -309,8 +329,16 @@ impl Files {
 
     fn put(&mut self, path: String, mut made: Made, stamp: u64) {
         // What a program did to a file of the text.
-        let lost = |before: &Made| before.presence != Presence::Absent && (before.content.is_some() || before.unread);
-        made.unread |= made.content.is_none() && self.made.get(&path).is_some_and(lost);
+        let lost = |before: &Made| {
+            before.presence != Presence::Absent
+                && (before.content.is_some() || before.unread || before.copy.is_some() && made.copy.is_none())
+        };
+        let copied = || self.origin(&path).is_some_and(|(from, linked)| !linked && self.was_there(&from));
+        let changed = match self.made.get(&path) {
+            Some(before) => lost(before),
+            None => made.presence != Presence::Absent && made.copy.is_none() && copied(),
+        };
+        made.unread |= made.content.is_none() && made.link.is_none() && changed;
         self.replace(path, made, stamp);
     }
 
@@ -321,8 +349,20 @@ impl Files {
             self.doubt = true;
         }
         self.linked |= made.link.is_some();
+        self.outdate(&path);
         self.made.insert(path, made);
         self.stamp = stamp;
+    }
+
+    /// What is below a folder changes: its copies are as it was, which is not kept.
+    fn outdate(&mut self, path: &str) {
+        let outdated = self.copies.iter().filter(|(from, to)| is_within(path, from) && !is_within(path, to));
+        let copies: Vec<String> = outdated.map(|(_, to)| to.clone()).collect();
+        for to in copies {
+            if let Some(made) = self.made.get(&to).cloned() {
+                self.made.insert(to, Made { unread: true, copy: None, ..made });
+            }
+        }
     }
 
     fn below(&mut self, folder: &str, presence: Presence, stamp: u64) {
@@ -342,6 +382,11 @@ impl Files {
             return;
         }
         self.linked |= other.linked;
+        if self.copies != other.copies {
+            let copies = Rc::make_mut(&mut self.copies);
+            let more: Vec<_> = other.copies.iter().filter(|copy| !copies.contains(copy)).cloned().collect();
+            copies.extend(more);
+        }
         for name in self.made.differences(&other.made) {
             let same = self.look(&name) == other.look(&name) && self.made(&name).is_some();
             let presence = if same { self.look(&name) } else { Presence::Unknown };
@@ -483,6 +528,7 @@ impl State {
             files: Files {
                 made: Table::default(),
                 linked: false,
+                copies: Rc::default(),
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
                 stamp: 0,
@@ -622,7 +668,10 @@ impl State {
         if presence != Presence::Folder {
             self.files.below(path, if presence == Presence::Unknown { presence } else { Presence::Absent }, stamp);
         }
-        self.files.put(path.to_owned(), Made::new(presence, inside), stamp);
+        // A folder that is made again is what it was.
+        let before = self.files.made.get(path).filter(|before| presence == Presence::Folder && !before.unread);
+        let copy = before.filter(|before| before.presence != Presence::File).and_then(|before| before.copy.clone());
+        self.files.put(path.to_owned(), Made { copy, ..Made::new(presence, inside) }, stamp);
     }
 
     /// Something below a folder is made, or may be gone, and it is not known what.
@@ -658,12 +707,21 @@ impl State {
         }
     }
 
-    /// Notes that a file now has the content that another had before the text.
-    pub(crate) fn set_copy(&mut self, path: &str, from: String, stamp: u64) {
+    /// Notes that a file now has the content that another had before the text, or a folder what another has.
+    pub(crate) fn set_copy(&mut self, path: &str, from: String, folder: bool, stamp: u64) {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
-            let copy = Made { content: None, unread: false, link: None, copy: Some(from), ..made };
-            self.files.replace(canonical, copy, stamp);
+            // Into a folder that is a copy already: which of them a file in it is from is not known.
+            let mixed = folder && made.unread;
+            let copy = Some(from.clone()).filter(|_| !mixed);
+            self.files.replace(
+                canonical.clone(),
+                Made { content: None, unread: mixed, link: None, copy, ..made },
+                stamp,
+            );
+            if folder {
+                Rc::make_mut(&mut self.files.copies).push((from, canonical));
+            }
         }
     }
 

@@ -103,12 +103,12 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     let mut change = first.change(call.row, call.change.clone());
     change.own_input |= second.has("own");
     // What listens at another port is most often another machine: a virtual one, a container, a tunnel.
-    let other_port = |word: &Word| {
-        let port = word.text().strip_prefix("-p").or_else(|| word.text().strip_prefix("-oPort="));
-        port.is_some_and(|port| !matches!(port, "" | "22")) || word.text().starts_with("Port=")
-    };
-    let behind = |pair: &[Word]| pair[0].known() == Some("-p") && pair[1].known() != Some("22");
-    let far = call.words.iter().any(other_port) || call.words.windows(2).any(behind);
+    let ports: Vec<bool> = [&first, &second]
+        .into_iter()
+        .flat_map(|scan| scan.values("port").chain(scan.values("config")))
+        .filter_map(is_usual_port)
+        .collect();
+    let far = !ports.is_empty() && !ports.contains(&true);
     let named = || first.values("config").chain(second.values("config")).any(is_own_host_name);
     if !far && (call.words.get(destination).is_some_and(is_this_machine) || named()) {
         (change.elsewhere, change.cwd) = (false, Some(Directory::Home));
@@ -148,13 +148,27 @@ fn is_this_machine(destination: &Word) -> bool {
     host::is_own(host.trim_end_matches('/'))
 }
 
-/// `-o HostName=localhost`: what the destination stands for.
-fn is_own_host_name(setting: &Word) -> bool {
-    let text = setting.text();
-    let Some(end) = text.find(|c: char| c == '=' || c.is_whitespace()) else { return false };
+/// The value of a setting of ssh, `name=value` or `name "value"`, if it has this name.
+fn setting(word: &Word, name: &str) -> Option<Value> {
+    let text = word.text();
+    let end = text.find(|c: char| c == '=' || c.is_whitespace())?;
     let value = text[end..].trim_start_matches(|c: char| c == '=' || c.is_whitespace());
-    text[..end].trim().eq_ignore_ascii_case("hostname")
-        && host::names_own(&cut(setting, text.len() - value.len()).value)
+    let plain = value.trim_matches(|c: char| c == '"' || c.is_whitespace()).to_owned();
+    text[..end].trim().eq_ignore_ascii_case(name).then(|| word.value.part(plain))
+}
+
+/// `-o HostName=localhost`: what the destination stands for.
+fn is_own_host_name(word: &Word) -> bool {
+    setting(word, "hostname").is_some_and(|host| host::names_own(&host))
+}
+
+/// Whether a port, or a setting that gives one, is that of ssh; none if it gives none.
+fn is_usual_port(word: &Word) -> Option<bool> {
+    let port = match word.text().contains(|c: char| c == '=' || c.is_whitespace()) {
+        true => setting(word, "port")?,
+        false => word.value.clone(),
+    };
+    Some(port.known().is_some_and(|port| port == "ssh" || port.parse() == Ok(22)))
 }
 
 /// `scp` and `sftp`: only what their settings run here.

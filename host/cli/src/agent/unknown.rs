@@ -32,13 +32,17 @@ const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "program"]
 /// Keys that hold the words behind a program.
 const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
 
+/// Keys that hold the input of a tool, and hold it as JSON in a text.
+const INPUT_KEYS: &[&str] =
+    &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
+
 /// Keys of what a tool types into a shell.
-const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "key", "keys", "line", "lines", "stdin", "text"];
+const TYPED_KEYS: &[&str] = &["chars", "code", "data", "input", "keys", "line", "lines", "stdin", "text"];
 
 /// Words in the name of a tool that has a shell.
 #[rustfmt::skip]
 const SHELLS: &[&str] = &[
-    "bash", "cmd", "console", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "screen", "sh", "shell", "ssh",
+    "bash", "cmd", "fish", "iterm", "iterm2", "ksh", "powershell", "pty", "pwsh", "sh", "shell", "ssh",
     "terminal", "tmux", "tty", "zsh",
 ];
 
@@ -86,6 +90,9 @@ const REMOVES: &[&str] = &["delete", "erase", "purge", "remove", "rm", "rmdir", 
 
 /// How a patch begins that names its files itself.
 const PATCH: &str = "*** Begin Patch";
+
+/// How much of a place in an input is kept, in bytes.
+const MAX_PLACE: usize = 200;
 
 /// How deep into an unknown tool's input is looked.
 const DEPTH: usize = 64;
@@ -182,7 +189,7 @@ impl Found {
                     .iter()
                     .enumerate()
                     .filter(|(_, item)| is_nested(item))
-                    .try_for_each(|(index, value)| self.read(&format!("{at}/{index}"), value, depth - 1, content))
+                    .try_for_each(|(index, value)| self.read(&below(at, &index.to_string()), value, depth - 1, content))
             }
             // Several commands, one of which is its words.
             Value::Array(items) if is(SEVERAL_KEYS, key) && items.iter().any(Value::is_array) => {
@@ -203,16 +210,23 @@ impl Found {
                 items
                     .iter()
                     .enumerate()
-                    .try_for_each(|(index, value)| self.read(&format!("{at}/{index}"), value, depth - 1, content))
+                    .try_for_each(|(index, value)| self.read(&below(at, &index.to_string()), value, depth - 1, content))
             }
             Value::String(text) => {
                 self.text(at, text, is_typed);
+                if content {
+                    return Ok(());
+                }
                 // The input of another tool may be anywhere, as a text of it.
-                if !content
-                    && text.trim_start().starts_with(['{', '['])
-                    && let Ok(inner) = serde_json::from_str::<Value>(text)
-                {
-                    self.read(at, &inner, depth - 1, content)?;
+                for inner in documents(text) {
+                    if is(INPUT_KEYS, key) || is(PATH_KEYS, key) {
+                        self.read(at, &inner, depth - 1, content)?;
+                        continue;
+                    }
+                    // It may as well be a document of any kind: only what reads as a command counts.
+                    let mut found = Found { types: self.types, commands: Vec::new(), paths: Vec::new() };
+                    drop(found.read(at, &inner, depth - 1, content));
+                    self.commands.append(&mut found.commands);
                 }
                 Ok(())
             }
@@ -221,22 +235,27 @@ impl Found {
     }
 
     fn fields(&mut self, at: &str, fields: &Map<String, Value>, depth: usize, content: bool) -> Result<(), String> {
-        let arguments = fields.iter().find(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value);
+        let arguments: Vec<&Value> =
+            fields.iter().filter(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value).collect();
         let has_path = fields.keys().any(|key| is(PATH_KEYS, key) || is(URL_KEYS, key));
         for (key, value) in fields {
             let content = content || is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
-            let at = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
+            let at = below(at, key);
             let is_program = [COMMAND_KEYS, PROGRAM_KEYS, RUN_KEYS].iter().any(|keys| is(keys, key));
-            match (value, arguments) {
+            match value {
                 // `{"command": "rm", "args": ["-rf", "/"]}`
-                (Value::String(program), Some(arguments)) if is_program && !is(ARGUMENT_KEYS, key) => {
-                    let rest = match arguments {
-                        Value::Array(items) => words(&at, items)?,
-                        Value::String(text) => text.clone(),
-                        Value::Object(_) => leaves(arguments, depth).join(" "),
-                        _ => String::new(),
-                    };
-                    self.commands.push(Field { name: at, value: format!("{program} {rest}") });
+                Value::String(program) if is_program && !is(ARGUMENT_KEYS, key) && !arguments.is_empty() => {
+                    let mut command = program.clone();
+                    for arguments in &arguments {
+                        command.push(' ');
+                        command.push_str(&match arguments {
+                            Value::Array(items) => words(&at, items)?,
+                            Value::String(text) => text.clone(),
+                            Value::Object(_) => leaves(arguments, depth).join(" "),
+                            _ => String::new(),
+                        });
+                    }
+                    self.commands.push(Field { name: at, value: command });
                 }
                 _ => self.read(&at, value, depth - 1, content)?,
             }
@@ -258,6 +277,22 @@ impl Found {
             self.paths.push(field(text.to_owned()));
         }
     }
+}
+
+/// A place below another one, of which only the end is kept: names may be as long as an input.
+fn below(at: &str, part: &str) -> String {
+    let at = at.get(at.floor_char_boundary(at.len().saturating_sub(MAX_PLACE))..).unwrap_or_default();
+    if at.is_empty() { part.to_owned() } else { format!("{at}/{part}") }
+}
+
+/// The objects and lists that a text is as JSON: one, several one after the other, or one as a text in JSON.
+fn documents(text: &str) -> Vec<Value> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    if !text.starts_with(['{', '[', '"']) {
+        return Vec::new();
+    }
+    let all = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    all.map_while(Result::ok).filter(|value| is_nested(value) || value.is_string()).collect()
 }
 
 /// The key that a place in an input ends with, or that of the list that it is in.
@@ -292,7 +327,9 @@ fn joined(items: &[Value]) -> Vec<String> {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         // `[{"key": "l"}, {"key": "s"}]`
-        Value::Object(fields) => fields.iter().find(|(key, _)| is(TYPED_KEYS, key))?.1.as_str().map(str::to_owned),
+        Value::Object(fields) => {
+            fields.iter().find(|(key, _)| is(TYPED_KEYS, key) || is(&["key"], key))?.1.as_str().map(str::to_owned)
+        }
         _ => None,
     };
     let pieces: Vec<String> = items.iter().filter_map(piece).collect();
@@ -433,11 +470,16 @@ mod tests {
             (
                 "mcp__pty__x",
                 json!({"keys": [{"key": "l"}, {"key": "s"}]}),
-                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &\n(eval l) &\n(eval s) &")),
+                Ok(Some("(eval ls) &\n(eval 'l s') &\n(eval 'l\ns') &")),
             ),
             ("mcp__shell__put", json!({"path": "a", "data": "don't"}), Ok(None)),
             ("mcp__ssh__list", json!({"key": "don't"}), Ok(None)),
             ("mcp__sh__go", json!({"body": "{\"text\": \"a\"}"}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "{\"cmd\":\"a\"}\n{\"cmd\":\"b\"} x"}), Ok(Some("(eval a) &\n(eval b) &"))),
+            ("mcp__x", json!({"body": "\u{feff}{\"cmd\":\"a\"}"}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "\"{\\\"cmd\\\":\\\"a\\\"}\""}), Ok(Some("a"))),
+            ("mcp__x", json!({"body": "{\"command\": {\"name\": \"x\"}, \"path\": \"/etc\"}"}), Ok(None)),
+            ("mcp__x", json!({"command": "rm", "args": [], "params": ["-rf", "a"]}), Ok(Some("rm  -rf a"))),
             ("mcp__chat__send", json!({"text": "a b"}), Ok(None)),
             ("mcp__terminal__find", json!({"text": "don't"}), Ok(None)),
             ("mcp__shell__read", json!({"name": "a"}), Ok(None)),

@@ -1,7 +1,8 @@
 //! Who speaks for a resident host: which program the process runs, and whether it sees what this one sees.
 //!
 //! A process can be another program from one moment to the next, or be traced, so whoever asks looks before the question
-//! and at the same again after the answer. Of what was said before the first look nothing is believed: it may have been another program's.
+//! and at the same again after the answer. Of what was said before the first look nothing is believed: it may have been
+//! another program's.
 
 use std::fs::File;
 use std::io::Read;
