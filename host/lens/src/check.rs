@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
@@ -14,7 +14,7 @@ use crate::detect;
 use crate::plain::plain;
 use crate::project::Project;
 use crate::protocol::Report;
-use crate::report::Outcome;
+use crate::report::{Outcome, Status};
 use crate::residents::{Make, Resident, Residents};
 use crate::text::{Checks, NAME};
 use crate::tools::{ALL, Job, Kind};
@@ -34,6 +34,9 @@ const LSP: Duration = Duration::from_secs(10);
 
 /// What language servers leave of the time for all, so that what they found by then is told.
 const TELL: Duration = Duration::from_millis(200);
+
+/// Tools that are the compiler behind a language server: of the files that they looked at it has nothing more to say.
+const COMPILERS: &[&str] = &["tsc"];
 
 /// How long loading may take before the first check.
 const WARM: Duration = Duration::from_secs(60);
@@ -182,6 +185,8 @@ impl Checker {
         let residents = timeout_at(end, self.residents.of(&project)).await.unwrap_or_default();
         let slots = [Arc::new(Semaphore::new(wanted.concurrency)), Arc::clone(&self.slots)];
         let mut running = Running::default();
+        // Files that a compiler looks at, each list with whether it has looked at all of them.
+        let mut compiled: Vec<(Vec<PathBuf>, oneshot::Receiver<bool>)> = Vec::new();
         for (kind, _, limit) in wanted.kinds().into_iter().filter(|(_, on, _)| *on) {
             let Ok((jobs, notes)) = timeout_at(started + limit, jobs(&project, kind, files)).await else {
                 checks.add(kind, Outcome::error(late("looking for tools", limit)));
@@ -191,17 +196,41 @@ impl Checker {
             for job in jobs {
                 let (slots, residents) = (slots.clone(), residents.clone());
                 let files = job.files.clone();
+                let (told, tells) = oneshot::channel();
+                if COMPILERS.contains(&job.tool.name) {
+                    compiled.push((files.clone(), tells));
+                }
                 running.start((kind, job.tool.name), &files, (started, limit), async move {
-                    in_turn(slots, || async move { run(&residents, &job, limit).await }).await
+                    let all = job.files.len();
+                    let outcome = in_turn(slots, || async move { run(&residents, &job, limit).await }).await;
+                    let is_sound = matches!(outcome.status, Status::Clean | Status::Issues);
+                    // Nobody may be waiting for it.
+                    let _ = told.send(is_sound && outcome.files >= all);
+                    outcome
                 });
             }
         }
-        for resident in residents.into_iter().filter(|_| wanted.lsp) {
-            let (slots, files, settle) = (slots.clone(), files.to_vec(), wanted.lsp_delay);
+        let others = files.iter().filter(|file| !compiled.iter().any(|(files, _)| files.contains(file)));
+        let asked = std::iter::once((others.cloned().collect(), None));
+        let asked = asked.chain(compiled.into_iter().map(|(files, tells)| (files, Some(tells))));
+        for (files, tells) in asked.filter(|(files, _): &(Vec<PathBuf>, _)| wanted.lsp && !files.is_empty()) {
+            let (slots, residents, settle) = (slots.clone(), residents.clone(), wanted.lsp_delay);
             running.start((Kind::Server, "lsp"), &files.clone(), (started, wanted.limit), async move {
+                if let Some(tells) = tells
+                    && tells.await.unwrap_or(false)
+                {
+                    return Outcome::default();
+                }
                 let left = || end.saturating_duration_since(Instant::now()).saturating_sub(TELL);
-                let diagnostics = || async { resident.diagnostics(&files, settle, LSP.min(left())).await };
-                in_turn(slots, diagnostics).await.unwrap_or_default()
+                let diagnostics = || async {
+                    let mut whole = Outcome::default();
+                    for resident in &residents {
+                        let said = resident.diagnostics(&files, settle, LSP.min(left())).await;
+                        whole = whole.and(said.unwrap_or_default());
+                    }
+                    whole
+                };
+                in_turn(slots, diagnostics).await
             });
         }
         running.collect(&mut checks).await;

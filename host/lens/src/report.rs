@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Nothing of this kind was there to check, or nothing to check it with.
+    /// Nothing of this kind was there to check, nothing to check it with, or what is of another kind has done it.
     #[default]
     Skipped,
     /// Everything is as it should be.

@@ -22,6 +22,7 @@ async function load(tool, folder) {
 
   /** Loads the configuration that most files will have, and the plugins with it. */
   async function warm() {
+    if (await wanted()) return;
     const file = path.join(folder, 'index.ts');
     const found = setting(file);
     if (found) await (await engineOf(eslint, found)).calculateConfigForFile(file);

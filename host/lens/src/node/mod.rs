@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
 use crate::project::Project;
@@ -61,14 +61,20 @@ impl Tool {
     }
 }
 
-/// A process, if it runs, for one request at a time.
-type Slot = Arc<Mutex<Option<Process>>>;
+/// The place of a process.
+#[derive(Debug, Default)]
+struct Slot {
+    /// It, if it runs, for one request at a time.
+    process: Mutex<Option<Process>>,
+    /// A check waits for it.
+    wanted: Notify,
+}
 
 /// The Node processes of a project. They end when this is dropped.
 #[derive(Debug)]
 pub struct Worker {
     project: Project,
-    slots: std::sync::Mutex<HashMap<(Tool, PathBuf), Slot>>,
+    slots: std::sync::Mutex<HashMap<(Tool, PathBuf), Arc<Slot>>>,
 }
 
 impl Worker {
@@ -96,7 +102,7 @@ impl Worker {
     }
 
     /// Starts what the root of the project has installed and loads it, so that the first check need not. What goes
-    /// wrong here will show there.
+    /// wrong here will show there. A check that comes meanwhile does not wait for it.
     pub async fn warm(&self, limit: Duration) {
         if !self.project.trusted {
             return;
@@ -107,17 +113,28 @@ impl Worker {
 
     async fn load(&self, tool: Tool) {
         let folder = tool.folder(&self.project, &self.project.root.join("package.json"));
-        if let (Some(folder), Some(node)) = (folder, self.project.on_path("node"))
-            && keeps(tool, &folder).await
-        {
-            let _ = self.ask(tool, &node, &folder, &[]).await;
+        let (Some(folder), Some(node)) = (folder, self.project.on_path("node")) else { return };
+        if !keeps(tool, &folder).await {
+            return;
         }
+        let slot = self.slot(tool, &folder);
+        let mut kept = slot.process.lock().await;
+        if kept.is_some() {
+            return;
+        }
+        let Ok(mut process) = Process::start(&self.project, &node, tool.script(), &folder) else { return };
+        let is_fit = tokio::select! {
+            answer = process.ask(&[]) => answer.is_ok_and(|answer| !answer.failed && answer.rss < MEMORY),
+            // The script leaves out what is left of this for the request that comes then.
+            () = slot.wanted.notified() => true,
+        };
+        *kept = Some(process).filter(|_| is_fit);
     }
 
     /// Processes that are loaded and wait for work, for people: tool and folder.
     pub fn running(&self) -> Vec<String> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let waits = |slot: &Slot| slot.try_lock().is_ok_and(|process| process.is_some());
+        let waits = |slot: &Slot| slot.process.try_lock().is_ok_and(|process| process.is_some());
         let running = slots.iter().filter(|(_, slot)| waits(slot));
         let mut names: Vec<String> =
             running.map(|((tool, folder), _)| format!("{} of {}", tool.name(), folder.display())).collect();
@@ -127,10 +144,11 @@ impl Worker {
 
     /// Ends processes that were not asked for this long.
     pub async fn stop_idle(&self, idle: Duration) {
-        let slots: Vec<Slot> = self.slots.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let slots: Vec<Arc<Slot>> =
+            self.slots.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for slot in slots {
             // One that is at work is not idle.
-            if let Ok(mut process) = slot.try_lock() {
+            if let Ok(mut process) = slot.process.try_lock() {
                 process.take_if(|process| process.asked.elapsed() >= idle);
             }
         }
@@ -186,8 +204,9 @@ impl Worker {
     /// While it is asked, it belongs to this future: whoever drops that ends the process.
     async fn ask(&self, tool: Tool, node: &Path, folder: &Path, files: &[&str]) -> Result<Answer, Failed> {
         let slot = self.slot(tool, folder);
-        let mut slot = slot.lock().await;
-        let kept = match slot.take() {
+        slot.wanted.notify_waiters();
+        let mut place = slot.process.lock().await;
+        let kept = match place.take() {
             Some(mut process) => {
                 process.ask(files).await.ok().filter(|answer| !answer.stale).map(|said| (process, said))
             }
@@ -203,12 +222,12 @@ impl Worker {
         };
         // What failed to load stays that way in the process that tried.
         if !answer.failed && answer.rss < MEMORY {
-            *slot = Some(process);
+            *place = Some(process);
         }
         Ok(answer)
     }
 
-    fn slot(&self, tool: Tool, folder: &Path) -> Slot {
+    fn slot(&self, tool: Tool, folder: &Path) -> Arc<Slot> {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(slots.entry((tool, folder.to_path_buf())).or_default())
     }

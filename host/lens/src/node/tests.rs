@@ -229,7 +229,7 @@ async fn what_was_warmed_up_waits_for_the_first_check() {
     let mut scratch = Scratch::fake();
     let waits = async |scratch: &Scratch| {
         let slot = scratch.worker.slot(Tool::Eslint, &scratch.worker.project.root);
-        slot.lock().await.is_some()
+        slot.process.lock().await.is_some()
     };
     scratch.worker.project.trusted = false;
     scratch.worker.warm(LONG).await;
@@ -241,6 +241,19 @@ async fn what_was_warmed_up_waits_for_the_first_check() {
     scratch.worker.stop().await;
     scratch.worker.warm(SHORT).await;
     assert!(!waits(&scratch).await);
+}
+
+#[tokio::test]
+async fn a_check_that_comes_while_it_loads_does_not_wait_for_that() {
+    if !has_node() {
+        return;
+    }
+    let scratch = Scratch::fake();
+    // What is read beforehand never comes to an end.
+    let endless = "calculateConfigForFile(file) { return file.endsWith('index.ts') ? new Promise(() => {}) : {}; }";
+    scratch.write("node_modules/eslint/index.js", &FAKE.replace("calculateConfigForFile() { return {}; }", endless));
+    let ((), pid) = tokio::join!(scratch.worker.warm(LONG), scratch.message("pid.js"));
+    assert_eq!(scratch.message("pid.js").await, pid, "what was started is what is kept");
 }
 
 #[tokio::test]

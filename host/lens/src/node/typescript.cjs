@@ -48,11 +48,13 @@ async function load(tool, folder) {
   }
 
   /** Reads the program that most files will be in. */
-  function warm(answer) {
+  async function warm(answer) {
+    if (await wanted()) return;
     const config = path.join(folder, 'tsconfig.json');
     const found = fs.existsSync(config) && configured(config, answer);
     if (!found) return;
     const { program: read } = program(ts, kept, new Map(), [config, found]);
+    if (await wanted()) return;
     const [first] = found.fileNames.map((file) => read.getSourceFile(file));
     // The first file that is checked has the types of the libraries read.
     if (first) read.getSemanticDiagnostics(first);

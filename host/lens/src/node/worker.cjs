@@ -2,7 +2,7 @@
 // `{id, files, problems, unformatted, notes, failed, cut, rss}` or, if this process is out of date, `{id, stale}`.
 // It all goes over file descriptor 0, a socket: whatever a plugin prints or reads elsewhere cannot get between.
 // The tool's own part comes before this one and defines `load(tool, folder, root)`, which gives a `check(files, answer)`;
-// with no files that only loads what will be needed.
+// with no files that only loads what will be needed, and lets go of that once a request waits.
 
 const fs = require('node:fs');
 const { Session } = require('node:inspector');
@@ -130,6 +130,15 @@ function settle(files, configs) {
 }
 
 let check;
+/** Requests that are not answered yet. */
+let pending = 0;
+
+/** Whether another request has come in while one is at work, which has to let go for that to be seen. */
+async function wanted() {
+  // One turn may end before it looks at what has come in.
+  for (let turn = 0; turn < 2; turn += 1) await new Promise(setImmediate);
+  return pending > 1;
+}
 
 async function answer({ id, files }) {
   if (stale()) return { id, stale: true };
@@ -149,6 +158,10 @@ async function serve(line) {
   const { configs, ...said } = await answer(request);
   const sent = new Promise((resolve) => channel.write(`\n${JSON.stringify(said)}\n`, resolve));
   await sent;
+  // What was only loaded is settled with the request that waits. Whatever cannot be loaded stays that way here.
+  const loaded = !request.files.length;
+  if (loaded && said.failed) process.exit();
+  if (loaded && (await wanted())) return;
   if (configs && !said.failed) settle(request.files, (await configs()).filter(Boolean));
 }
 
@@ -162,7 +175,8 @@ Object.defineProperty(process, 'stdin', { value: Readable.from([]) });
 channel.on('data', (chunk) => {
   const lines = (rest + chunk).split('\n');
   rest = lines.pop();
-  for (const line of lines) queue = queue.then(() => serve(line));
+  pending += lines.length;
+  for (const line of lines) queue = queue.then(() => serve(line)).finally(() => (pending -= 1));
 });
 for (const event of ['end', 'error']) channel.on(event, () => process.exit());
 
