@@ -118,6 +118,8 @@ impl Worker {
             return;
         }
         let slot = self.slot(tool, &folder);
+        // From here on no check is missed.
+        let wanted = slot.wanted.notified();
         let mut kept = slot.process.lock().await;
         if kept.is_some() {
             return;
@@ -126,7 +128,7 @@ impl Worker {
         let is_fit = tokio::select! {
             answer = process.ask(&[]) => answer.is_ok_and(|answer| !answer.failed && answer.rss < MEMORY),
             // The script leaves out what is left of this for the request that comes then.
-            () = slot.wanted.notified() => true,
+            () = wanted => true,
         };
         *kept = Some(process).filter(|_| is_fit);
     }

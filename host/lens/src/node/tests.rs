@@ -252,6 +252,9 @@ async fn a_check_that_comes_while_it_loads_does_not_wait_for_that() {
     // What is read beforehand never comes to an end.
     let endless = "calculateConfigForFile(file) { return file.endsWith('index.ts') ? new Promise(() => {}) : {}; }";
     scratch.write("node_modules/eslint/index.js", &FAKE.replace("calculateConfigForFile() { return {}; }", endless));
+    // What is loaded right after it was written is loaded again.
+    settled(&scratch).await;
+    scratch.worker.stop().await;
     let ((), pid) = tokio::join!(scratch.worker.warm(LONG), scratch.message("pid.js"));
     assert_eq!(scratch.message("pid.js").await, pid, "what was started is what is kept");
 }
