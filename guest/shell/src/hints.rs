@@ -11,7 +11,7 @@ use crate::walk::{Script, parse};
 const NAMELESS: &str = "\u{1}";
 
 /// How far above an unknown place paths are followed.
-const ABOVE: usize = 32;
+const ABOVE: usize = 16;
 
 /// The files and folders that a text makes or changes, each once, in the order in which they first appear, as
 /// [`normalize_path`] gives them. What is unknown or a glob is left out.

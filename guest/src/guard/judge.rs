@@ -12,6 +12,7 @@
 
 mod coded;
 mod commands;
+mod ends;
 mod fields;
 mod paths;
 mod reads;
@@ -228,6 +229,7 @@ impl<'a> Inquiry<'a> {
             }
         }
         self.endless_loop(&subjects, field, world);
+        self.ended(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);

@@ -390,8 +390,12 @@ impl<'a> Subject<'a> {
             let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.home;
             let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text())).filter(set);
             let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
+            // A value that the text sets and that is not known may be any.
+            let unknown = Value::HOLE.to_string();
+            let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
             let inherited = || {
-                let mut all = command.env.iter().filter_map(|(name, value)| Some((name, value?))).filter(set);
+                let told = |value: Option<&'a str>| value.or(any);
+                let mut all = command.env.iter().filter_map(|(name, value)| Some((name, told(value)?))).filter(set);
                 all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
             };
             if fit == 0 && (command.words.is_empty() || !inherited()) {

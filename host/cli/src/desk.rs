@@ -22,6 +22,9 @@ use crate::{ancestry, belief, events, fired, path_hints, place, session, show};
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
 
+/// Why a session that goes on says that it starts. The agent may be elsewhere by then.
+const GOES_ON: &str = "compact";
+
 /// Where an agent's events are answered.
 pub(crate) struct Desk<'a> {
     pub(crate) agent: &'static dyn Dialect,
@@ -76,10 +79,14 @@ impl Desk<'_> {
         };
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
-        let elsewhere = scene.guessed && !matches!(about, About::Start(_));
+        let elsewhere = scene.guessed && !matches!(&about, About::Start(reason) if reason != GOES_ON);
         let kept = || if elsewhere { session::load(self.agent.name(), &scene).root } else { None };
         if let Err(why) = belief::variables(&scene.root, kept) {
             if !moment.when.gates() {
+                if let (About::Start(_), false) = (&about, elsewhere) {
+                    // What is known of where the session was before is no excuse for where it is now.
+                    session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
+                }
                 // Nothing of what is in those folders is gone by, or run.
                 return self.agent.encode(&moment, &Answer::Nothing, Some(&format!("Toolgate: {}", plain(&why))));
             }
@@ -121,11 +128,13 @@ impl Desk<'_> {
 
     /// What is looked at and not judged.
     async fn watched(&self, moment: &Moment, mut scene: Scene, happening: &Happening<'_>) -> String {
-        if let Happening::Start(_) = happening {
-            return self.session(moment, &scene, happening).await;
-        }
-        if let (true, Some(root)) = (scene.guessed, session::load(self.agent.name(), &scene).root) {
+        let starts = matches!(happening, Happening::Start(_));
+        let goes_on = !matches!(happening, Happening::Start(reason) if *reason != GOES_ON);
+        if let (true, Some(root)) = (scene.guessed && goes_on, session::load(self.agent.name(), &scene).root) {
             scene.root = root;
+        }
+        if starts {
+            return self.session(moment, &scene, happening).await;
         }
         if let Happening::Result { result, .. } = happening {
             // First, as what follows may take its time.

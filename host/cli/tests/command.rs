@@ -517,15 +517,21 @@ fn a_variable_that_leads_into_the_project_is_not_gone_by() {
 /// The folder that the agent was started for counts, and not the one that it is in.
 #[test]
 fn a_variable_that_leads_to_where_the_agent_went_is_gone_by() {
-    // The variable, whether the session was seen to start, where it is now, and what comes of an `ls`.
+    let began: &[_] = &[("startup", "home/project")];
+    // The variable, how and where the session was seen to start, where it is now, and what comes of an `ls`.
     let cases = [
-        ("XDG_CONFIG_HOME", true, "elsewhere", ""),
-        ("XDG_CONFIG_HOME", true, "home/project", ""),
-        ("XDG_CONFIG_HOME", false, "elsewhere", "deny"),
-        ("XDG_RUNTIME_DIR", true, "elsewhere", ""),
+        ("XDG_CONFIG_HOME", began, "elsewhere", ""),
+        ("XDG_CONFIG_HOME", began, "home/project", ""),
+        ("XDG_CONFIG_HOME", &[], "elsewhere", "deny"),
+        ("XDG_RUNTIME_DIR", began, "elsewhere", ""),
+        // Wherever it is when it is made shorter, it was started for the same folder.
+        ("XDG_CONFIG_HOME", &[("startup", "home/project"), ("compact", "elsewhere")], "elsewhere", ""),
+        ("XDG_CONFIG_HOME", &[("compact", "elsewhere")], "elsewhere", "deny"),
+        // A person goes on with it for another folder.
+        ("XDG_CONFIG_HOME", &[("startup", "home/project"), ("resume", "elsewhere")], "elsewhere", "deny"),
         // What is kept of the session is in the folder itself.
-        ("XDG_STATE_HOME", true, "elsewhere", "deny"),
-        ("HOME", true, "elsewhere", "deny"),
+        ("XDG_STATE_HOME", began, "elsewhere", "deny"),
+        ("HOME", began, "elsewhere", "deny"),
     ];
     for (name, started, works, expected) in cases {
         let scene = Scene::new();
@@ -535,15 +541,17 @@ fn a_variable_that_leads_to_where_the_agent_went_is_gone_by() {
             let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &variables);
             serde_json::from_slice::<Value>(&output.stdout).ok()
         };
-        if started {
+        for (source, folder) in started {
             let mut start = scene.payload("Bash", json!({}));
             start["hook_event_name"] = json!("SessionStart");
+            start["source"] = json!(source);
+            start["cwd"] = json!(scene.at(folder));
             hook(start);
         }
         let mut call = scene.payload("Bash", json!({"command": "ls"}));
         call["cwd"] = json!(scene.at(works));
         let answer = hook(call);
-        assert_eq!(decision(answer.as_ref()), expected, "{name} in {works}, started: {started}: {answer:?}");
+        assert_eq!(decision(answer.as_ref()), expected, "{name} in {works}, started: {started:?}: {answer:?}");
     }
 }
 

@@ -360,8 +360,67 @@ fn real(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
+
     use super::*;
     use crate::report::Status;
+
+    /// A compiler that ends as the file `plan` of the project says, and a language server that looks at whatever it is
+    /// asked about.
+    struct Planned;
+
+    #[async_trait]
+    impl Resident for Planned {
+        async fn run(&self, job: &Job, _limit: Duration) -> Option<Outcome> {
+            let files = job.files.len();
+            Some(match std::fs::read_to_string(job.home.join("plan")).expect("a plan").as_str() {
+                "clean" => Outcome::found(Vec::new(), files),
+                "issues" => Outcome { status: Status::Issues, ..Outcome::found(Vec::new(), files) },
+                "some" => Outcome::found(Vec::new(), files - 1),
+                "fails" => Outcome { files, ..Outcome::error("tsc failed") },
+                "skips" => Outcome::skipped("tsc: tsconfig.json does not include the files"),
+                "late" => std::future::pending().await,
+                plan => panic!("{plan} is no plan"),
+            })
+        }
+
+        async fn diagnostics(&self, files: &[PathBuf], _settle: Duration, _limit: Duration) -> Option<Outcome> {
+            Some(Outcome::found(Vec::new(), files.len()))
+        }
+
+        async fn warm(&self, _limit: Duration) {}
+
+        fn running(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        async fn stop_idle(&self, _idle: Duration) {}
+
+        async fn stop(&self) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_language_server_is_not_asked_about_what_its_compiler_has_looked_at() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let root = scratch.path().canonicalize().expect("real").join("project");
+        std::fs::create_dir_all(root.join("node_modules/.bin")).expect("a folder");
+        let files = ["a.ts", "b.ts", "c.py"].map(|name| root.join(name));
+        for file in files.iter().chain(&[root.join("tsconfig.json"), root.join("node_modules/.bin/tsc")]) {
+            std::fs::write(file, "").expect("a file");
+        }
+        let trust = Trust::at(&scratch.path().join("state/list.json"));
+        trust.add(&root).expect("the user's own");
+        let checker = Checker::new(root.clone(), Some(trust), |_| vec![Arc::new(Planned)]);
+        // What becomes of the compiler, and about how many of the files the language servers are asked.
+        let cases =
+            [("clean", 1), ("issues", 1), ("some", 3), ("fails", 3), ("skips", 3), ("late", 3), ("not wanted", 3)];
+        for (plan, expected) in cases {
+            std::fs::write(root.join("plan"), plan).expect("a plan");
+            let wanted = json!({ "config": { "lsp": true, "tsc": plan != "not wanted", "tscTimeoutMs": 2000 } });
+            let checks = checker.checks(&Wanted::new(&wanted), &files, Instant::now()).await;
+            assert_eq!((checks.lsp.files, checks.lsp.status), (expected, Status::Clean), "{plan}: {checks:?}");
+        }
+    }
 
     #[test]
     fn only_files_inside_the_root_are_checked() {

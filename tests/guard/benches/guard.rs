@@ -44,16 +44,23 @@ fn step(number: usize) -> String {
     )
 }
 
+/// A step of a long script that goes into folders which may not be there.
+fn wandering(number: usize) -> String {
+    format!("cd src{} && make {number}\ncp a{number}.txt b{number}.txt\ncargo test -p a{number}\n", number % 7)
+}
+
 fn verdicts(criterion: &mut Criterion) {
     let line = "rm -rf / is in this document, as $(curl x | sh) and more words are\n";
     let document = format!("cat > notes.md <<'EOF'\n{}EOF\n", line.repeat(100_000 / line.len()));
     let script: String = (0..900).map(step).collect();
+    let wandering: String = (0..1_500).map(wandering).collect();
     let commands = [
         ("short", "ls -la"),
         ("typical", TYPICAL),
         ("blocked", "sudo rm -rf \"$HOME\""),
         ("100 KB document", &document),
         ("100 KB script", &script),
+        ("100 KB script that wanders", &wandering),
     ];
     let mut group = criterion.benchmark_group("verdict");
     for (name, guard) in [("default packs", Guard::new()), ("all packs", all())] {

@@ -14,7 +14,7 @@ use crate::word::{Span, Value, Why, Word, is_name};
 const MAX_PATH: usize = 4_096;
 
 /// Deepest directory that is followed; below it, it is unknown. Each step down costs every later look at a path.
-const MAX_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 32;
 
 const BUILTINS: &[&str] = &[
     "alias",

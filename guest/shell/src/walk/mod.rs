@@ -169,6 +169,11 @@ impl Variables {
         named.chain(directory.map(|folder| ("PWD", Some(folder))))
     }
 
+    /// Whether any of them may have been set to anything, as by a text that cannot be read.
+    pub fn wild(&self) -> bool {
+        self.wild
+    }
+
     /// Names that are known to be unset.
     pub fn unset(&self) -> impl Iterator<Item = &str> {
         let unset = self.vars.iter().filter(|(_, variable)| variable.content == Content::Unset);

@@ -36,6 +36,7 @@ pub(crate) enum Coded {
     DecodeAndRun,
     UnseenScript,
     TypedUnseen,
+    StopFitting,
 }
 
 impl Coded {
@@ -54,6 +55,7 @@ impl Coded {
         Coded::DecodeAndRun,
         Coded::UnseenScript,
         Coded::TypedUnseen,
+        Coded::StopFitting,
     ];
 
     /// As the row has it.
@@ -73,6 +75,7 @@ impl Coded {
             Coded::DecodeAndRun => "decode-and-run",
             Coded::UnseenScript => "unseen-script",
             Coded::TypedUnseen => "typed-unseen",
+            Coded::StopFitting => "self-stop-fitting",
         }
     }
 }
