@@ -49,9 +49,6 @@ const SETTINGS: &[&str] = &[
 /// Variables whose values only make knows.
 const OWN: &[&str] = &["CURDIR", "MAKECMDGOALS", "MAKEFILE_LIST", "MAKE_COMMAND", "MFLAGS", "SUFFIXES"];
 
-/// What makes `make -n` run something, or at least stands where it does.
-const DRY_RUNS: &[&str] = &["!=", "(file", "+", "MAKE", "eval", "guile", "include", "load", "shell", "{file"];
-
 /// Variables that make sets itself.
 const BUILT_IN: &[(&str, &str)] = &[
     ("AR", "ar"),
@@ -131,7 +128,7 @@ pub(crate) fn lines(text: &str, request: &Request, environment: &dyn Fn(&str) ->
 
 impl<'t> Makefile<'t, '_> {
     fn parse(&mut self, text: &'t str, request: &Request) -> Option<()> {
-        if text.contains('\r') || request.dry && DRY_RUNS.iter().any(|mark| text.contains(mark)) {
+        if text.contains('\r') {
             return None;
         }
         for (name, value) in &request.given {
@@ -328,23 +325,27 @@ impl<'t> Makefile<'t, '_> {
         {
             return found.push(Line::Unknown);
         }
-        if request.dry {
-            return;
-        }
         let goals = match request.goals.is_empty() {
             true => named.or(self.first.clone()).into_iter().collect(),
             false => request.goals.clone(),
         };
         let mut seen = BTreeSet::new();
         for goal in &goals {
-            if self.target(local(goal.trim()), &mut seen, found, 0).is_none() {
+            if self.target(local(goal.trim()), request.dry, &mut seen, found, 0).is_none() {
                 return found.push(Line::Unknown);
             }
         }
     }
 
     /// `None` where that is too much to read.
-    fn target(&mut self, name: &str, seen: &mut BTreeSet<String>, found: &mut Vec<Line>, depth: usize) -> Option<()> {
+    fn target(
+        &mut self,
+        name: &str,
+        dry: bool,
+        seen: &mut BTreeSet<String>,
+        found: &mut Vec<Line>,
+        depth: usize,
+    ) -> Option<()> {
         if !seen.insert(name.to_owned()) {
             return Some(());
         }
@@ -353,7 +354,7 @@ impl<'t> Makefile<'t, '_> {
         }
         for at in self.targets.get(name).cloned().unwrap_or_default() {
             for need in self.rules.get(at)?.needs.clone() {
-                self.target(&need, seen, found, depth + 1)?;
+                self.target(&need, dry, seen, found, depth + 1)?;
             }
             let recipe = self.rules.get(at)?.recipe.clone();
             let mut whole = String::new();
@@ -362,6 +363,11 @@ impl<'t> Makefile<'t, '_> {
                 // The shell itself joins lines; make takes away the tab.
                 let text = self.expand(&line.replace("\\\n\t", "\\\n"), Some((name, at)), 0);
                 let text = text.filter(|text| !self.names_variable(text));
+                if dry && !runs_when_dry(line, text.as_deref()) {
+                    continue;
+                }
+                // In one shell the other lines run with it.
+                let text = text.filter(|_| !(dry && self.one_shell));
                 let Some(text) = text else {
                     found.push(Line::Unknown);
                     continue;
@@ -474,6 +480,14 @@ fn closing(text: &str, open: char) -> Option<usize> {
     None
 }
 
+/// Whether `make -n` runs a line of a recipe all the same, which it has expanded in any case.
+fn runs_when_dry(line: &str, expanded: Option<&str>) -> bool {
+    let starts = |text: &str, mark: &str| text.trim_start_matches(['@', '-', ' ', '\t']).starts_with(mark);
+    let recurses = line.contains("$(MAKE)") || line.contains("${MAKE}");
+    // What only the environment has may begin with anything.
+    recurses || starts(line, "+") || expanded.is_none_or(|text| starts(text, "+") || starts(text, "${"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -498,9 +512,21 @@ mod tests {
             ("SHELL = python3\nall:\n\timport os\n", "", &["?"]),
             ("all: all\n\tx\n", "", &["x"]),
             ("X = $(X)\nall:\n\t$(X)\n", "", &["?"]),
-            ("all:\n\ta\n\t+b\n", "-n", &["?"]),
-            ("all:\n\ta\n\t${MAKE} b\n", "-n", &["?"]),
             ("all:\n\ta\n", "-n", &[]),
+            ("all:\n\ta\n\t+b\n", "-n", &["b"]),
+            ("all:\n\ta\n\t@-+b\n", "-n", &["b"]),
+            ("all: ; +a\n", "-n", &["a"]),
+            ("X = +a\nall:\n\t$(X)\n", "-n", &["a"]),
+            ("all:\n\ta +\n\teval b; c++ d\n", "-n", &[]),
+            ("all:\n\ta\n\t${MAKE} b\n", "-n", &["make b"]),
+            ("all:\n\t$(patsubst a,b,c)\n", "-n", &["?"]),
+            ("all:\n\ta $(shell rm x)\n", "-n", &["?", "rm x"]),
+            ("X := $(shell rm x)\nall:\n\techo\n", "-n", &["?", "rm x"]),
+            ("$(eval X = y)\nall:\n\techo\n", "-n", &["?"]),
+            ("include x.mk\nall:\n\techo\n", "-n", &["?"]),
+            (".ONESHELL:\nall:\n\ta\n\t+b\n", "-n", &["?"]),
+            ("all: dep\ndep:\n\t+b\n", "-n", &["b"]),
+            ("all:\n\t$(Y) b\n", "-n", &["${Y} b"]),
             (".RECIPEPREFIX = >\nall:\n> a\n", "", &["?"]),
             (".DEFAULT:\n\ta\n", "x", &["?"]),
             (".DEFAULT_GOAL = $(X)\na:\n\tb\n", "", &["?"]),

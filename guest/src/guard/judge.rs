@@ -16,6 +16,7 @@ mod ends;
 mod fields;
 mod paths;
 mod reads;
+mod refs;
 mod tools;
 mod typed;
 
@@ -230,6 +231,7 @@ impl<'a> Inquiry<'a> {
         }
         self.endless_loop(&subjects, field, world);
         self.ended(&subjects, field, world);
+        self.fetched(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field, world);
         self.reads_found(&subjects, field);

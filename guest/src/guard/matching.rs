@@ -255,6 +255,23 @@ impl<'a> Subject<'a> {
         is_elsewhere(through).then_some(through)
     }
 
+    /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
+    pub(crate) fn succeeded(&self) -> impl Iterator<Item = &'a Command> {
+        let commands = &self.script.commands;
+        std::iter::successors(Some(self.index), move |at| {
+            let command = &commands[*at];
+            let before = || commands[..*at].iter().rposition(|other| other.group == command.group);
+            if command.joiner == Joiner::And { before() } else { None }
+        })
+        .skip(1)
+        .map(move |at| &commands[at])
+    }
+
+    /// How a command of the same text takes its words.
+    pub(crate) fn read(&self, command: &'a Command) -> Option<Invocation<'a>> {
+        Invocation::read(&command.words, self.grammars)
+    }
+
     /// The commands before it in its pipeline, the nearest last, then those behind it. What stands inside a wrapper is
     /// in the pipeline of that wrapper.
     pub(crate) fn pipeline(&self) -> (Vec<&'a Command>, Vec<&'a Command>) {

@@ -30,7 +30,7 @@ pub(super) const COMMANDS: &[Row] = &[
     command("commit", "m/message=d F/file=r C/reuse-message=v c/reedit-message=v t/template=r author=v date=v fixup=v squash=v cleanup=v trailer=d pathspec-from-file=r S? u? a/all dry-run", Code(commit)),
     command("config", "global system local worktree f/file=t blob=v get get-all get-regexp l/list e/edit unset unset-all add replace-all rename-section remove-section type=v default=v get-urlmatch get-color name-only show-origin", Code(config)),
     command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg interpret-trailers stripspace column", "", Code(inspect)),
-    command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U#", Code(inspect)),
+    command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U# S=v G=v L=v", Code(inspect)),
     command("fetch", "depth=v o=v j=v", Code(fetch)),
     command("gc prune repack reflog notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree fast-import multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
     command("grep", "e=p f=P A=v B=v C=v m=v O?", Reads).pattern(1).recursive(),

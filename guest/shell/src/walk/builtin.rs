@@ -442,7 +442,10 @@ impl Walk<'_> {
                 };
                 state.put(name, Variable { content, exported: Some(false), readonly: false, special: false }, stamp);
             }
-            let refers = command != "export" && flag('n') && !(local && function.is_some());
+            let own = function.filter(|_| local);
+            // One that hides another would have to bring that back when it ends.
+            let hides = own.is_some() && state.namerefs.contains_key(name);
+            let refers = command != "export" && flag('n') && !hides;
             if refers
                 && let (Some(target), Value::Known(_)) = (value, &word.value)
                 && is_name(target)
@@ -450,6 +453,9 @@ impl Walk<'_> {
             {
                 let stamp = self.change();
                 if state.refer(name, target, stamp) {
+                    if let Some(frame) = own {
+                        self.frames[frame].references.push(name.to_owned());
+                    }
                     continue;
                 }
             }

@@ -898,7 +898,10 @@ impl Walk<'_> {
             success = self.either(success, ok);
             failure = self.either(failure, failed);
         }
-        let locals = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.locals)).unwrap_or_default();
+        let ended = self.frames.get_mut(frame);
+        let (locals, references) = ended.map_or_else(Default::default, |frame| {
+            (std::mem::take(&mut frame.locals), std::mem::take(&mut frame.references))
+        });
         self.frames.truncate(frame);
         let failure = self.either(failure, untouched);
         let Some(ends) = Ends::between(success, failure) else { return Ends::of(State::new(self.facts)) };
@@ -907,6 +910,7 @@ impl Walk<'_> {
                 state.lost = before;
             }
             state.arguments.clone_from(&outer);
+            references.iter().for_each(|name| state.refer_no_more(name));
             for (name, variable) in locals.iter().rev() {
                 restore(state, name, variable.as_ref(), stamp);
             }

@@ -327,6 +327,8 @@ struct Frame {
     again: Vec<State>,
     /// Of a function: variables as they were before it made them its own.
     locals: Vec<(String, Option<Variable>)>,
+    /// Those of them that stand for another variable.
+    references: Vec<String>,
     /// Of a shell: what it runs when it ends.
     trap: Option<Word>,
     /// Of a shell: another program may have taken its place before it ended.

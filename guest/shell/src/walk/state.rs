@@ -612,6 +612,13 @@ impl State {
         true
     }
 
+    /// A name stands for itself again.
+    pub(crate) fn refer_no_more(&mut self, name: &str) {
+        if self.namerefs.contains_key(name) {
+            Rc::make_mut(&mut self.namerefs).remove(name);
+        }
+    }
+
     /// Takes a name out of the table, as if nothing had been said of it.
     pub(crate) fn remove(&mut self, name: &str, stamp: u64) {
         self.vars.remove(name);

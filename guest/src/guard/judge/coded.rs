@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
 use super::commands::reason;
-use super::{Inquiry, evidence};
+use super::{Inquiry, evidence, refs};
 use crate::call::{Evidence, Field, Source};
 use crate::guard::flow;
 use crate::guard::matching::{Miss, Subject, World};
@@ -37,6 +37,8 @@ pub(crate) enum Coded {
     UnseenScript,
     TypedUnseen,
     StopFitting,
+    ForcePushFetched,
+    DeleteTag,
 }
 
 impl Coded {
@@ -56,6 +58,8 @@ impl Coded {
         Coded::UnseenScript,
         Coded::TypedUnseen,
         Coded::StopFitting,
+        Coded::ForcePushFetched,
+        Coded::DeleteTag,
     ];
 
     /// As the row has it.
@@ -76,7 +80,15 @@ impl Coded {
             Coded::UnseenScript => "unseen-script",
             Coded::TypedUnseen => "typed-unseen",
             Coded::StopFitting => "self-stop-fitting",
+            Coded::ForcePushFetched => "git-force-push-fetched",
+            Coded::DeleteTag => "git-delete-tag",
         }
+    }
+
+    /// Whether a rule fires where its keys say so.
+    pub(super) fn agrees(rule: &Rule, subject: &Subject<'_>) -> bool {
+        let own = rule.name.strip_prefix("builtin:").filter(|_| rule.code);
+        own != Some(Coded::DeleteTag.name()) || !refs::made_here(subject)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use toolgate_shell::{Script, Span, Value};
 
-use super::{Inquiry, evidence};
+use super::{Coded, Inquiry, evidence};
 use crate::call::{Evidence, Field, Kind};
 use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
 use crate::guard::pattern::Tried;
@@ -52,6 +52,9 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
     ) -> Result<Vec<Span>, Miss<'a>> {
         let mut spans = subject.check(&rule.what, Purpose::Rule)?;
+        if !Coded::agrees(rule, subject) {
+            return Err(Miss::Code);
+        }
         if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
             let view = View::of(subject.command, &field.value);
             if let Some(pattern) = &rule.pattern {

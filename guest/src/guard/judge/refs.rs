@@ -1,0 +1,59 @@
+//! What git commands of one text mean for each other.
+
+use toolgate_shell::Runs;
+
+use super::coded::Coded;
+use super::{Inquiry, evidence};
+use crate::call::Field;
+use crate::guard::invocation::Invocation;
+use crate::guard::matching::{Subject, World};
+
+/// After these what was fetched is part of what is pushed, or was looked at as such.
+const TAKES_OVER: &[&str] = &["am", "checkout", "cherry-pick", "merge", "pull", "rebase", "reset", "switch"];
+
+/// The words of a git command that are no options: its subcommand, then what that is about.
+fn operands<'a>(found: &Invocation<'a>) -> Vec<Option<&'a str>> {
+    found.operands.iter().map(|operand| operand.text).collect()
+}
+
+/// Whether a push takes for what is replaced whatever is known of the remote, and nothing else.
+fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
+    let lease = |value: Option<&str>| value.is_none_or(|value| !value.contains(':'));
+    let leases = found.options.iter().any(|given| found.is(given, "--force-with-lease") && lease(given.value));
+    leases && !found.options.iter().any(|given| found.is(given, "--force-if-includes"))
+}
+
+/// Whether all tags that a command removes were made by one that succeeded just before, so that nothing is lost.
+pub(super) fn made_here(subject: &Subject<'_>) -> bool {
+    let Some(removes) = subject.invocation() else { return false };
+    let removed = operands(removes);
+    let made = |tag: &str| {
+        subject.succeeded().filter(|before| before.cwd.is_some() && before.cwd == subject.command.cwd).any(|before| {
+            subject.read(before).is_some_and(|made| {
+                made.program == "git"
+                    && made.options.is_empty()
+                    && operands(&made).starts_with(&[Some("tag"), Some(tag)])
+            })
+        })
+    };
+    removed.len() > 1 && removed.iter().skip(1).all(|tag| tag.is_some_and(made))
+}
+
+impl Inquiry<'_> {
+    /// A push that would stop at what others have pushed, had it not been fetched just before.
+    pub(super) fn fetched(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+        let mut fetched = false;
+        for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
+            let Some(found) = subject.invocation().filter(|found| found.program == "git") else { continue };
+            match operands(found).as_slice() {
+                [Some("fetch"), ..] | [Some("remote"), Some("update"), ..] => fetched = true,
+                [Some("push"), ..] if fetched && leans_on_what_is_known(found) => {
+                    let evidence = vec![evidence(field, subject.command.span)];
+                    self.coded_on(Coded::ForcePushFetched, subject, &field.value, world, evidence);
+                }
+                [Some(subcommand), ..] if TAKES_OVER.contains(subcommand) => fetched = false,
+                _ => {}
+            }
+        }
+    }
+}
