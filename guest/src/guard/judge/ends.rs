@@ -68,7 +68,7 @@ fn finds_hook(filters: &[Filter]) -> bool {
         let hook = |program: &str| selected("toolgate", &format!("{program} hook {agent}"));
         (hook("toolgate") || hook("/usr/local/bin/toolgate")) && !selected(agent, agent)
     };
-    !filters.is_empty() && AGENTS.iter().any(|agent| ends(&agent))
+    !filters.is_empty() && AGENTS.iter().any(ends)
 }
 
 /// What a command is given, as far as it is certain.
