@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use crate::word::{Value, Why};
+use crate::word::Value;
 
 /// Names in the host files of systems; what ends in `.localhost` is the machine itself too (RFC 6761).
 const NAMES: &[&str] =
@@ -34,7 +34,7 @@ pub(crate) fn is_own(host: &str) -> bool {
 pub(crate) fn names_own(host: &Value) -> bool {
     match host {
         Value::Known(host) => is_own(host),
-        Value::Unknown { why: Why::Variable(name), shape } => name == "HOSTNAME" && shape.chars().eq([Value::HOLE]),
+        Value::Unknown { why, shape } => why.variable() == Some("HOSTNAME") && shape.chars().eq([Value::HOLE]),
         _ => false,
     }
 }

@@ -11,11 +11,14 @@ const MAX_TEXT: usize = 1024 * 1024;
 
 /// Why a text must not be handed to the parser, or `None` if it may be.
 pub(crate) fn refuse(text: &str) -> Option<String> {
-    if text.len() > MAX_TEXT {
-        return Some(format!("the text is {} bytes long, and more than {MAX_TEXT} are not parsed", text.len()));
-    }
     // It stands for what is not known.
-    text.contains(Value::HOLE).then(|| "the text contains a NUL byte".to_owned())
+    refuse_shape(text).or_else(|| text.contains(Value::HOLE).then(|| "the text contains a NUL byte".to_owned()))
+}
+
+/// The same of a text with [`Value::HOLE`] in the place of what is not known.
+pub(crate) fn refuse_shape(text: &str) -> Option<String> {
+    (text.len() > MAX_TEXT)
+        .then(|| format!("the text is {} bytes long, and more than {MAX_TEXT} are not parsed", text.len()))
 }
 
 /// Cuts a text into commands at operators and line ends, and those into words at blanks, quotes and backslashes

@@ -27,6 +27,8 @@ pub enum Why {
     ProcessSubstitution,
     /// This variable's value.
     Variable(String),
+    /// The value that this variable had before the text, which nothing in the text has changed: the user's own.
+    Environment(String),
     /// This text, unless a variable that is not known has another one.
     Default(String),
     /// The home folder of this user; of the own one if empty.
@@ -45,12 +47,31 @@ pub enum Why {
     Malformed,
 }
 
+impl Why {
+    /// The variable whose value is not known, wherever that comes from.
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            Why::Variable(name) | Why::Environment(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Why a text is not known that has this in it as well. Only what is the environment's alone is said to be.
+    pub(crate) fn and(known: &mut Option<Why>, other: &Why) {
+        match known {
+            Some(Why::Environment(_)) if !matches!(other, Why::Environment(_)) => *known = Some(other.clone()),
+            Some(_) => {}
+            None => *known = Some(other.clone()),
+        }
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::CommandOutput => f.write_str("it is the output of a command"),
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
-            Why::Variable(name) => write!(f, "the value of ${name} is not known"),
+            Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is not known"),
             Why::Default(text) => write!(f, "it is {text} unless a variable says otherwise"),
             Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
             Why::Home(user) => write!(f, "the home folder of {user} is not known"),

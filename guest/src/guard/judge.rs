@@ -321,7 +321,10 @@ impl<'a> Inquiry<'a> {
 /// Whether a text depends on variables that nothing in it sets.
 fn has_unset(script: &Script) -> bool {
     let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
-    words.into_iter().any(|word| matches!(&word.value, Value::Unknown { why: Why::Variable(_) | Why::Expansion, .. }))
+    words.into_iter().any(|word| match &word.value {
+        Value::Unknown { why, .. } => why.variable().is_some() || *why == Why::Expansion,
+        _ => false,
+    })
 }
 
 /// A path of an input field or of a scanned token, whose tilde no shell has expanded.

@@ -12,6 +12,7 @@ use super::path_rules::PathRules;
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use super::search;
 use crate::call::{Events, Field};
 
 /// What others know of the surroundings.
@@ -198,7 +199,7 @@ impl<'a> Subject<'a> {
     /// Where each of the effects happens.
     pub(crate) fn places(&self) -> &[Place] {
         self.placed.get_or_init(|| {
-            let names = filter_names(self.command);
+            let names = search::names(self.command);
             self.command
                 .effects
                 .iter()
@@ -576,32 +577,6 @@ fn names_repository(command: &Command) -> bool {
 /// Whether more than one file is meant.
 fn wide(effect: &Effect) -> bool {
     effect.recursive || matches!(effect.path, Value::Pattern(_))
-}
-
-/// The globs by which a search picks files by name. `None` if it is no search.
-pub(crate) fn filter_names(command: &Command) -> Option<Vec<&str>> {
-    if command.program() != Some("find") {
-        return None;
-    }
-    let words: Vec<&str> = command.words.iter().map(|word| word.value.text()).collect();
-    let mut names = Vec::new();
-    // The names before the bracket, and before the alternative within it, that is open.
-    let mut open: Option<usize> = None;
-    for (at, word) in words.iter().enumerate() {
-        match *word {
-            "-name" | "-iname" => names.extend(words.get(at + 1)),
-            "(" if open.is_none() => open = Some(names.len()),
-            // Alternatives of which each has a name.
-            "-o" | "-or" if open.is_some_and(|before| names.len() > before) => open = Some(names.len()),
-            ")" if open.is_some_and(|before| names.len() > before) => open = None,
-            // What it says is more than names, or their opposite.
-            "!" | "-not" | "-o" | "-or" | "," | "(" | ")" => return Some(Vec::new()),
-            // Whatever name a folder of this kind has, it is empty.
-            "-empty" => names.push("x.tmp"),
-            _ => {}
-        }
-    }
-    Some(names)
 }
 
 /// The word in which an option is given, with a value that fits.

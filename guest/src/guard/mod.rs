@@ -12,6 +12,7 @@
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
 //! | `events`, `observers` | what has happened in the session, and what says so | keeping it |
 //! | `fields` | which fields of file tools a rule is about | trying it |
+//! | `search` | the names that `find` picks | what it does to them |
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
@@ -39,6 +40,7 @@ mod place;
 mod read;
 mod rule;
 mod rules;
+mod search;
 mod view;
 pub(crate) mod yaml;
 

@@ -382,8 +382,8 @@ impl<'a> Map<'a> {
             Value::Known(path) => self.place(path),
             Value::Pattern(pattern) => self.pattern(pattern),
             Value::Unknown { why: Why::Argument, shape } if shape.starts_with(Value::HOLE) => Place::Found,
-            Value::Unknown { why: Why::Variable(name), shape }
-                if names_temporary(name)
+            Value::Unknown { why, shape }
+                if why.variable().is_some_and(names_temporary)
                     && shape.starts_with(Value::HOLE)
                     && !shape.split('/').any(|part| part == "..") =>
             {
@@ -393,8 +393,8 @@ impl<'a> Map<'a> {
             Value::Unknown { why: Why::Home(user), shape } if user.is_empty() && self.home.is_some() => {
                 self.of(&self.at_home(shape), recursive)
             }
-            Value::Unknown { why: Why::Variable(name), shape }
-                if name == "HOME" && shape.starts_with(Value::HOLE) && self.home.is_some() =>
+            Value::Unknown { why, shape }
+                if why.variable() == Some("HOME") && shape.starts_with(Value::HOLE) && self.home.is_some() =>
             {
                 self.of(&self.at_home(shape), recursive)
             }

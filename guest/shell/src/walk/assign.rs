@@ -54,6 +54,7 @@ impl Walk<'_> {
         word.at = word.at.filter(|_| whole == first.text);
         word.value = match word.value {
             Value::Unknown { why, .. } => Value::Unknown { why, shape: whole },
+            _ if whole.contains(Value::HOLE) => Value::Unknown { why: Why::Expansion, shape: whole },
             _ => Value::Known(whole),
         };
         word

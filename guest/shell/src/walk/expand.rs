@@ -47,6 +47,7 @@ impl Walk<'_> {
         // Most words are a single run of characters.
         if let [Part::Literal(literal)] = word.parts.as_slice()
             && (literal.quoted || !literal.text.starts_with('~') && !literal.text.contains(['{', '*', '?', '[', '(']))
+            && !literal.text.contains(Value::HOLE)
         {
             let quoted = literal.quoted;
             let value = Value::Known(literal.text.clone());
@@ -208,12 +209,10 @@ impl Walk<'_> {
 
     fn piece(&mut self, part: &Part, quoted: bool, state: &mut State, pieces: &mut Vec<Piece>) {
         match part {
-            Part::Literal(literal) => pieces.push(Piece::Text {
-                text: literal.text.clone(),
-                quoted: quoted || literal.quoted,
-                split: false,
-                at: literal.at,
-            }),
+            Part::Literal(literal) => {
+                let quoted = quoted || literal.quoted;
+                push_literal(pieces, Literal { quoted, ..literal.clone() });
+            }
             Part::Double(inner) => {
                 // An empty pair of quotes is a word of its own, unless all that is in it is no arguments.
                 let before = pieces.len();
@@ -394,10 +393,9 @@ impl Walk<'_> {
 
 /// `whole`: nothing of the word comes after it, so that a tilde with a name is one to its end.
 fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, pieces: &mut Vec<Piece>) {
-    let text = |text: &str, at| Piece::Text { text: text.to_owned(), quoted: literal.quoted, split: false, at };
     let slash = literal.text.find('/');
     if !tilde || (slash.is_none() && !whole) {
-        return pieces.push(text(&literal.text, literal.at));
+        return push_literal(pieces, literal.clone());
     }
     let end = slash.unwrap_or(literal.text.len());
     let (user, rest) = (&literal.text[1..end], &literal.text[end..]);
@@ -414,7 +412,24 @@ fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, pieces: &mu
         None => Piece::hole(Why::Home(user.to_owned()), true),
     });
     if !rest.is_empty() {
-        pieces.push(text(rest, literal.at.map(|at| at + end)));
+        let at = literal.at.map(|at| at + end);
+        push_literal(pieces, Literal { text: rest.to_owned(), quoted: literal.quoted, at });
+    }
+}
+
+/// A run of characters. In a text that was made with variables whose values are not known, some are not.
+fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
+    let Literal { text, quoted, at } = literal;
+    if !text.contains(Value::HOLE) {
+        return pieces.push(Piece::Text { text, quoted, split: false, at });
+    }
+    for (index, part) in text.split(Value::HOLE).enumerate() {
+        if index > 0 {
+            pieces.push(Piece::hole(Why::Expansion, quoted));
+        }
+        if !part.is_empty() {
+            pieces.push(Piece::text(part, quoted));
+        }
     }
 }
 
@@ -635,7 +650,7 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 }
             }
             Piece::Hole { why: reason, quoted } => {
-                why.get_or_insert_with(|| reason.clone());
+                Why::and(&mut why, reason);
                 several |= !quoted;
                 any_quoted |= quoted;
                 contiguous = false;

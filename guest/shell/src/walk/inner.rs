@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::output;
 use super::places::{is_unread, on_path, temporary, unlikely_places};
 use super::simple::{Lookup, used_up};
 use super::state::{Content, Input, State, Status, Text, Variable};
-use super::{Command, MAX_SCRIPTS, Runs, Walk};
+use super::{Command, Joiner, MAX_SCRIPTS, Runs, Walk, is_readable};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
@@ -27,7 +28,7 @@ impl Walk<'_> {
     pub(super) fn is_unseen(&self, inner: &Inner, state: &State) -> bool {
         match &inner.kind {
             Kind::Unseen => true,
-            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => text.known().is_none(),
+            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !is_readable(text),
             Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen),
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
@@ -106,6 +107,9 @@ impl Walk<'_> {
                 }
                 ends = Ends::with(self.unread(span, after), Status::Unknown);
             }
+            if !was_stored && self.stored {
+                ends = ends.each(self, |after, _| after.files.credit(&before.files));
+            }
             (self.elsewhere, self.stored) = (was_elsewhere, was_stored);
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
                 self.found(slot);
@@ -142,6 +146,23 @@ impl Walk<'_> {
         }
         self.sequential(words, &mut state);
         Ends::with(state, status)
+    }
+
+    /// Whether the command before this one in its pipeline says which files there are, and nothing else.
+    fn is_given_files(&self, slot: usize) -> bool {
+        let Some(command) = self.commands.get(slot).filter(|command| command.joiner == Joiner::Pipe) else {
+            return false;
+        };
+        let before = self.commands.get(..slot).unwrap_or_default().iter().rev();
+        for other in before.filter(|other| other.via.len() <= command.via.len()) {
+            if other.group != command.group || output::lists_files(&other.words) {
+                return other.group == command.group;
+            }
+            if other.joiner != Joiner::Pipe || !output::picks_lines(&other.words) {
+                return false;
+            }
+        }
+        false
     }
 
     /// What happens to something that `find` finds happens below the folders that it looks in.
@@ -193,7 +214,17 @@ impl Walk<'_> {
                     return self.each_argv(list, span, own);
                 }
                 let builtins = in_place;
-                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
+                let files = more && !added && self.is_given_files(slot) && {
+                    let inner = wrapper::inner(&words);
+                    inner.iter().all(|inner| matches!(inner.kind, Kind::Stdin { .. }))
+                };
+                let own_slot = self.commands.len();
+                let ends = self.argv(words, more, span, Lookup { functions: false, builtins }, own);
+                if let (true, Some(command)) = (files, self.commands.get_mut(own_slot)) {
+                    // `find . -name '*.py' | xargs python`: a script is what is found, and not what is said.
+                    command.unseen_script = false;
+                }
+                ends
             }
             Kind::Text { text, args } => {
                 let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
@@ -327,7 +358,9 @@ impl Walk<'_> {
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
         // Neither one that is not known nor one that a shell would take apart: the script may run it.
         let plain = |word: &Word| match &word.value {
-            Value::Known(text) | Value::Pattern(text) => !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n']),
+            Value::Known(text) | Value::Pattern(text) | Value::Unknown { why: Why::Environment(_), shape: text } => {
+                !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n'])
+            }
             Value::Unknown { .. } => false,
         };
         self.stored |= command.iter().all(plain) && matches!(state.input, Input::Inherited | Input::Nothing);
@@ -397,9 +430,12 @@ impl Walk<'_> {
         let spent = self.spent();
         let before = state.clone();
         let mut ends = self.inside(&name, |walk| walk.file(slot, content, arguments, state));
-        if !stored && self.stored && self.restore(spent) {
-            self.hides(slot);
-            ends = Ends::with(self.unread(content.span, before), Status::Unknown);
+        if !stored && self.stored {
+            if self.restore(spent) {
+                self.hides(slot);
+                ends = Ends::with(self.unread(content.span, before.clone()), Status::Unknown);
+            }
+            ends = ends.each(self, |after, _| after.files.credit(&before.files));
         }
         self.stored = stored;
         ends

@@ -50,7 +50,7 @@ use crate::path::basename;
 use crate::scan;
 use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
-use crate::word::{Span, Value, Word};
+use crate::word::{Span, Value, Why, Word};
 use state::{Content, Folders, State, Text, Variable};
 
 pub use expand::resolve_word;
@@ -514,10 +514,10 @@ impl<'f> Walk<'f> {
 
     /// Parses a text inside the text and hands it on.
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
-        let Some(source) = text.known() else { return };
-        if !self.may_nest() {
+        if !is_readable(text) || !self.may_nest() {
             return;
         }
+        let source = text.text();
         if !self.afford(source.len()) {
             return self.exhaust("the text holds too much text inside itself");
         }
@@ -526,7 +526,11 @@ impl<'f> Walk<'f> {
             Some(offset) => Base { offset, opaque: None },
             None => Base::opaque(text.span),
         };
-        match scan::refuse(source).map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
+        let refused = match &text.value {
+            Value::Known(_) => scan::refuse(source),
+            _ => scan::refuse_shape(source),
+        };
+        match refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
             Ok(parsed) => run(self, &parsed.list),
             Err(why) => self.fail(why),
         }
@@ -561,6 +565,16 @@ impl<'f> Walk<'f> {
             Some(Text { text: capture.text?, span, at })
         });
         (result, text)
+    }
+}
+
+/// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
+/// user. Such a value is taken for words where it stands, as it is in the text itself.
+fn is_readable(text: &Word) -> bool {
+    match &text.value {
+        Value::Known(_) => true,
+        Value::Unknown { why: Why::Environment(_), shape } => !shape.trim_start().starts_with(Value::HOLE),
+        _ => false,
     }
 }
 

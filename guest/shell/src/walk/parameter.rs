@@ -81,8 +81,9 @@ impl State {
                     None => Got::Unknown(Why::Directory),
                 },
                 "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
-                _ if self.complete && !self.wild && !DYNAMIC.contains(&name) => Got::Unset,
-                _ => unknown(),
+                _ if self.wild || self.overrun || DYNAMIC.contains(&name) => unknown(),
+                _ if self.complete => Got::Unset,
+                _ => Got::Unknown(Why::Environment(name.to_owned())),
             },
         }
     }
@@ -395,7 +396,9 @@ impl Walk<'_> {
             (_, None) => {
                 let own = join(&own, word.span, false).value;
                 let why = match (got, own) {
-                    (Got::Unknown(Why::Variable(_)), Value::Known(text)) if operator != b'+' && !text.is_empty() => {
+                    (Got::Unknown(Why::Variable(_) | Why::Environment(_)), Value::Known(text))
+                        if operator != b'+' && !text.is_empty() =>
+                    {
                         Why::Default(text)
                     }
                     (Got::Unknown(why), _) => why,

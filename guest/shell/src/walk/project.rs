@@ -276,7 +276,7 @@ impl Walk<'_> {
     }
 }
 
-/// What the text made of a file.
+/// What the text made of a file. What a script of the project made is the project's own, too.
 enum Written {
     Text(Rc<Text>),
     /// It wrote it, and what is in it is not known.
@@ -288,7 +288,7 @@ fn written(path: &str, state: &State) -> Written {
     if path.is_empty() || state.files.is_unread(path) {
         return Written::Unread;
     }
-    match state.files.made(path).and_then(|made| made.content.as_ref()) {
+    match state.files.made(path).filter(|made| !made.stored).and_then(|made| made.content.as_ref()) {
         Some(content) => Written::Text(Rc::clone(content)),
         None => Written::Not,
     }

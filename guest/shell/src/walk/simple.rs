@@ -293,8 +293,8 @@ impl Walk<'_> {
         let words = command.words.clone();
         let Some(first) = words.first() else { return Ends::of(state) };
         let span = command.span;
-        if let Value::Unknown { why: Why::Variable(variable), shape } = &first.value
-            && matches!(variable.as_str(), "SHELL" | "BASH")
+        if let Value::Unknown { why, shape } = &first.value
+            && matches!(why.variable(), Some("SHELL" | "BASH"))
             && shape.chars().eq([Value::HOLE])
         {
             // Whichever shell it is, it runs its text.
@@ -596,9 +596,10 @@ fn certain_name(word: &Word, state: &State) -> Option<String> {
 /// What a command whose program is not known is, if the parts that are not known are empty: `r${x}m a`, `$SUDO rm a`.
 fn likely(command: &Command) -> Option<Vec<Word>> {
     let (first, rest) = command.words.split_first()?;
-    let Value::Unknown { shape, why: Why::Variable(_) | Why::CommandOutput | Why::Expansion } = &first.value else {
+    let Value::Unknown { shape, why } = &first.value else { return None };
+    if why.variable().is_none() && !matches!(why, Why::CommandOutput | Why::Expansion) {
         return None;
-    };
+    }
     let known = |name: &str| {
         let name = crate::path::basename(name);
         super::builtin::runs_in_shell(name) || effect::knows(name) || wrapper::knows(name)

@@ -191,6 +191,8 @@ pub(crate) struct Made {
     pub(crate) content: Option<Rc<Text>>,
     /// The text wrote it, and what it wrote is not known.
     pub(crate) unread: bool,
+    /// A script that was there before wrote it.
+    pub(crate) stored: bool,
     /// The file that it is a link to.
     pub(crate) link: Option<String>,
     /// The file that it is a copy of, as that was before the text.
@@ -199,7 +201,7 @@ pub(crate) struct Made {
 
 impl Made {
     fn new(presence: Presence, inside: Inside) -> Self {
-        Made { presence, inside, content: None, unread: false, link: None, copy: None }
+        Made { presence, inside, content: None, unread: false, stored: false, link: None, copy: None }
     }
 }
 
@@ -320,6 +322,23 @@ impl Files {
             }
         }
         Some(made)
+    }
+
+    /// After a script that was there before, from this state on: what it writes is as little hidden as what a program does
+    /// that cannot be read at all. If the text had hidden anything before, it may be that.
+    pub(crate) fn credit(&mut self, before: &Files) {
+        if before.made.map().iter().any(|(_, made)| made.unread) {
+            return;
+        }
+        let of_text = |path: &String| before.made.get(path).is_some_and(|made| made.content.is_some());
+        let own = self
+            .made
+            .map()
+            .iter()
+            .filter(|(path, made)| (made.unread || made.content.is_some() && !made.stored) && !of_text(path));
+        for (path, made) in own.map(|(path, made)| (path.clone(), made.clone())).collect::<Vec<_>>() {
+            self.made.insert(path, Made { unread: false, stored: true, ..made });
+        }
     }
 
     /// Whether it is known at all which files exist.
@@ -473,6 +492,8 @@ pub(crate) struct State {
     pub(crate) complete: bool,
     /// Variables may have any value: a nameref, a sourced file.
     pub(crate) wild: bool,
+    /// Whether what is not followed may have set any variable, so that none is the environment's for certain.
+    pub(crate) overrun: bool,
     /// `$1` and on, with `$0` before them.
     pub(crate) arguments: Option<Rc<Vec<Value>>>,
     /// What `pushd` has put away, the last one first.
@@ -522,6 +543,7 @@ impl State {
             stamp: 0,
             complete: facts.env_complete,
             wild: false,
+            overrun: false,
             // Where nothing is set there are no arguments either.
             arguments: facts.env_complete.then(|| Rc::new(vec![Value::Known("bash".to_owned())])),
             stack: Some(Rc::new(Vec::new())),
@@ -583,6 +605,7 @@ impl State {
             self.vars.clear();
             self.complete = false;
             self.wild = true;
+            self.overrun = true;
         }
         self.vars.insert(name.to_owned(), variable);
         self.stamp = stamp;
@@ -635,6 +658,7 @@ impl State {
         let names: Vec<String> = self.vars.map().keys().cloned().collect();
         names.iter().for_each(|name| self.forget(name, stamp));
         self.complete = false;
+        self.overrun = true;
         self.arguments = None;
         self.stamp = stamp;
     }
@@ -710,7 +734,7 @@ impl State {
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
             let unread = made.unread && content.is_none();
-            self.files.put(canonical, Made { content, unread, copy: None, ..made }, stamp);
+            self.files.put(canonical, Made { content, unread, stored: false, copy: None, ..made }, stamp);
         }
     }
 
@@ -745,7 +769,7 @@ impl State {
         let canonical = self.files.canonical(path).into_owned();
         let made = self.files.made.get(&canonical).cloned();
         let made = made.unwrap_or_else(|| Made::new(Presence::Unknown, Inside::Unknown));
-        self.files.put(canonical, Made { content: None, unread: true, copy: None, ..made }, stamp);
+        self.files.put(canonical, Made { content: None, unread: true, stored: false, copy: None, ..made }, stamp);
     }
 
     /// It may be a link now.
@@ -816,6 +840,7 @@ impl State {
         }
         self.complete &= other.complete;
         self.wild |= other.wild;
+        self.overrun |= other.overrun;
         self.arguments = self.arguments.filter(|arguments| other.arguments.as_ref() == Some(arguments));
         let keeps_stack = other.unlikely && !self.unlikely;
         self.stack = self.stack.filter(|stack| keeps_stack || other.stack.as_ref() == Some(stack));

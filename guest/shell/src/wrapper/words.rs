@@ -43,11 +43,11 @@ pub(super) fn join(words: &[Word], separator: &str) -> Word {
         match &word.value {
             Value::Known(part) => text.push_str(part),
             Value::Pattern(_) => {
-                why.get_or_insert(Why::Glob);
+                Why::and(&mut why, &Why::Glob);
                 text.push(Value::HOLE);
             }
             Value::Unknown { why: reason, shape } => {
-                why.get_or_insert_with(|| reason.clone());
+                Why::and(&mut why, reason);
                 text.push_str(shape);
             }
         }

@@ -9,9 +9,10 @@ use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Value, Word};
 use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
 use crate::call::{Action, Field};
-use crate::guard::matching::{Subject, filter_names};
+use crate::guard::matching::Subject;
 use crate::guard::path_rules::{Asked, PathRule, Policy};
 use crate::guard::place::Place;
+use crate::guard::search;
 
 /// Programs that tell names, sizes and sums of what lies below a folder, and nothing of its content.
 const LISTS: &[&str] = &[
@@ -246,7 +247,7 @@ fn takes_list(subject: &Subject<'_>) -> bool {
 /// The globs by which a search picks the files that it prints; none for all of them. `None` if it is no search.
 fn names_found(command: &Command) -> Option<Vec<&str>> {
     match command.program()? {
-        "find" => filter_names(command),
+        "find" => search::names(command),
         "fd" | "fdfind" if takes_hidden(command) || command.words.iter().any(is_hidden_flag) => Some(Vec::new()),
         _ => None,
     }
