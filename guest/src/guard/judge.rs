@@ -215,14 +215,12 @@ impl<'a> Inquiry<'a> {
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
         let subjects: Vec<Subject<'_>> = (0..script.commands.len())
-            .map(|index| Subject::new(script, index, &self.guard.grammars, self.map, home, look, self.real_map))
+            .map(|index| Subject::new(script, index, self.guard, self.map, home, look, self.real_map))
             .map(|subject| subject.writing(&self.call.contents))
             .collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
-            for part in self.guard.active() {
-                self.rules(part, subject, field, world);
-            }
+            self.rules(subject, field, world);
             self.effects(subject, script, field, world);
             if script.unparsed.is_none() {
                 self.forced(subject, field, world);

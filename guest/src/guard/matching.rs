@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
 
 use super::events::Entry;
 use super::invocation::{Grammars, Invocation};
-use super::path_rules::PathRules;
+use super::path_rules::{Answered, Lists, PathRules};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use super::rules::Guard;
 use super::search;
 use crate::call::{Events, Field};
 
@@ -139,6 +141,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) index: usize,
     script: &'a Script,
     grammars: &'a Grammars,
+    lists: &'a Lists,
     map: &'a Map<'a>,
     home: Option<&'a str>,
     look: Option<&'a dyn Look>,
@@ -146,6 +149,8 @@ pub(crate) struct Subject<'a> {
     contents: &'a [Field],
     invocation: OnceCell<Option<Invocation<'a>>>,
     placed: OnceCell<Vec<Place>>,
+    /// Which lists of path rules each effect is under.
+    answered: OnceCell<Vec<Answered>>,
     real_map: &'a OnceCell<Option<RealMap>>,
 }
 
@@ -161,15 +166,27 @@ impl<'a> Subject<'a> {
     pub(crate) fn new(
         script: &'a Script,
         index: usize,
-        grammars: &'a Grammars,
+        guard: &'a Guard,
         map: &'a Map<'a>,
         home: Option<&'a str>,
         look: Option<&'a dyn Look>,
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
-        let command = &script.commands[index];
-        let (invocation, placed) = (OnceCell::new(), OnceCell::new());
-        Subject { command, index, script, grammars, map, home, look, contents: &[], invocation, placed, real_map }
+        Subject {
+            command: &script.commands[index],
+            index,
+            script,
+            grammars: &guard.grammars,
+            lists: &guard.lists,
+            map,
+            home,
+            look,
+            contents: &[],
+            invocation: OnceCell::new(),
+            placed: OnceCell::new(),
+            answered: OnceCell::new(),
+            real_map,
+        }
     }
 
     /// The same for a file tool that writes these texts.
@@ -341,7 +358,9 @@ impl<'a> Subject<'a> {
         };
         if !what.programs.is_empty() {
             let program = self.invocation().map(|found| found.program).ok_or(Miss::Program)?;
-            if !what.programs.iter().any(|wanted| fits(wanted, program)) {
+            // Nearly every name is one in full.
+            let is_named = what.programs.iter().any(|wanted| wanted == program);
+            if !is_named && !what.programs.iter().any(|wanted| fits(wanted, program)) {
                 return Err(Miss::Program);
             }
             word(0, &mut spans);
@@ -454,36 +473,39 @@ impl<'a> Subject<'a> {
     pub(crate) fn effects(&self, wanted: &EffectMatch) -> Vec<(&'a Effect, Place)> {
         let command = self.command;
         let places = self.places();
-        let fit = command.effects.iter().zip(places).filter(|(effect, place)| {
+        let fit = command.effects.iter().zip(places).enumerate().filter(|(at, (effect, place))| {
             let kind = wanted.kinds.contains(&effect.kind) && !is_implied(self.command, effect);
             let depth = wanted.recursive.is_none_or(|recursive| recursive == wide(effect));
             let named = !wanted.exact || matches!(effect.path, Value::Known(_));
-            kind && depth && named && self.lies(wanted, effect, **place) && !(wanted.existing && self.is_new(effect))
+            kind && depth && named && self.lies(wanted, *at, **place) && !(wanted.existing && self.is_new(effect))
         });
-        fit.map(|(effect, place)| (effect, *place)).collect()
+        fit.map(|(_, (effect, place))| (effect, *place)).collect()
     }
 
     /// Whether nothing but what an exemption is about happens: whatever the command changes, and every effect of those
     /// kinds, is for certain where the exemption says.
     fn is_all(&self, wanted: &EffectMatch) -> bool {
-        let mut effects = self.command.effects.iter().zip(self.places());
-        effects.all(|(effect, place)| {
+        let mut effects = self.command.effects.iter().zip(self.places()).enumerate();
+        effects.all(|(at, (effect, place))| {
             let meant = is_change(effect.kind) || wanted.kinds.contains(&effect.kind);
             let there = wanted.places.is_empty() && wanted.paths.is_none()
                 || wanted.places.contains(place)
-                || wanted.paths.as_ref().is_some_and(|rules| self.surely(rules, effect));
-            !meant || there && self.lies(wanted, effect, *place)
+                || wanted.paths.as_ref().is_some_and(|rules| self.surely(rules, at));
+            !meant || there && self.lies(wanted, at, *place)
         })
     }
 
-    fn under(&self, rules: &PathRules, effect: &Effect) -> bool {
-        rules.cover(&effect.path, self.home)
+    /// Whether the effect of this number is under one of these.
+    fn under(&self, rules: &PathRules, at: usize) -> bool {
+        let effects = &self.command.effects;
+        let ask = || effects.iter().map(|effect| self.lists.ask(&effect.path, self.home)).collect();
+        self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
     }
 
     /// Whether an effect is under one of these for certain: a glob only where its folder is.
-    fn surely(&self, rules: &PathRules, effect: &Effect) -> bool {
-        match &effect.path {
-            Value::Known(_) => self.under(rules, effect),
+    fn surely(&self, rules: &PathRules, at: usize) -> bool {
+        match &self.command.effects[at].path {
+            Value::Known(_) => self.under(rules, at),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
                 let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
                 let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -492,15 +514,15 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn lies(&self, wanted: &EffectMatch, effect: &Effect, place: Place) -> bool {
+    fn lies(&self, wanted: &EffectMatch, at: usize, place: Place) -> bool {
         if wanted.not_places.contains(&place) {
             return false;
         }
         let anywhere = wanted.places.is_empty() && wanted.paths.is_none();
-        let under = |rules: &PathRules| self.under(rules, effect);
+        let under = |rules: &Rc<PathRules>| self.under(rules, at);
         let meant = anywhere || wanted.places.contains(&place) || wanted.paths.as_ref().is_some_and(under);
         // Last, as it costs most. What is excepted is so for certain.
-        meant && !wanted.not.as_ref().is_some_and(|rules| self.surely(rules, effect))
+        meant && !wanted.not.as_ref().is_some_and(|rules| self.surely(rules, at))
     }
 
     /// Whether an earlier command of the text makes this file, or a folder above it.

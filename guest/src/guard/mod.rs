@@ -10,6 +10,7 @@
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
 //! | `place` | where a path lies: workspace, account, system | links |
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
+//! | `needs` | which rules a command rules out at once | whether the others fire |
 //! | `events`, `observers` | what has happened in the session, and what says so | keeping it |
 //! | `fields` | which fields of file tools a rule is about | trying it |
 //! | `search` | the names that `find` picks | what it does to them |
@@ -31,6 +32,7 @@ mod glob;
 mod invocation;
 mod judge;
 mod matching;
+mod needs;
 mod observers;
 mod overrides;
 mod packs;

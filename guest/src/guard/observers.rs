@@ -382,7 +382,7 @@ impl Guard {
         let script = parse(&command.value, &facts);
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
         let subjects: Vec<Subject<'_>> = (0..script.commands.len())
-            .map(|at| Subject::new(&script, at, &self.grammars, &map, call.home.as_deref(), look.as_deref(), &real))
+            .map(|at| Subject::new(&script, at, self, &map, call.home.as_deref(), look.as_deref(), &real))
             .collect();
         Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
     }

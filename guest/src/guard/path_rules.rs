@@ -5,9 +5,9 @@
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{Look, Presence, Value};
 
 use super::glob::{Segment, alternatives, fit, names, segments};
@@ -155,15 +155,13 @@ impl PathRule {
         self.pack == super::packs::SELF
     }
 
-    /// Whether it covers a path in one of its forms.
-    fn covers(&self, forms: &[Form]) -> bool {
-        let fits = |segments: &Vec<Segment>| match self.start {
-            Start::Anywhere => {
-                forms.iter().any(|form| (0..form.names.len()).any(|from| fit(segments, &form.names[from..])))
-            }
-            start => forms.iter().any(|form| form.start == start && fit(segments, &form.names)),
-        };
-        self.alternatives.iter().any(fits)
+    fn covers(&self, path: &Names) -> bool {
+        let from = |at: usize, segments: &[Segment]| fit(segments, path.names.get(at..).unwrap_or_default());
+        self.alternatives.iter().any(|segments| match self.start {
+            Start::Anywhere => (0..path.names.len()).any(|at| from(at, segments)),
+            Start::Root => from(0, segments),
+            Start::Home => path.home.is_some_and(|at| from(at, segments)),
+        })
     }
 
     /// The segments from the root on of each of its texts, in two parts; none if they begin at a home folder that is not
@@ -205,6 +203,21 @@ impl PathRule {
             })
     }
 
+    /// Whether a path that is not certain may be under this rule.
+    fn may_be_meant(&self, asked: &Asked) -> bool {
+        let home = asked.home.as_deref();
+        let by_end = || match self.is_anchored() {
+            true => self.may_end(&asked.end, home),
+            false => self.covers(&Names { names: asked.end.clone(), home: None }),
+        };
+        asked.is_glob && self.may_cover(&asked.segments, home) || !asked.end.is_empty() && by_end()
+    }
+
+    /// Whether it is about more than secrets, which examples of them are not.
+    fn keeps_samples(&self) -> bool {
+        !matches!(self.policy, Policy::ZeroAccess | Policy::NoRead) || self.is_anchored()
+    }
+
     /// Whether this rule's place lies below a path, which may be a glob.
     fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
         self.is_anchored()
@@ -219,52 +232,187 @@ impl PathRule {
 #[derive(Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
-    /// The rules whose texts begin with a plain name, sorted by where and with which.
-    by_name: Vec<(Start, String, usize)>,
-    /// Those that begin with any name of a kind, like `*.pem`, sorted by where and its ending.
-    by_ending: Vec<(Start, String, usize)>,
-    /// All others.
-    others: Vec<usize>,
+    index: Index,
+    /// Its number among [`Lists`].
+    number: Option<usize>,
 }
 
-/// What the first name of a path has to be for a rule to cover it.
-enum First<'r> {
-    Name(&'r str),
-    /// What it has from its last dot on.
-    Ending(&'r str),
+/// Many lists of path rules, each of which is asked whether it covers a path.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    lists: Vec<Rc<PathRules>>,
+    index: Index,
 }
 
-impl<'r> First<'r> {
-    fn of(segments: &'r [Segment]) -> Option<Self> {
-        match segments.first()? {
-            Segment::Text(name) => Some(First::Name(name)),
-            Segment::Around(before, behind) if before.is_empty() && behind.rfind('.') == Some(0) => {
-                Some(First::Ending(behind))
-            }
-            _ => None,
+/// A path as lists are asked about it, one after the other.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    asked: Rc<Asked>,
+    /// The numbers of those lists that cover it; `None` if it is not certain which path it is.
+    lists: Option<Vec<usize>>,
+}
+
+impl Lists {
+    /// Takes a list in.
+    pub(crate) fn add(&mut self, rules: &mut Rc<PathRules>) {
+        let number = self.lists.len();
+        // One that somebody else holds already is asked by itself.
+        if let Some(own) = Rc::get_mut(rules) {
+            own.number = Some(number);
+            self.index.add(number, &own.rules);
+            self.lists.push(Rc::clone(rules));
         }
+    }
+
+    /// Finds out which lists cover a path.
+    pub(crate) fn ask(&self, path: &Value, home: Option<&str>) -> Answered {
+        let asked = Asked::of(path, home);
+        let certain = asked.exact.as_ref().filter(|_| !asked.is_glob && asked.end.is_empty());
+        let lists = certain.map(|names| {
+            let rule = |entry: Entry| {
+                let rule = self.lists.get(entry.list)?.rules.get(entry.rule);
+                rule.filter(|rule| !asked.sample || rule.keeps_samples())
+            };
+            self.index.covering(names, rule).into_iter().map(|(list, _)| list).collect()
+        });
+        Answered { asked, lists }
+    }
+}
+
+impl Answered {
+    /// Whether a list covers the path.
+    pub(crate) fn is_under(&self, rules: &PathRules) -> bool {
+        match (&self.lists, rules.number) {
+            (Some(lists), Some(number)) => lists.contains(&number),
+            _ => !rules.covering_asked(&self.asked).is_empty(),
+        }
+    }
+}
+
+/// By what a path has to begin with, or to have somewhere, for a rule to cover it: a path is looked up once, however many
+/// lists of rules there are.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// The rules whose texts begin with a plain name, or have one.
+    by_name: FxHashMap<String, Vec<Entry>>,
+    /// Those that begin with any name of a kind, like `*-key.pem`, by its ending.
+    by_ending: FxHashMap<String, Vec<Entry>>,
+    /// All others.
+    others: Vec<Entry>,
+}
+
+/// A rule, by the number of its list and its own in that, and where a path has to have what it is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    list: usize,
+    rule: usize,
+    start: Start,
+}
+
+impl Index {
+    /// Adds the rules of a list.
+    pub(crate) fn add(&mut self, list: usize, rules: &[PathRule]) {
+        for (rule, one) in rules.iter().enumerate() {
+            let entry = Entry { list, rule, start: one.start };
+            let keys: Option<Vec<Key<'_>>> = one.alternatives.iter().map(|segments| Key::of(segments)).collect();
+            let Some(keys) = keys else {
+                self.others.push(entry);
+                continue;
+            };
+            for key in keys {
+                let (known, start) = match key {
+                    Key::First(name) => (self.by_name.entry(name.to_owned()), entry.start),
+                    Key::Ending(ending) => (self.by_ending.entry(ending.to_owned()), entry.start),
+                    Key::Inside(name) => (self.by_name.entry(name.to_owned()), Start::Anywhere),
+                };
+                known.or_default().push(Entry { start, ..entry });
+            }
+        }
+    }
+
+    /// The rules that a path falls under as far as it is certain, by the numbers of their lists and theirs in those.
+    fn covering<'r>(&self, path: &Names, rule: impl Fn(Entry) -> Option<&'r PathRule>) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut add = |entry: &Entry| {
+            if rule(*entry).is_some_and(|rule| rule.covers(path)) {
+                found.push((entry.list, entry.rule));
+            }
+        };
+        for (at, name) in path.names.iter().enumerate() {
+            let ending = name.rfind('.').and_then(|dot| self.by_ending.get(&name[dot..]));
+            for entry in [self.by_name.get(name), ending].into_iter().flatten().flatten() {
+                let begins = match entry.start {
+                    Start::Anywhere => true,
+                    Start::Root => at == 0,
+                    Start::Home => path.home == Some(at),
+                };
+                if begins {
+                    add(entry);
+                }
+            }
+        }
+        self.others.iter().for_each(add);
+        found
+    }
+}
+
+/// The rules of all these lists that a path falls under, in their order. The index has more lists than those, by the same
+/// numbers.
+pub(crate) fn covering_all<'r>(
+    index: &Index,
+    lists: impl Fn(usize) -> Option<&'r PathRules>,
+    count: usize,
+    asked: &Asked,
+) -> Vec<&'r PathRule> {
+    let exact = asked.exact.as_ref();
+    let mut found = exact.map(|path| index.covering(path, |entry| lists(entry.list)?.rules.get(entry.rule)));
+    let found = found.get_or_insert_default();
+    if asked.is_glob || !asked.end.is_empty() {
+        for list in 0..count {
+            let Some(rules) = lists(list) else { continue };
+            let rules = rules.rules.iter().enumerate();
+            found.extend(rules.filter(|(_, rule)| rule.may_be_meant(asked)).map(|(rule, _)| (list, rule)));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    let rules = found.iter().filter_map(|(list, rule)| lists(*list)?.rules.get(*rule));
+    rules.filter(|rule| !asked.sample || rule.keeps_samples()).collect()
+}
+
+/// What a path has to have for a rule to cover it.
+enum Key<'r> {
+    /// This name as its first.
+    First(&'r str),
+    /// A first name that ends so, from its last dot on.
+    Ending(&'r str),
+    /// This name somewhere.
+    Inside(&'r str),
+}
+
+impl<'r> Key<'r> {
+    fn of(segments: &'r [Segment]) -> Option<Self> {
+        let behind = match segments.first()? {
+            Segment::Text(name) => return Some(Key::First(name)),
+            Segment::Around(_, behind) => behind.as_str(),
+            Segment::Glob(text, _) => text.rsplit(['*', '?', ']', '}']).next().unwrap_or_default(),
+            Segment::Deep => "",
+        };
+        let inside = || {
+            segments.iter().find_map(|segment| match segment {
+                Segment::Text(name) => Some(Key::Inside(name)),
+                _ => None,
+            })
+        };
+        behind.rfind('.').map(|dot| Key::Ending(&behind[dot..])).or_else(inside)
     }
 }
 
 impl PathRules {
     pub(crate) fn new(rules: Vec<PathRule>) -> Self {
-        let (mut by_name, mut by_ending, mut others) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, rule) in rules.iter().enumerate() {
-            let firsts: Option<Vec<First<'_>>> = rule.alternatives.iter().map(|segments| First::of(segments)).collect();
-            let Some(firsts) = firsts else {
-                others.push(index);
-                continue;
-            };
-            for first in firsts {
-                match first {
-                    First::Name(name) => by_name.push((rule.start, name.to_owned(), index)),
-                    First::Ending(ending) => by_ending.push((rule.start, ending.to_owned(), index)),
-                }
-            }
-        }
-        by_name.sort_unstable();
-        by_ending.sort_unstable();
-        PathRules { rules, by_name, by_ending, others }
+        let mut index = Index::default();
+        index.add(0, &rules);
+        PathRules { rules, index, number: None }
     }
 
     pub(crate) fn rules(&self) -> &[PathRule] {
@@ -285,31 +433,8 @@ impl PathRules {
         if self.rules.is_empty() { Vec::new() } else { self.covering_asked(&Asked::of(path, home)) }
     }
 
-    /// The same, of a path that was read before.
-    pub(crate) fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
-        let mut found = Vec::new();
-        self.add_exact(&asked.exact, &mut found);
-        if asked.is_glob {
-            let home = asked.home.as_deref();
-            found.extend((0..self.rules.len()).filter(|index| self.rules[*index].may_cover(&asked.segments, home)));
-        }
-        if !asked.end.is_empty() {
-            let rules = self.rules.iter().enumerate();
-            let end = [Form { start: Start::Root, names: asked.end.clone() }];
-            let may = |rule: &PathRule| {
-                if rule.is_anchored() { rule.may_end(&asked.end, asked.home.as_deref()) } else { rule.covers(&end) }
-            };
-            found.extend(rules.filter(|(_, rule)| may(rule)).map(|(index, _)| index));
-        }
-        found.sort_unstable();
-        found.dedup();
-        let sample = asked.sample;
-        let rules = found.into_iter().map(|index| &self.rules[index]);
-        rules
-            .filter(|rule| {
-                !(sample && matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead) && !rule.is_anchored())
-            })
-            .collect()
+    fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
+        covering_all(&self.index, |_| Some(self), 1, asked)
     }
 
     /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
@@ -345,52 +470,23 @@ impl PathRules {
         found.extend(self.below(path, home).into_iter().filter(|rule| last(rule)));
         found
     }
-
-    fn add_exact(&self, forms: &[Form], found: &mut Vec<usize>) {
-        if forms.is_empty() {
-            return;
-        }
-        let add = |index: &usize, found: &mut Vec<usize>| {
-            if self.rules[*index].covers(forms) {
-                found.push(*index);
-            }
-        };
-        let anywhere = forms.first().into_iter().flat_map(|form| &form.names).map(|name| (Start::Anywhere, name));
-        let anchored = forms.iter().filter_map(|form| Some((form.start, form.names.first()?)));
-        let mut look_up = |sorted: &[(Start, String, usize)], start: Start, text: &str| {
-            let first = sorted.partition_point(|(known, own, _)| (*known, own.as_str()) < (start, text));
-            let same = sorted[first..].iter().take_while(|(known, own, _)| (*known, own.as_str()) == (start, text));
-            same.for_each(|(_, _, index)| add(index, found));
-        };
-        for (start, name) in anywhere.chain(anchored) {
-            look_up(&self.by_name, start, name);
-            if let Some(dot) = name.rfind('.') {
-                look_up(&self.by_ending, start, &name[dot..]);
-            }
-        }
-        self.others.iter().for_each(|index| add(index, found));
-    }
 }
 
-/// A path as rules are compared with it.
+/// The names of a path from the root on, in lower case.
 #[derive(Debug)]
-struct Form {
-    start: Start,
-    /// In lower case.
+struct Names {
     names: Vec<String>,
+    /// From which of them on it is in the home folder.
+    home: Option<usize>,
 }
 
-/// The path from the root, and from the home folder if it lies there.
-fn forms(path: &str, home: Option<&str>) -> Vec<Form> {
-    let form = |start, path: &str| Form { start, names: names(path).map(str::to_lowercase).collect() };
-    let mut forms = vec![form(Start::Root, path)];
-    let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
-    if let Some(rest) = home.and_then(|home| path.strip_prefix(home))
-        && (rest.is_empty() || rest.starts_with('/'))
-    {
-        forms.push(form(Start::Home, rest));
+impl Names {
+    fn of(path: &str, home: Option<&str>) -> Self {
+        let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
+        let inside = |home: &&str| path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let home = home.filter(inside).map(|home| names(home).count());
+        Names { names: names(path).map(str::to_lowercase).collect(), home }
     }
-    forms
 }
 
 /// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
@@ -407,7 +503,7 @@ fn is_sample(path: &Value) -> bool {
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// As it is written, or the folder that is known of it.
-    exact: Vec<Form>,
+    exact: Option<Names>,
     /// Of a path that is not only known in part.
     segments: Vec<Segment>,
     is_glob: bool,
@@ -417,27 +513,40 @@ pub(crate) struct Asked {
     sample: bool,
 }
 
-/// A path, the home folder, and what is asked about the path.
-type Read = (Value, Option<String>, Rc<Asked>);
+/// What was asked of paths of one kind, by their texts.
+type Read = FxHashMap<String, Rc<Asked>>;
 
-/// How many readings of paths are kept: a command has few, and each is put to the rules of every pack and file.
-const KEPT: usize = 8;
+/// How many readings of paths are kept of each kind: a command has few, and each is put to many rules.
+const KEPT: usize = 256;
+
+/// The readings of paths that are known, globs, and known in part, with the home folder that they were read for.
+type Kept = (Option<String>, [Read; 3]);
 
 thread_local! {
     // Reading a path, and above all compiling its globs, costs more than comparing it.
-    static READ: RefCell<VecDeque<Read>> = const { RefCell::new(VecDeque::new()) };
+    static READ: RefCell<Kept> = RefCell::default();
 }
 
 impl Asked {
     pub(crate) fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
-        READ.with_borrow_mut(|read| {
-            let same = read.iter().find(|(known, at_home, _)| known == path && at_home.as_deref() == home);
-            if let Some((_, _, asked)) = same {
+        READ.with_borrow_mut(|(at_home, read)| {
+            if at_home.as_deref() != home {
+                *at_home = home.map(str::to_owned);
+                read.iter_mut().for_each(Read::clear);
+            }
+            let read = match path {
+                Value::Known(_) => &mut read[0],
+                Value::Pattern(_) => &mut read[1],
+                Value::Unknown { .. } => &mut read[2],
+            };
+            if let Some(asked) = read.get(path.text()) {
                 return Rc::clone(asked);
             }
+            if read.len() >= KEPT {
+                read.clear();
+            }
             let asked = Rc::new(Asked::new(path, home));
-            read.truncate(KEPT - 1);
-            read.push_front((path.clone(), home.map(str::to_owned), Rc::clone(&asked)));
+            read.insert(path.text().to_owned(), Rc::clone(&asked));
             asked
         })
     }
@@ -450,11 +559,11 @@ impl Asked {
     fn new(path: &Value, home: Option<&str>) -> Self {
         let sample = is_sample(path);
         let mut asked =
-            Asked { exact: Vec::new(), segments: Vec::new(), is_glob: false, home: None, end: Vec::new(), sample };
+            Asked { exact: None, segments: Vec::new(), is_glob: false, home: None, end: Vec::new(), sample };
         match path {
-            Value::Known(text) => asked.exact = forms(text, home),
+            Value::Known(text) => asked.exact = Some(Names::of(text, home)),
             Value::Pattern(text) => {
-                asked.exact = forms(text, home);
+                asked.exact = Some(Names::of(text, home));
                 asked.segments = segments(text);
                 asked.is_glob = true;
                 asked.home = home.map(segments);
@@ -463,7 +572,7 @@ impl Asked {
                 // What stands before the first unknown part is a folder above the path; what stands after the
                 // last one is the path's end.
                 if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
-                    asked.exact = forms(folder, home);
+                    asked.exact = Some(Names::of(folder, home));
                 }
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
                     asked.end = names(end).map(str::to_lowercase).collect();

@@ -22,6 +22,8 @@
 //!
 //! A project's file only forbids more: exemptions, overrides and packs taken away are reported there and left out.
 
+use std::rc::Rc;
+
 use serde_saphyr::Spanned;
 use toolgate_shell::Kind;
 
@@ -504,7 +506,7 @@ fn flag(text: &str) -> Result<Flag, String> {
 }
 
 /// Places and globs of a list of paths.
-fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<PathRules>), String> {
+fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<Rc<PathRules>>), String> {
     let (mut places, mut rules) = (Vec::new(), Vec::new());
     for path in value.texts(key)? {
         match path.strip_prefix('@') {
@@ -521,7 +523,7 @@ fn places(value: Node, key: &str) -> Result<(Vec<Place>, Option<PathRules>), Str
             None => rules.push(PathRule::new(Policy::ReadOnly, &path)?),
         }
     }
-    let rules = if rules.is_empty() { None } else { Some(PathRules::new(rules)) };
+    let rules = if rules.is_empty() { None } else { Some(Rc::new(PathRules::new(rules))) };
     Ok((places, rules))
 }
 

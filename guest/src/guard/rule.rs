@@ -1,5 +1,7 @@
 //! What a rule is. Reading one from YAML is in `read`, trying one on a command in `matching`.
 
+use std::rc::Rc;
+
 use toolgate_shell::Kind;
 
 use super::events::Missing;
@@ -214,9 +216,9 @@ pub(crate) struct EffectMatch {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) places: Vec<Place>,
     /// Globs, as path rules have them.
-    pub(crate) paths: Option<PathRules>,
+    pub(crate) paths: Option<Rc<PathRules>>,
     /// Not these.
-    pub(crate) not: Option<PathRules>,
+    pub(crate) not: Option<Rc<PathRules>>,
     pub(crate) not_places: Vec<Place>,
     /// Only, or not, with everything below.
     pub(crate) recursive: Option<bool>,

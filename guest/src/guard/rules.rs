@@ -11,9 +11,10 @@ use super::branch;
 use super::events;
 use super::fields::FieldOf;
 use super::invocation::Grammars;
+use super::needs::{Has, Needs};
 use super::observers::Observer;
 use super::packs::{self, PROGRAMS};
-use super::path_rules::{PathRule, PathRules, Policy};
+use super::path_rules::{Asked, Index, Lists, PathRule, PathRules, Policy, covering_all};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
 use super::rule::{Condition, Exemption, Layer, Problem, Rule, Test, When};
@@ -31,10 +32,6 @@ pub(crate) struct Part {
     pub(crate) on: bool,
     pub(crate) rules: Vec<Rule>,
     pub(crate) paths: PathRules,
-    /// Rules by the program that they name.
-    by_program: FxHashMap<String, Vec<usize>>,
-    /// Rules on commands that name none, or a glob.
-    anywhere: Vec<usize>,
     /// Rules that are only a pattern.
     patterns: Vec<usize>,
     /// Rules on the fields of file tools.
@@ -45,9 +42,7 @@ pub(crate) struct Part {
 impl Part {
     fn new(name: &str, layer: Layer, is_pack: bool, file: &mut RuleFile) -> Self {
         let mut rules = std::mem::take(&mut file.rules);
-        let (mut by_program, mut anywhere, mut patterns) =
-            (FxHashMap::<String, Vec<usize>>::default(), Vec::new(), Vec::new());
-        let mut fields = Vec::new();
+        let (mut patterns, mut fields) = (Vec::new(), Vec::new());
         rules.shrink_to_fit();
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.what.shrink();
@@ -56,16 +51,8 @@ impl Part {
             }
             if rule.field.is_some() {
                 fields.push(index);
-            } else if rule.is_only_code() {
-                // Nothing to be tried.
-            } else if !rule.is_semantic() {
+            } else if !rule.is_only_code() && !rule.is_semantic() {
                 patterns.push(index);
-            } else if rule.what.programs.is_empty() || rule.what.programs.iter().any(|name| name.contains('*')) {
-                anywhere.push(index);
-            } else {
-                for program in &rule.what.programs {
-                    by_program.entry(program.clone()).or_default().push(index);
-                }
             }
         }
         let mut paths = std::mem::take(&mut file.paths);
@@ -80,19 +67,10 @@ impl Part {
             on: true,
             rules,
             paths: PathRules::new(paths),
-            by_program,
-            anywhere,
             patterns,
             fields,
             prefilter: OnceCell::new(),
         }
-    }
-
-    /// The rules that may be about a command of this program, in the order of the file.
-    pub(crate) fn about(&self, program: Option<&str>) -> impl Iterator<Item = &Rule> {
-        let named = program.and_then(|program| self.by_program.get(program));
-        let all = named.into_iter().flatten().chain(&self.anywhere);
-        all.filter_map(|index| self.rules.get(*index))
     }
 
     /// The rules whose pattern may match a text.
@@ -113,6 +91,49 @@ impl Part {
 
     pub(crate) fn pattern_rules(&self) -> impl Iterator<Item = &Rule> {
         self.patterns.iter().filter_map(|index| self.rules.get(*index))
+    }
+}
+
+/// The rules of all parts that say what they mean, by the programs that they name: a command is looked up once, however many
+/// parts there are.
+#[derive(Debug, Default)]
+struct Meant {
+    by_program: FxHashMap<String, Vec<Entry>>,
+    /// Rules that name none, or a glob.
+    anywhere: Vec<Entry>,
+}
+
+/// A rule, by the number of its part and its own in that.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    needs: Needs,
+    part: usize,
+    /// Those that name a program come before the others.
+    named: bool,
+    rule: usize,
+}
+
+impl Meant {
+    fn add(&mut self, part: usize, rules: &[Rule]) {
+        for (rule, one) in rules.iter().enumerate() {
+            if one.field.is_some() || one.is_only_code() || !one.is_semantic() {
+                continue;
+            }
+            let named = !one.what.programs.is_empty() && !one.what.programs.iter().any(|name| name.contains('*'));
+            let entry = Entry { needs: Needs::of(&one.what), part, named, rule };
+            if named {
+                for program in &one.what.programs {
+                    self.by_program.entry(program.clone()).or_default().push(entry);
+                }
+            } else {
+                self.anywhere.push(entry);
+            }
+        }
+    }
+
+    fn about(&self, program: Option<&str>) -> impl Iterator<Item = &Entry> {
+        let named = program.and_then(|program| self.by_program.get(program));
+        named.into_iter().flatten().chain(&self.anywhere)
     }
 }
 
@@ -171,6 +192,11 @@ pub struct Pack {
 #[derive(Debug)]
 pub struct Guard {
     pub(crate) parts: Vec<Part>,
+    meant: Meant,
+    /// The path rules of all parts.
+    path_index: Index,
+    /// Those of rules on effects.
+    pub(crate) lists: Lists,
     pub(crate) grammars: Grammars,
     pub(crate) exemptions: Vec<Exemption>,
     /// What writes events of the session.
@@ -199,6 +225,9 @@ impl Guard {
     pub fn new() -> Self {
         let mut guard = Guard {
             parts: Vec::new(),
+            meant: Meant::default(),
+            path_index: Index::default(),
+            lists: Lists::default(),
             grammars: Grammars::default(),
             exemptions: Vec::new(),
             observers: Vec::new(),
@@ -300,8 +329,31 @@ impl Guard {
             file.paths.push(rule);
         }
         if !file.paths.is_empty() {
-            self.parts.push(Part::new(packs::SELF, Layer::BuiltIn, false, &mut file));
+            self.push(Part::new(packs::SELF, Layer::BuiltIn, false, &mut file));
         }
+    }
+
+    fn push(&mut self, mut part: Part) {
+        let effects = part.rules.iter_mut().flat_map(|rule| &mut rule.what.effects);
+        effects.flat_map(|wanted| [&mut wanted.paths, &mut wanted.not]).flatten().for_each(|list| self.lists.add(list));
+        self.meant.add(self.parts.len(), &part.rules);
+        self.path_index.add(self.parts.len(), part.paths.rules());
+        self.parts.push(part);
+    }
+
+    /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it
+    /// is said what it has.
+    pub(crate) fn about(&self, program: Option<&str>, has: Option<Has>) -> Vec<&Rule> {
+        let may = |entry: &&Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
+        let mut found: Vec<Entry> = self.meant.about(program).filter(may).copied().collect();
+        found.sort_unstable_by_key(|entry| (entry.part, !entry.named, entry.rule));
+        found.iter().filter_map(|entry| self.parts[entry.part].rules.get(entry.rule)).collect()
+    }
+
+    /// The path rules in force that a path falls under.
+    pub(crate) fn covering(&self, asked: &Asked) -> Vec<&PathRule> {
+        let list = |at: usize| self.parts.get(at).filter(|part| part.on).map(|part| &part.paths);
+        covering_all(&self.path_index, list, self.parts.len(), asked)
     }
 
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.
@@ -360,7 +412,7 @@ impl Guard {
             self.trackers.get_or_insert_with(branch::trackers);
         }
         self.asks_for_events |= part.rules.iter().any(|rule| rule.when.as_ref().is_some_and(events::asked_for));
-        self.parts.push(part);
+        self.push(part);
         problems
     }
 

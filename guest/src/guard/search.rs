@@ -69,7 +69,9 @@ pub(crate) fn names(command: &Command) -> Names<'_> {
 /// The names of all of them, if each has some.
 fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
     let names: Option<Vec<Vec<&str>>> = alternatives.into_iter().collect();
-    names.map(|names| names.concat())
+    let mut names = names?.concat();
+    names.dedup();
+    Some(names)
 }
 
 struct Expression<'a, 'w> {
@@ -153,7 +155,7 @@ mod tests {
             ("find . -delete -name a", ""),
             ("find . -name a -delete -o -name b", "a"),
             ("find . \\( -name a -o -delete \\)", ""),
-            ("find . -name a \\( -type f -delete -o -exec rm {} + \\)", "a a"),
+            ("find . -name a \\( -type f -delete -o -exec rm {} + \\)", "a"),
             ("find . -name a -o -delete", ""),
             ("find . -name a -o -name b", "a b"),
             ("find . -name a -o -type f", ""),

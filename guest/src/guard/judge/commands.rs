@@ -7,6 +7,7 @@ use toolgate_shell::{Script, Span, Value};
 use super::{Coded, Inquiry, evidence};
 use crate::call::{Evidence, Field, Kind};
 use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
+use crate::guard::needs::Has;
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
@@ -16,10 +17,13 @@ use crate::guard::view::{View, views};
 const NAMED: usize = 3;
 
 impl<'a> Inquiry<'a> {
-    /// The rules of one pack or file that say what they mean, on one command.
-    pub(super) fn rules(&mut self, part: &'a Part, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+    /// The rules that say what they mean, on one command.
+    pub(super) fn rules(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
         let program = subject.invocation().map(|found| found.program);
-        for rule in part.about(program) {
+        // Who wants to know why each rule did not fire is told of all.
+        let has = self.considered.is_none().then(|| Has::of(subject.command, program));
+        let guard = self.guard;
+        for rule in guard.about(program, has) {
             match self.fires(rule, subject, field, world) {
                 Ok(spans) => {
                     self.consider(&rule.name, Some(subject.index), None);

@@ -27,7 +27,7 @@ impl<'a> Inquiry<'a> {
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
         let here = Script { commands: vec![bare], ..Script::default() };
-        let subject = Subject::new(&here, 0, &guard.grammars, self.map, call.home.as_deref(), None, self.real_map);
+        let subject = Subject::new(&here, 0, guard, self.map, call.home.as_deref(), None, self.real_map);
         // The text is not run.
         self.witnessed = None;
         let (paths, contents) = (paths(call, script, world), contents(call));

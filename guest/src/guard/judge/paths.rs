@@ -161,8 +161,7 @@ impl<'a> Inquiry<'a> {
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             let mut cover = |path: &Value, behind| {
                 let asked = Asked::of(path, home);
-                let rules = guard.active().flat_map(|part| part.paths.covering_asked(&asked));
-                hit.extend(rules.map(|rule| (rule, behind)));
+                hit.extend(guard.covering(&asked).into_iter().map(|rule| (rule, behind)));
             };
             cover(&touched.path, None);
             if let Some(real) = &real {

@@ -78,11 +78,9 @@ impl<'a> Inquiry<'a> {
             let command = Command::of_effects(effects.collect(), span, &call.cwd);
             let script = Script { commands: vec![command], ..Script::default() };
             let home = call.home.as_deref();
-            let subject = Subject::new(&script, 0, &self.guard.grammars, self.map, home, look, self.real_map);
+            let subject = Subject::new(&script, 0, self.guard, self.map, home, look, self.real_map);
             let subject = subject.writing(&call.contents);
-            for part in self.guard.active() {
-                self.rules(part, &subject, field, world);
-            }
+            self.rules(&subject, field, world);
         }
     }
 }
