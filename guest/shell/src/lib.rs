@@ -44,6 +44,11 @@
 //! Every shell is taken for bash, `sh` too, and not in its posix mode. What an assignment makes another program run
 //! (`GIT_SSH_COMMAND`, `LD_PRELOAD`) is not followed, but for a `BASH_ENV` that the text wrote.
 //!
+//! The environment is the user's. A text for a shell is read with a value that it has of there in its place (`sh -c "make
+//! $X"`), as words and never as what separates them, if the source names the variable nowhere but to expand it; a program that
+//! such a value names is unseen. What a script that was there before writes is taken for the project's own if it is run
+//! by its path and told nothing but options and settings.
+//!
 //! # Bounds
 //!
 //! | What | Bound | Beyond it |

@@ -11,7 +11,6 @@ const MAX_TEXT: usize = 1024 * 1024;
 
 /// Why a text must not be handed to the parser, or `None` if it may be.
 pub(crate) fn refuse(text: &str) -> Option<String> {
-    // It stands for what is not known.
     refuse_shape(text).or_else(|| text.contains(Value::HOLE).then(|| "the text contains a NUL byte".to_owned()))
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::matching::is_change;
 use crate::call::{Memory, Source};
@@ -235,7 +235,8 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
         // What is inside a command is listed behind it. All of a script that was read stands in one place.
         let within = || {
             let behind = commands.get(at + 1..).unwrap_or_default().iter();
-            behind.take_while(|other| other.via.len() > command.via.len()).filter(|other| is_inside(other, command))
+            let deeper = behind.take_while(|other| other.via.len() > command.via.len());
+            deeper.filter(|other| other.span.is_inside(command.span))
         };
         let may_matter = command.unseen_script
             || !command.effects.is_empty()
@@ -250,19 +251,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
             variable = variable.max(from);
         }
         let own: Vec<&Command> = within().copied().collect();
-        let text_of_project = || {
-            let earlier = commands.get(..at).unwrap_or_default();
-            if !own.is_empty() {
-                return prints_of_project(&own, earlier, look);
-            }
-            let of_piped = |other: &&&Command| {
-                let mut printers = piped.iter().copied();
-                printers.any(|one| std::ptr::eq(one, **other) || is_inside(other, one))
-            };
-            let printers: Vec<&Command> = earlier.iter().filter(of_piped).copied().collect();
-            prints_of_project(&printers, earlier, look)
-        };
-        if command.unseen_script && !is_setup(&own) && !is_located_file(command, &own) && !text_of_project() {
+        if command.unseen_script && !is_setup(&own) && !is_located_file(command, &own) {
             let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
             let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
             if network {
@@ -479,40 +468,6 @@ fn is_located(commands: &[&Command]) -> bool {
     };
     let mut programs = commands.iter().filter(|command| !command.words.is_empty()).peekable();
     programs.peek().is_some() && programs.all(|command| locates(&command))
-}
-
-/// Whether a command stands inside another one.
-fn is_inside(inner: &Command, outer: &Command) -> bool {
-    inner.via.len() > outer.via.len() && inner.span.is_inside(outer.span)
-}
-
-/// Whether what is run is what a script prints that was in the project before: it is as little hidden as the script, which
-/// could run it itself.
-fn prints_of_project(printers: &[&Command], earlier: &[&Command], look: Option<&dyn Look>) -> bool {
-    // What a script that was read runs is listed behind it.
-    let depth = printers.iter().map(|printer| printer.via.len()).min().unwrap_or_default();
-    let is_there = |path: &str| look.is_none_or(|look| look.look(path) == Presence::File);
-    let untouched = |path: &str| {
-        let mut effects = earlier.iter().flat_map(|command| &command.effects).filter(|effect| is_change(effect.kind));
-        effects.all(|effect| effect.path.known().is_some_and(|other| other != path && !path.starts_with(other)))
-    };
-    let of_project = |printer: &&Command| {
-        let place = project_script(printer);
-        place.is_some_and(|place| is_there(&place) && untouched(&place))
-    };
-    !printers.is_empty()
-        && printers.iter().all(|printer| source(printer).is_none())
-        && printers.iter().filter(|printer| printer.via.len() == depth).all(of_project)
-}
-
-/// The script below the directory of a command that it runs by its path, alone or as what an interpreter is given first.
-fn project_script(command: &Command) -> Option<String> {
-    let program = command.words.first().and_then(Word::known)?;
-    let runs_file = READERS.contains(&program) || INTERPRETERS.iter().any(|name| program.starts_with(name));
-    let path = if runs_file { command.words.get(1).and_then(Word::known)? } else { program };
-    let below = path.contains(['/', '.']) && !path.starts_with(['/', '-', '~']) && !path.contains("..");
-    let named = below && (runs_file || path.contains('/'));
-    command.cwd.as_deref().filter(|_| named).map(|cwd| absolute(path, cwd))
 }
 
 /// Whether what is run is what a program prints to be run.

@@ -6,7 +6,7 @@ use toolgate_shell::{Command, Effect, Kind};
 use super::rule::What;
 
 /// What has to be there for a rule to fire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Needs {
     /// An effect of one of these kinds, a bit each; any or none at all if there are no bits.
     kinds: u16,
@@ -26,6 +26,8 @@ pub(crate) struct Has {
     unseen: bool,
     letters: u32,
 }
+
+const _: () = assert!((Kind::Send as u16) < 16, "each kind has a bit, and this is the last one");
 
 fn bit(kind: Kind) -> u16 {
     1 << kind as u16

@@ -4,7 +4,7 @@
 //! else for that name at any depth, so `.env` is also `sub/.env` but never `.environment`. `*` stays within a
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ pub(crate) struct PathRule {
 }
 
 /// Where a path begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Root,
     /// The home folder, as `~`.
@@ -155,6 +155,7 @@ impl PathRule {
         self.pack == super::packs::SELF
     }
 
+    /// Whether it covers a path that is known.
     fn covers(&self, path: &Names) -> bool {
         let from = |at: usize, segments: &[Segment]| fit(segments, path.names.get(at..).unwrap_or_default());
         self.alternatives.iter().any(|segments| match self.start {
@@ -232,7 +233,8 @@ impl PathRule {
 #[derive(Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
-    index: Index,
+    /// Made when it is asked by itself; most lists are only asked with others.
+    index: OnceCell<Index>,
     /// Its number among [`Lists`].
     number: Option<usize>,
 }
@@ -248,7 +250,7 @@ pub(crate) struct Lists {
 #[derive(Debug)]
 pub(crate) struct Answered {
     asked: Rc<Asked>,
-    /// The numbers of those lists that cover it; `None` if it is not certain which path it is.
+    /// The numbers of those lists that cover it; `None` where globs or ends of paths have to be compared.
     lists: Option<Vec<usize>>,
 }
 
@@ -302,7 +304,7 @@ pub(crate) struct Index {
 }
 
 /// A rule, by the number of its list and its own in that, and where a path has to have what it is found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Entry {
     list: usize,
     rule: usize,
@@ -356,8 +358,8 @@ impl Index {
     }
 }
 
-/// The rules of all these lists that a path falls under, in their order. The index has more lists than those, by the same
-/// numbers.
+/// The rules that a path falls under, of those lists below `count` that there are, in their order. The index may have lists
+/// that are left out.
 pub(crate) fn covering_all<'r>(
     index: &Index,
     lists: impl Fn(usize) -> Option<&'r PathRules>,
@@ -404,15 +406,15 @@ impl<'r> Key<'r> {
                 _ => None,
             })
         };
-        behind.rfind('.').map(|dot| Key::Ending(&behind[dot..])).or_else(inside)
+        // What is escaped in a glob stands otherwise in a name.
+        let dot = behind.rfind('.').filter(|_| !behind.contains('\\'));
+        dot.map(|dot| Key::Ending(&behind[dot..])).or_else(inside)
     }
 }
 
 impl PathRules {
     pub(crate) fn new(rules: Vec<PathRule>) -> Self {
-        let mut index = Index::default();
-        index.add(0, &rules);
-        PathRules { rules, index, number: None }
+        PathRules { rules, index: OnceCell::new(), number: None }
     }
 
     pub(crate) fn rules(&self) -> &[PathRule] {
@@ -434,7 +436,12 @@ impl PathRules {
     }
 
     fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
-        covering_all(&self.index, |_| Some(self), 1, asked)
+        let index = self.index.get_or_init(|| {
+            let mut index = Index::default();
+            index.add(0, &self.rules);
+            index
+        });
+        covering_all(index, |_| Some(self), 1, asked)
     }
 
     /// The rules whose place lies below a path, which may be a glob, so that they fall or are read with it. Of a path that
@@ -519,6 +526,9 @@ type Read = FxHashMap<String, Rc<Asked>>;
 /// How many readings of paths are kept of each kind: a command has few, and each is put to many rules.
 const KEPT: usize = 256;
 
+/// Longest path whose reading is kept, in bytes: what is longer is no path of a file.
+const LONGEST_KEPT: usize = 4_096;
+
 /// The readings of paths that are known, globs, and known in part, with the home folder that they were read for.
 type Kept = (Option<String>, [Read; 3]);
 
@@ -542,11 +552,13 @@ impl Asked {
             if let Some(asked) = read.get(path.text()) {
                 return Rc::clone(asked);
             }
-            if read.len() >= KEPT {
-                read.clear();
-            }
             let asked = Rc::new(Asked::new(path, home));
-            read.insert(path.text().to_owned(), Rc::clone(&asked));
+            if path.text().len() <= LONGEST_KEPT {
+                if read.len() >= KEPT {
+                    read.clear();
+                }
+                read.insert(path.text().to_owned(), Rc::clone(&asked));
+            }
             asked
         })
     }
@@ -638,6 +650,13 @@ mod tests {
             ("/etc/", known("/etc/passwd"), true),
             ("/etc/", known("/p/etc/passwd"), false),
             ("./a/b", known("/p/a/b"), true),
+            ("My.app\\ Data/", known("/p/my.app data/x"), true),
+            ("*.sec\\ ret", known("/p/x.sec ret"), true),
+            ("*-key.pem", known("/p/a-key.pem"), true),
+            ("*private*.pem", known("/p/a.private.b.pem"), true),
+            ("service*.json", known("/p/service.x.json"), true),
+            ("*.[pk]em", known("/p/a.pem"), true),
+            ("**/hooks/x", known("/p/q/hooks/x"), true),
             ("x/a.json", Value::Pattern("/p/**/*.json".into()), false),
             ("x/a.json", Value::Pattern("/p/*/a*.json".into()), true),
             ("x/a.json", Value::Pattern("/p/x/*.json".into()), true),

@@ -1,5 +1,5 @@
-//! The rules that are in force: packs that came with Toolgate and what rule files added, each indexed so that a command
-//! is only tried against rules that may be about it.
+//! The rules that are in force: packs that came with Toolgate and what rule files added, indexed together so that a command is
+//! only tried against rules that may be about it.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -346,7 +346,10 @@ impl Guard {
     pub(crate) fn about(&self, program: Option<&str>, has: Option<Has>) -> Vec<&Rule> {
         let may = |entry: &&Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
         let mut found: Vec<Entry> = self.meant.about(program).filter(may).copied().collect();
-        found.sort_unstable_by_key(|entry| (entry.part, !entry.named, entry.rule));
+        let place = |entry: &Entry| (entry.part, !entry.named, entry.rule);
+        found.sort_unstable_by_key(place);
+        // One that names a program twice.
+        found.dedup_by_key(|entry| place(entry));
         found.iter().filter_map(|entry| self.parts[entry.part].rules.get(entry.rule)).collect()
     }
 

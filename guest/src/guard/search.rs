@@ -4,6 +4,7 @@ use toolgate_shell::Command;
 
 /// Tests and actions that take a value.
 const VALUED: &[&str] = &[
+    "-D",
     "-amin",
     "-anewer",
     "-atime",
@@ -14,6 +15,7 @@ const VALUED: &[&str] = &[
     "-fls",
     "-fprint",
     "-fprint0",
+    "-files0-from",
     "-fstype",
     "-gid",
     "-group",
@@ -28,7 +30,6 @@ const VALUED: &[&str] = &[
     "-mindepth",
     "-mmin",
     "-mtime",
-    "-newer",
     "-path",
     "-perm",
     "-printf",
@@ -70,6 +71,7 @@ pub(crate) fn names(command: &Command) -> Names<'_> {
 fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
     let names: Option<Vec<Vec<&str>>> = alternatives.into_iter().collect();
     let mut names = names?.concat();
+    // Two actions on the same names.
     names.dedup();
     Some(names)
 }
@@ -107,7 +109,13 @@ impl<'a> Expression<'a, '_> {
                     continue;
                 }
                 ")" if depth > 0 => break,
-                "(" if depth < Self::DEEPEST => {
+                // What is in it may be anything.
+                "(" if depth >= Self::DEEPEST => {
+                    self.at = self.words.len();
+                    self.acted.push(None);
+                    None
+                }
+                "(" => {
                     let known = names.clone();
                     self.alternatives(depth + 1, known.as_deref().or(outer))
                 }
@@ -115,7 +123,8 @@ impl<'a> Expression<'a, '_> {
                 // Whatever name a folder of this kind has, it is empty.
                 "-empty" => Some(vec!["x.tmp"]),
                 word => {
-                    if VALUED.contains(&word) {
+                    // `-newermt`: which time of which is compared.
+                    if VALUED.contains(&word) || word.starts_with("-newer") {
                         self.next();
                     }
                     if ACTIONS.contains(&word) {
@@ -123,7 +132,13 @@ impl<'a> Expression<'a, '_> {
                     }
                     match word {
                         "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                            while self.next().is_some_and(|word| !matches!(word, ";" | "+")) {}
+                            let mut before = "";
+                            // A plus ends it only after the braces.
+                            while let Some(word) =
+                                self.next().filter(|word| !(*word == ";" || *word == "+" && before == "{}"))
+                            {
+                                before = word;
+                            }
                         }
                         "-fprintf" => self.at += 2,
                         _ => {}
@@ -177,6 +192,11 @@ mod tests {
             ("find . -name a -exec grep -o -name x {} \\; -delete", "a"),
             ("find . -exec rm {} \\; -o -name a -delete", ""),
             ("find . -path -name -delete", ""),
+            ("find . -newermt -name -delete", ""),
+            ("find . -newer -name -delete", ""),
+            ("find . -files0-from -name -delete", ""),
+            ("find -D -name a ~ -delete", ""),
+            ("find . \\( -name a -exec true + \\( \\; -o -true \\) -delete", ""),
             ("find . -type d -empty -delete", "x.tmp"),
             ("find . -name", ""),
         ];

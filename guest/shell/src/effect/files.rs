@@ -788,8 +788,13 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
         let text = arg.shape();
         text.starts_with('-') && !matches!(text, "-H" | "-L" | "-P") || matches!(text, "(" | "!" | ")" | ",")
     };
-    let first = operands.iter().position(is_test).unwrap_or(operands.len());
-    let (starts, tests) = operands.split_at(first);
+    // `-D` tells of what it does, and takes which of that.
+    let told = |at: usize| operands.get(at).is_some_and(|arg| arg.known() == Some("-D"));
+    let first = (0..operands.len()).find(|at| {
+        let is_value = at.checked_sub(1).is_some_and(told);
+        !told(*at) && !is_value && operands.get(*at).is_some_and(is_test)
+    });
+    let (starts, tests) = operands.split_at(first.unwrap_or(operands.len()));
     let starts: Vec<Place> =
         starts.iter().filter(|arg| !arg.shape().starts_with('-')).map(|arg| run.word(arg)).collect();
     let starts = if starts.is_empty() { vec![run.here()] } else { starts };
@@ -800,18 +805,25 @@ pub(super) fn find(run: &mut Run<'_>, operands: &[Arg]) {
         let value = tests.get(at + 1);
         match arg.known().unwrap_or_default() {
             "-delete" => deletes = true,
-            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+            writes @ ("-fprint" | "-fprint0" | "-fls" | "-fprintf") => {
                 files.extend(value.map(|value| (Kind::Write, run.word(value))));
-                at += 1;
+                at += if writes == "-fprintf" { 2 } else { 1 };
             }
-            "-newer" | "-anewer" | "-cnewer" | "-samefile" | "-files0-from" => {
+            "-anewer" | "-cnewer" | "-samefile" | "-files0-from" => {
                 files.extend(value.map(|value| (Kind::Read, run.word(value))));
                 at += 1;
             }
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                let end =
-                    tests[at..].iter().position(|arg| matches!(arg.known(), Some(";")) || (arg.known() == Some("+")));
-                at += end.unwrap_or(tests.len() - at);
+                let ends = |end: &usize| match tests[*end].known() {
+                    Some("+") => tests[*end - 1].known() == Some("{}"),
+                    text => text == Some(";"),
+                };
+                at = (at + 1..tests.len()).find(ends).unwrap_or(tests.len());
+            }
+            // `-newermt`: a time; `-neweram`: that of a file.
+            newer if newer.starts_with("-newer") => {
+                files.extend(value.filter(|_| !newer.ends_with('t')).map(|value| (Kind::Read, run.word(value))));
+                at += 1;
             }
             // Their value may look like a test.
             "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-regex" | "-iregex" | "-lname" | "-type"

@@ -3,11 +3,10 @@
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::output;
 use super::places::{is_unread, on_path, temporary, unlikely_places};
 use super::simple::{Lookup, used_up};
 use super::state::{Content, Input, State, Status, Text, Variable};
-use super::{Command, Joiner, MAX_SCRIPTS, Runs, Walk, is_readable};
+use super::{Command, MAX_SCRIPTS, Runs, Walk, is_readable};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
@@ -107,9 +106,6 @@ impl Walk<'_> {
                 }
                 ends = Ends::with(self.unread(span, after), Status::Unknown);
             }
-            if !was_stored && self.stored {
-                ends = ends.each(self, |after, _| after.files.credit(&before.files));
-            }
             (self.elsewhere, self.stored) = (was_elsewhere, was_stored);
             if matches!(name.as_str(), "find" | "fd" | "fdfind") {
                 self.found(slot);
@@ -146,23 +142,6 @@ impl Walk<'_> {
         }
         self.sequential(words, &mut state);
         Ends::with(state, status)
-    }
-
-    /// Whether the command before this one in its pipeline says which files there are, and nothing else.
-    fn is_given_files(&self, slot: usize) -> bool {
-        let Some(command) = self.commands.get(slot).filter(|command| command.joiner == Joiner::Pipe) else {
-            return false;
-        };
-        let before = self.commands.get(..slot).unwrap_or_default().iter().rev();
-        for other in before.filter(|other| other.via.len() <= command.via.len()) {
-            if other.group != command.group || output::lists_files(&other.words) {
-                return other.group == command.group;
-            }
-            if other.joiner != Joiner::Pipe || !output::picks_lines(&other.words) {
-                return false;
-            }
-        }
-        false
     }
 
     /// What happens to something that `find` finds happens below the folders that it looks in.
@@ -214,17 +193,7 @@ impl Walk<'_> {
                     return self.each_argv(list, span, own);
                 }
                 let builtins = in_place;
-                let files = more && !added && self.is_given_files(slot) && {
-                    let inner = wrapper::inner(&words);
-                    inner.iter().all(|inner| matches!(inner.kind, Kind::Stdin { .. }))
-                };
-                let own_slot = self.commands.len();
-                let ends = self.argv(words, more, span, Lookup { functions: false, builtins }, own);
-                if let (true, Some(command)) = (files, self.commands.get_mut(own_slot)) {
-                    // `find . -name '*.py' | xargs python`: a script is what is found, and not what is said.
-                    command.unseen_script = false;
-                }
-                ends
+                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
             }
             Kind::Text { text, args } => {
                 let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
@@ -277,7 +246,9 @@ impl Walk<'_> {
                 let path_span = path.span;
                 let known = path.known().map(str::to_owned);
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    return self.read_input(None, &args, span, own);
+                    let ends = self.read_input(None, &args, span, own);
+                    // What it sets in this shell is not followed.
+                    return if here { ends.each(self, State::havoc) } else { ends };
                 }
                 let folder = own.folders.likely();
                 let found =
@@ -356,7 +327,8 @@ impl Walk<'_> {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
-        // Neither one that is not known nor one that a shell would take apart: the script may run it.
+        // Neither one that is not known, but for what the environment has from the user, nor one that a shell would take apart:
+        // the script may run it.
         let plain = |word: &Word| match &word.value {
             Value::Known(text) | Value::Pattern(text) | Value::Unknown { why: Why::Environment(_), shape: text } => {
                 !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n'])
@@ -435,10 +407,39 @@ impl Walk<'_> {
                 self.hides(slot);
                 ends = Ends::with(self.unread(content.span, before.clone()), Status::Unknown);
             }
-            ends = ends.each(self, |after, _| after.files.credit(&before.files));
+            if self.is_told_nothing(slot, arguments, &before) {
+                ends = ends.each(self, |after, _| after.files.credit(&before.files));
+            }
         }
         self.stored = stored;
         ends
+    }
+
+    /// Whether the text tells a script nothing that it could write: no words but options and settings, which name no file,
+    /// and no variables.
+    fn is_told_nothing(&self, slot: usize, words: &[Word], state: &State) -> bool {
+        let is_file = |value: &str| {
+            let place = state.folders.certain().map(|folder| absolute(value, folder));
+            let there = place.map(|place| state.files.look(&place));
+            !matches!(there, Some(Presence::Absent | Presence::Folder))
+                && (value.contains('/') || there != Some(Presence::Unknown))
+        };
+        let plain = |word: &Word| {
+            let text = word.text();
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            let named =
+                name.starts_with('-') || value.len() + name.len() + 1 == text.len() && crate::word::is_name(name);
+            let certain = match &word.value {
+                Value::Known(_) => !is_file(value),
+                Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
+                Value::Pattern(_) => false,
+            };
+            named && certain && !text.contains(char::is_whitespace)
+        };
+        let own = |name: &String| name != "HOME" && !self.facts.env.contains_key(name);
+        let told = state.vars().iter().any(|(name, variable)| own(name) && variable.exported != Some(false));
+        let assigns = self.commands.get(slot).is_none_or(|command| !command.assignments.is_empty());
+        !told && !assigns && words.iter().skip(1).all(plain)
     }
 
     /// A file of commands. Its first line may name another interpreter.

@@ -379,6 +379,10 @@ struct Walk<'f> {
     elsewhere: bool,
     /// In a script that was there before.
     stored: bool,
+    /// Whether the source names these variables otherwise than to expand them.
+    named: BTreeMap<String, bool>,
+    /// In a text with parts that are not known.
+    filled: bool,
     /// Only listed, as at a function's definition.
     listed_only: bool,
     group: usize,
@@ -412,6 +416,8 @@ impl<'f> Walk<'f> {
             calls: Vec::new(),
             elsewhere: false,
             stored: false,
+            named: BTreeMap::new(),
+            filled: false,
             listed_only: false,
             group: 0,
             joiner: Joiner::First,
@@ -531,7 +537,12 @@ impl<'f> Walk<'f> {
             _ => scan::refuse_shape(source),
         };
         match refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
-            Ok(parsed) => run(self, &parsed.list),
+            Ok(parsed) => {
+                let outer = self.filled;
+                self.filled |= text.known().is_none();
+                run(self, &parsed.list);
+                self.filled = outer;
+            }
             Err(why) => self.fail(why),
         }
     }
@@ -569,12 +580,12 @@ impl<'f> Walk<'f> {
 }
 
 /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-/// user. Such a value is taken for words where it stands, as it is in the text itself.
+/// user. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
 fn is_readable(text: &Word) -> bool {
     match &text.value {
         Value::Known(_) => true,
-        Value::Unknown { why: Why::Environment(_), shape } => !shape.trim_start().starts_with(Value::HOLE),
-        _ => false,
+        Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
+        Value::Pattern(_) => false,
     }
 }
 

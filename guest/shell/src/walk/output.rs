@@ -1,7 +1,6 @@
 //! What plain programs print, if that is certain from what they are given.
 
-use crate::path::{self, absolute};
-use crate::word::{Value, Word};
+use crate::path::absolute;
 
 /// Programs that print nothing when all goes well.
 const SILENT: &[&str] = &[
@@ -55,45 +54,6 @@ const SILENT: &[&str] = &[
     "unset",
     "wait",
 ];
-
-/// Whether a program prints names of files that are there, and nothing that it is told to print.
-pub(super) fn lists_files(words: &[Word]) -> bool {
-    let Some(program) = words.first().and_then(Word::known) else { return false };
-    if words.iter().any(|word| matches!(word.value, Value::Unknown { .. })) {
-        return false;
-    }
-    let given = |names: &[&str]| words.iter().skip(1).any(|word| names.contains(&word.text()));
-    let letter = |letter: char| {
-        let mut clusters = words.iter().skip(1).map(Word::text).filter(|word| !word.starts_with("--"));
-        clusters.any(|word| word.strip_prefix('-').is_some_and(|letters| letters.contains(letter)))
-    };
-    match path::basename(program) {
-        "find" => !given(&["-printf", "-fprintf", "-exec", "-execdir", "-ok", "-okdir", "-files0-from"]),
-        "fd" | "fdfind" => !given(&["-x", "-X", "--exec", "--exec-batch", "--format"]),
-        "ls" => true,
-        "git" => match words.get(1).and_then(Word::known) {
-            Some("ls-files") => !words.iter().any(|word| word.text().starts_with("--format")),
-            Some("diff") => given(&["--name-only"]),
-            _ => false,
-        },
-        "grep" | "egrep" | "fgrep" => letter('l') || given(&["--files-with-matches"]),
-        "rg" | "ag" => letter('l') || given(&["--files", "--files-with-matches"]),
-        _ => false,
-    }
-}
-
-/// Whether a program passes on some of the lines that it reads from standard input, as they are.
-pub(super) fn picks_lines(words: &[Word]) -> bool {
-    let plain = |word: &&Word| word.known().is_some_and(|word| word.starts_with('-'));
-    match words.first().and_then(Word::known).map(path::basename) {
-        Some("sort" | "uniq" | "head" | "tail") => words.iter().skip(1).all(|word| plain(&word)),
-        Some("grep" | "egrep" | "fgrep") => {
-            let options: Vec<&str> = words.iter().skip(1).filter(plain).map(Word::text).collect();
-            words.len() == options.len() + 2 && options.iter().all(|option| matches!(*option, "-v" | "-E" | "-i"))
-        }
-        _ => false,
-    }
-}
 
 /// Programs that leave standard input as it is.
 const LEAVES_INPUT: &[&str] = &[

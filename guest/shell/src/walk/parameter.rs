@@ -54,6 +54,41 @@ const DYNAMIC: &[&str] = &[
     "_",
 ];
 
+/// Whether a shell itself sets a variable: bash, or zsh, whose names are in small letters as well.
+fn is_shells(name: &str) -> bool {
+    let prefixes = ["BASH", "COMP", "READLINE", "HIST", "PROMPT", "ZSH", "PS"];
+    DYNAMIC.contains(&name)
+        || prefixes.iter().any(|prefix| name.starts_with(prefix))
+        || name.ends_with("_PID")
+        || matches!(name, "IFS" | "MATCH" | "MBEGIN" | "MEND" | "OPTARG" | "REPLY" | "COPROC")
+        || name.bytes().all(|byte| byte.is_ascii_lowercase()) && SMALL.contains(&name)
+}
+
+/// Those of zsh in small letters.
+const SMALL: &[&str] = &[
+    "aliases",
+    "argv",
+    "builtins",
+    "commands",
+    "dirstack",
+    "functions",
+    "history",
+    "historywords",
+    "match",
+    "mbegin",
+    "mend",
+    "nameddirs",
+    "options",
+    "parameters",
+    "path",
+    "pipestatus",
+    "psvar",
+    "reply",
+    "signals",
+    "status",
+    "words",
+];
+
 /// What a parameter is worth.
 pub(super) enum Got {
     Set(Value),
@@ -81,7 +116,7 @@ impl State {
                     None => Got::Unknown(Why::Directory),
                 },
                 "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
-                _ if self.wild || self.overrun || DYNAMIC.contains(&name) => unknown(),
+                _ if self.wild || self.overrun || is_shells(name) => unknown(),
                 _ if self.complete => Got::Unset,
                 _ => Got::Unknown(Why::Environment(name.to_owned())),
             },
@@ -106,6 +141,23 @@ impl State {
 }
 
 impl Walk<'_> {
+    /// Whether the text has this name otherwise than to expand the variable. Whatever sets a variable names it, and shells have
+    /// more ways for that than are followed.
+    fn names(&mut self, name: &str) -> bool {
+        if let Some(named) = self.named.get(name) {
+            return *named;
+        }
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let named = self.source.match_indices(name).any(|(at, _)| {
+            let (before, after) = (&self.source[..at], &self.source[at + name.len()..]);
+            let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+            let expands = before.ends_with('$') || before.ends_with("${") && after.starts_with('}');
+            whole && !expands
+        });
+        self.named.insert(name.to_owned(), named);
+        named
+    }
+
     pub(super) fn parameter(
         &mut self,
         parameter: &Parameter,
@@ -117,7 +169,14 @@ impl Walk<'_> {
             let value = self.substitution(list, state);
             return push_value(pieces, value, quoted);
         }
-        let got = self.get(parameter, state);
+        let mut got = self.get(parameter, state);
+        if let Got::Unknown(Why::Environment(name)) = &got {
+            // What is made of it may be more than what the environment has.
+            let is_plain = matches!(parameter.operation, Operation::None) && !parameter.indirect;
+            if !is_plain || self.names(name) {
+                got = Got::Unknown(Why::Variable(name.clone()));
+            }
+        }
         if let (Operation::None, Got::Many { values, joined }) = (&parameter.operation, &got) {
             return many(pieces, values, *joined, quoted, state);
         }

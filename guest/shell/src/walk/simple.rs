@@ -309,6 +309,7 @@ impl Walk<'_> {
         }
         let Some(name) = first.known().map(str::to_owned) else {
             // It may be anything, a builtin too.
+            command.unseen_script |= self.filled;
             let computed = !first.value.text().contains('/');
             let likely = likely(&command);
             let untouched = state.clone();
