@@ -381,7 +381,12 @@ impl<'a> Map<'a> {
             },
             Value::Known(path) => self.place(path),
             Value::Pattern(pattern) => self.pattern(pattern),
-            Value::Unknown { why: Why::Argument, shape } if shape.starts_with(Value::HOLE) => Place::Found,
+            // `{}/..` is no longer what was found.
+            Value::Unknown { why: Why::Argument, shape }
+                if shape.starts_with(Value::HOLE) && !shape.split('/').any(|part| part == "..") =>
+            {
+                Place::Found
+            }
             Value::Unknown { why, shape }
                 if why.variable().is_some_and(names_temporary)
                     && shape.starts_with(Value::HOLE)

@@ -218,7 +218,10 @@ impl<'a> Inquiry<'a> {
     pub(super) fn endless(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
         let found = subject.command;
         let Some(program) = found.program() else { return };
-        if found.opaque && found.runs == Runs::Certainly && found.via.iter().any(|via| via == program) {
+        // The engine gives up after so many calls; a shell that runs a script of another one's is no call of its own.
+        const ROUNDS: usize = 3;
+        let rounds = found.via.iter().filter(|via| *via == program).count();
+        if found.opaque && found.runs == Runs::Certainly && rounds >= ROUNDS {
             let evidence = vec![evidence(field, found.span)];
             self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
         }
