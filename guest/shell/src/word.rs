@@ -57,7 +57,7 @@ impl Why {
     }
 
     /// Why a text is not known that has this in it as well. Only what is the environment's alone is said to be.
-    pub(crate) fn and(known: &mut Option<Why>, other: &Why) {
+    pub(crate) fn merge(known: &mut Option<Why>, other: &Why) {
         match known {
             Some(Why::Environment(_)) if !matches!(other, Why::Environment(_)) => *known = Some(other.clone()),
             Some(_) => {}

@@ -675,6 +675,55 @@ mod tests {
         }
     }
 
+    /// Whether a list is asked with many or alone changes nothing.
+    #[test]
+    fn lists_that_are_asked_together_say_what_each_says() {
+        let texts: &[&[&str]] = &[
+            &[".env", "*.pem"],
+            &["~/.ssh/", "/etc/", "~/*.pem"],
+            &["**/hooks/", "*-key.json", "id_[rd]sa"],
+            &["My\\ Data/", "~/Dropbox*/"],
+        ];
+        let list = |texts: &&[&str]| {
+            let rules = texts.iter().map(|text| PathRule::new(Policy::NoRead, text).expect("a rule")).collect();
+            Rc::new(PathRules::new(rules))
+        };
+        let mut together = Lists::default();
+        let mut lists: Vec<Rc<PathRules>> = texts.iter().map(list).collect();
+        lists.iter_mut().for_each(|list| together.add(list));
+        assert!(lists.iter().enumerate().all(|(at, list)| list.number == Some(at)));
+        let unknown = |shape: &str| Value::Unknown { why: Why::Expansion, shape: shape.replace('?', "\0") };
+        let paths = [
+            known("/p/.env"),
+            known("/p/.env.example"),
+            known("/home/dev/.ssh/id_rsa"),
+            known("/home/dev/x.pem"),
+            known("/home/dev/dropbox-old/x"),
+            known("/etc/passwd"),
+            known("/p/q/hooks/x"),
+            known("/p/my-key.json"),
+            known("/p/My Data/x"),
+            known("/p/id_rsa"),
+            known("/"),
+            known("/p/x"),
+            Value::Pattern("/p/*.pem".into()),
+            Value::Pattern("/home/dev/*".into()),
+            unknown("/etc/?"),
+            unknown("?/.ssh/x"),
+            unknown("?"),
+        ];
+        for path in &paths {
+            // The readings of one home folder are none of another's.
+            for home in [Some("/home/dev"), Some("/home/other"), None] {
+                let answered = together.ask(path, home);
+                for (list, texts) in lists.iter().zip(texts) {
+                    let alone = PathRules::new(list.rules.clone()).cover(path, home);
+                    assert_eq!(answered.is_under(list), alone, "{texts:?} {path:?} {home:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn removing_a_folder_removes_what_is_protected_below_it() {
         let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "~/.ssh/").unwrap()]);

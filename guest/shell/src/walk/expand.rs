@@ -650,7 +650,7 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 }
             }
             Piece::Hole { why: reason, quoted } => {
-                Why::and(&mut why, reason);
+                Why::merge(&mut why, reason);
                 several |= !quoted;
                 any_quoted |= quoted;
                 contiguous = false;

@@ -43,11 +43,11 @@ pub(super) fn join(words: &[Word], separator: &str) -> Word {
         match &word.value {
             Value::Known(part) => text.push_str(part),
             Value::Pattern(_) => {
-                Why::and(&mut why, &Why::Glob);
+                Why::merge(&mut why, &Why::Glob);
                 text.push(Value::HOLE);
             }
             Value::Unknown { why: reason, shape } => {
-                Why::and(&mut why, reason);
+                Why::merge(&mut why, reason);
                 text.push_str(shape);
             }
         }
@@ -153,7 +153,7 @@ pub(super) fn split(text: &Word, rules: Rules) -> Option<Vec<Word>> {
                 let name: String = (chars.next()? == '{')
                     .then(|| chars.by_ref().take_while(|&c| c != '}').collect())
                     .filter(|name: &String| !name.is_empty())?;
-                why.get_or_insert(Why::Variable(name));
+                Why::merge(why, &Why::Variable(name));
                 into.push(Value::HOLE);
             }
             _ => into.push(c),
