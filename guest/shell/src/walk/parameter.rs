@@ -116,8 +116,8 @@ impl State {
                     None => Got::Unknown(Why::Directory),
                 },
                 "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
+                _ if self.complete && !self.wild && !DYNAMIC.contains(&name) => Got::Unset,
                 _ if self.wild || self.overrun || is_shells(name) => unknown(),
-                _ if self.complete => Got::Unset,
                 _ => Got::Unknown(Why::Environment(name.to_owned())),
             },
         }
