@@ -82,6 +82,8 @@ pub enum Failed {
 pub struct Group {
     /// The program itself.
     pub child: Child,
+    /// What ends the group should we end without having done so, and only as long as we live.
+    pub watch: Option<Child>,
     id: Option<Pid>,
 }
 
@@ -93,7 +95,23 @@ impl Group {
     pub fn start(command: &mut Command) -> io::Result<Self> {
         let child = command.process_group(0).spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Ok(Group { child, id })
+        Ok(Group { child, watch: None, id })
+    }
+
+    /// Starts a program that is to run on, so that it ends with us whatever ends us, and whatever it does: a shell in its
+    /// group waits for the end of a pipe that nobody else holds. A program in a loop would not see that end.
+    ///
+    /// # Errors
+    /// If either does not start.
+    pub fn start_watched(command: &mut Command) -> io::Result<Self> {
+        let mut group = Group::start(command)?;
+        let mut watch = Command::new("/bin/sh");
+        watch.args(["-c", "read -r _; kill -KILL 0"]).env_clear().kill_on_drop(true);
+        watch.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // It joins the group, which is there until its first process was waited for.
+        watch.process_group(group.id.map_or(0, |id| id.as_raw_nonzero().get()));
+        group.watch = Some(watch.spawn()?);
+        Ok(group)
     }
 }
 

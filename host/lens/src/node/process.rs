@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::answer::Answer;
+use crate::cache;
 use crate::process::{Group, command};
 use crate::project::Project;
 
@@ -74,9 +75,10 @@ impl Process {
         ours.set_nonblocking(true)?;
         let mut command = command(project, node, folder);
         command.args(["--input-type=commonjs", "--eval", script, "--"]).arg(folder).arg(&project.root);
-        command.arg(std::process::id().to_string());
+        // Without a place for it, code is compiled each time.
+        command.args(cache::place("node", folder));
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
-        let mut group = Group::start(&mut command)?;
+        let mut group = Group::start_watched(&mut command)?;
         let complaint = Arc::default();
         let listener = tokio::spawn(listen(group.child.stderr.take(), Arc::clone(&complaint)));
         let (answers, requests) = UnixStream::from_std(ours)?.into_split();

@@ -186,6 +186,31 @@ async fn it_ends_when_nobody_can_ask_any_more() {
 }
 
 #[tokio::test]
+async fn it_ends_with_the_daemon_even_in_a_loop() {
+    use tokio::io::AsyncWriteExt;
+    if !has_node() {
+        return;
+    }
+    let scratch = Scratch::fake();
+    let project = &scratch.worker.project;
+    let node = project.on_path("node").unwrap();
+    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root).unwrap();
+    let file = scratch.write("loop.js", "fs.writeFileSync(`${filePath}.begun`, ''); for (;;);");
+    let request = serde_json::json!({ "id": 1, "files": [file] });
+    process.requests.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+    let begun = async {
+        while !scratch.path("loop.js.begun").exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, begun).await.unwrap();
+    // What the system does with it when the daemon is killed.
+    drop(process.group.watch.as_mut().and_then(|watch| watch.stdin.take()));
+    let status = tokio::time::timeout(LONG, process.group.child.wait()).await.unwrap().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{status}");
+}
+
+#[tokio::test]
 async fn one_process_serves_until_something_it_loaded_changes() {
     if !has_node() {
         return;

@@ -117,6 +117,7 @@ function program(ts, kept, programs, [config, { fileNames, options, projectRefer
 /** A host that keeps the syntax trees of files that have not changed, and nothing else. */
 function compilerHost(ts, options, sources) {
   const host = ts.createCompilerHost(options);
+  host.jsDocParsingMode = ts.JSDocParsingMode?.ParseForTypeErrors;
   // Whether an import leads somewhere else by now can only be known by looking; in packages it does not change
   // without the package manager.
   host.hasInvalidatedResolutions = (file) => !file.includes('/node_modules/');

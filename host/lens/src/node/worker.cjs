@@ -8,17 +8,16 @@ const fs = require('node:fs');
 const { Session } = require('node:inspector');
 const net = require('node:net');
 const path = require('node:path');
-const { createRequire } = require('node:module');
+const { createRequire, enableCompileCache, flushCompileCache } = require('node:module');
 const { Readable } = require('node:stream');
 const { fileURLToPath, pathToFileURL } = require('node:url');
-const { Worker } = require('node:worker_threads');
 
 const PROBLEMS = 1000;
 const TEXT = 2000;
 /** File times may be this much older than the moment of the change: the clock that stamps files ticks slowly. */
 const TICK = 50;
 
-const [, folder, root, parent] = process.argv;
+const [, folder, root, cache] = process.argv;
 const started = Date.now();
 const requireHere = createRequire(path.join(folder, 'worker.cjs'));
 
@@ -127,6 +126,8 @@ function settle(files, configs) {
     const inside = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file);
     watch(inside ? path.join(inside[0], 'package.json') : file);
   }
+  // The next process will find it compiled. Node would do this when it ends by itself, and it never does.
+  flushCompileCache?.();
 }
 
 let check;
@@ -165,6 +166,8 @@ async function serve(line) {
   if (configs && !said.failed) settle(request.files, (await configs()).filter(Boolean));
 }
 
+// From Node 22 on. What it keeps it knows by its content and by its own version.
+if (cache) enableCompileCache?.(cache);
 process.chdir(folder);
 const channel = new net.Socket({ fd: 0, readable: true, writable: true });
 let rest = '';
@@ -179,9 +182,3 @@ channel.on('data', (chunk) => {
   for (const line of lines) queue = queue.then(() => serve(line)).finally(() => (pending -= 1));
 });
 for (const event of ['end', 'error']) channel.on(event, () => process.exit());
-
-// A loop in a plugin would keep the end of the channel from being seen, so a thread of its own looks after the parent.
-const guard = `setInterval(() => {
-  if (process.ppid !== ${Number(parent)}) process.kill(-process.pid, 'SIGKILL');
-}, 1000)`;
-new Worker(guard, { eval: true }).unref();
