@@ -546,6 +546,10 @@ impl World for HostWorld {
         git::branch(folder).ok()
     }
 
+    fn holds(&mut self, path: &str) -> bool {
+        git::changed_files(path).is_ok_and(|changed| changed.is_empty())
+    }
+
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {
         match extensions::evaluate(name, request).ok()? {
             Truth::Yes => Some(true),

@@ -1,6 +1,6 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
-//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
-//! file tool writes, and what is expected.
+//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden`, `scripts` and `held` (what git holds) beside
+//! what is judged, `content` what a file tool writes, and what is expected.
 
 mod cases;
 
@@ -75,6 +75,10 @@ impl Answers for Disk {
 impl World for Disk {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         Ok(paths.iter().map(|path| Some(self.real(path, true))).collect())
+    }
+
+    fn holds(&mut self, path: &str) -> bool {
+        self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {

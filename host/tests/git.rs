@@ -120,6 +120,107 @@ async fn changed_files_are_all_that_differ_from_the_commit_below_a_folder() {
     assert!(matches!(found, Err(CapabilityError::Unavailable(_))), "{found:?}");
 }
 
+/// What is done to a repository whose last commit has the file `f` with `x` in it, and whether git holds all of it then.
+const DONE: &[(&str, bool)] = &[
+    ("true", true),
+    ("touch f", true),
+    ("chmod g+w f", true),
+    ("git commit -q --allow-empty -m more", true),
+    ("echo x > f && git add f", true),
+    ("echo other > g", true),
+    ("echo y > f", false),
+    ("echo y > f && git add f", false),
+    ("echo y > f && git add f && echo x > f", false),
+    ("chmod +x f", false),
+    ("git rm -q --cached f", false),
+    ("git rm -q --cached f && git commit -qm less", false),
+    ("git rm -q --cached f && echo f > .gitignore && git add .gitignore && git commit -qm less", false),
+    ("echo f > .gitignore && echo y > f", false),
+    ("echo f > .git/info/exclude && git rm -q --cached f && git commit -qm less", false),
+    ("git update-index --assume-unchanged f", false),
+    ("git update-index --assume-unchanged f && echo y > f", false),
+    ("git update-index --skip-worktree f && echo y > f", false),
+    ("git config core.ignoreStat true && git update-index f && touch f && git update-index f && echo y > f", false),
+    (
+        "git config core.trustctime false && git config core.checkStat minimal && touch -d @1000 f && git add f && echo y > f && touch -d @1000 f",
+        false,
+    ),
+    ("git rm -q --cached f && git commit -qm less && git add -N f", false),
+    (
+        "git checkout -q -b a && echo a > f && git commit -qam a && git checkout -q main && echo b > f && git commit -qam b; git merge -q a",
+        false,
+    ),
+    ("rm f && ln -s g f", false),
+    ("rm f && mkfifo f", false),
+    ("rm f", false),
+    ("mv f F", false),
+    ("rm -r .git", false),
+    ("git config core.worktree /tmp", false),
+    ("git config core.bare true", false),
+    ("rm .git/index", false),
+    ("echo broken > .git/index", false),
+    ("echo broken > .git/HEAD", false),
+    ("rm -r .git/objects/*", false),
+    ("git config status.showUntrackedFiles no && git rm -q --cached f && git commit -qm less", false),
+];
+
+#[tokio::test]
+async fn a_file_is_named_unless_git_holds_it_as_it_is() {
+    for (script, held) in DONE {
+        let repository = Repository::new();
+        repository.write("f", "x\n");
+        repository.commit();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).current_dir(&repository.root).stderr(Stdio::null()).stdout(Stdio::null());
+        shell.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
+        for who in ["AUTHOR", "COMMITTER"] {
+            shell.env(format!("GIT_{who}_NAME"), "t").env(format!("GIT_{who}_EMAIL"), "t@t");
+        }
+        shell.status().expect("a shell");
+        let found = LocalGit.changed_files(repository.root.join("f").display().to_string()).await;
+        assert_eq!(found == Ok(Vec::new()), *held, "{script}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_taken_by_its_name_alone() {
+    let repository = Repository::new();
+    let names = ["plain", "a*", "sub/deep", ":(top)plain", "-x", "new\nline", "Ünï", " blank "];
+    for path in names {
+        repository.write(path, "x\n");
+    }
+    repository.commit();
+    for changed in names {
+        repository.write(changed, "yy\n");
+        for path in names {
+            let found = repository.changed(path).await;
+            let expected = if path == changed { vec![(path.to_owned(), Change::Modified)] } else { Vec::new() };
+            assert_eq!(found, Ok(expected), "{path:?} after {changed:?}");
+        }
+        repository.write(changed, "x\n");
+    }
+    // One of a repository in this one is that one's.
+    assert!(git(&repository.root.join("sub"), &["init", "-q"]));
+    assert_eq!(repository.changed("sub/deep").await, Ok(vec![("sub/deep".to_owned(), Change::Untracked)]));
+}
+
+#[tokio::test]
+async fn nothing_that_a_repository_names_is_run_for_a_file() {
+    let repository = booby_trapped();
+    for path in ["a.evil", "b.proc", "c.odd", "d.info", "e.incl", "f.bytes", "plain"] {
+        let found = repository.changed(path).await;
+        assert_eq!(found, Ok(vec![(path.to_owned(), Change::Modified)]));
+    }
+    for path in ["module/file", "bare/HEAD", ".git/config", ".git/HEAD"] {
+        let found = repository.changed(path).await;
+        assert_ne!(found, Ok(Vec::new()), "{path}");
+    }
+    // What the commit holds, whose content has to be looked at as well.
+    repository.write("a.evil", "content\n");
+    assert_eq!(repository.changed("a.evil").await, Ok(Vec::new()));
+    assert_eq!(repository.sprung(), Vec::<String>::new());
+}
+
 /// Plants a program in every place that a repository's own files can name.
 fn booby_trapped() -> Repository {
     let repository = Repository::new();

@@ -28,6 +28,11 @@ pub trait World {
         None
     }
 
+    /// Whether git holds a file as it is on disk, in the last commit and in the index, so that nothing is lost with it.
+    fn holds(&mut self, _path: &str) -> bool {
+        false
+    }
+
     /// Whether another component's predicate holds. The request is a JSON text.
     fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
         None
@@ -285,6 +290,12 @@ impl<'a> Subject<'a> {
         .map(move |at| &commands[at])
     }
 
+    /// The other commands of the text that may run.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &'a Command> {
+        let (own, all) = (self.index, self.script.commands.iter().enumerate());
+        all.filter(move |(at, command)| *at != own && command.runs != Runs::Never).map(|(_, command)| command)
+    }
+
     /// How a command of the same text takes its words.
     pub(crate) fn read(&self, command: &'a Command) -> Option<Invocation<'a>> {
         Invocation::read(&command.words, self.grammars)
@@ -400,7 +411,9 @@ impl<'a> Subject<'a> {
                 return Err(Miss::OtherArguments(pattern));
             }
             let (least, most) = what.count;
-            if operands.len() < least || most.is_some_and(|most| operands.len() > most) {
+            // What is added when it runs may be as many as a rule asks for.
+            let open = self.command.more_words && purpose == Purpose::Rule;
+            if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
                 return Err(Miss::Count);
             }
         }

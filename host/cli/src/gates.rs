@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::capability::{Absent, LocalFiles, LocalGit};
+use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolCall, ToolKind, Verdict};
 
@@ -84,7 +84,7 @@ struct Other {
 /// The trackers and predicates of these plugins.
 pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
     let extension = |one: &Loaded| {
-        let all = place::granted(files.clone(), None, &Peers::default()).git(LocalGit);
+        let all = place::granted(files.clone(), None, &Peers::default());
         // They are asked while others wait, so they ask nobody themselves.
         let may = one.may(all.extensions(Absent), whose);
         Extension::new(one.plugin.clone(), session.clone(), may)

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use toolgate_host::capability::{Absent, LocalFiles, LocalGit};
+use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::{Peers, ProvidedTool, Provider, Session, ToolOutput};
 
 use crate::agent::Whose;
@@ -46,7 +46,7 @@ impl Offers {
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session =
                 Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-            let reach = place::granted(LocalFiles::new(), frames, &Peers::default()).git(LocalGit);
+            let reach = place::granted(LocalFiles::new(), frames, &Peers::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::json;
 use toolgate_host::audit::{AuditFile, Circumstances};
-use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalHead, LocalLog};
+use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalLog};
 use toolgate_host::grants::Grants;
 use toolgate_host::last_good::LastGood;
 use toolgate_host::private::by_others;
@@ -165,7 +165,7 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
 
 /// What a component may reach here.
 pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
-    let granted = Capabilities::absent().files(files).git(LocalHead).clock(LocalClock::default()).log(LocalLog);
+    let granted = Capabilities::absent().files(files).git(LocalGit).clock(LocalClock::default()).log(LocalLog);
     let granted = granted.extensions(peers.clone());
     match frames {
         Some(frames) => granted.ui(frames.clone()),
@@ -235,7 +235,7 @@ impl Standing<'_> {
                 Asked::Permission => one.plugin.has_permission_gate(),
             };
             if judges {
-                let all = granted(files.clone(), frames, &peers).git(LocalGit);
+                let all = granted(files.clone(), frames, &peers);
                 let all = match self.whose {
                     Some(_) => all.journal(events.clone()),
                     None => all,

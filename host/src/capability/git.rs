@@ -21,7 +21,7 @@ pub(super) use local::{installed, repository};
 /// Asks git about a work tree.
 #[async_trait]
 pub trait Git: Send + Sync {
-    /// The files under this folder that differ from the last commit.
+    /// The files under this folder that differ from the last commit; of a file, that one, unless git holds it as it is.
     async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>>;
     /// The checked-out branch.
     async fn branch(&self, folder: String) -> Answer<Option<String>>;
@@ -53,22 +53,6 @@ impl<T: Git> Git for Recording<T> {
 
 /// Largest `HEAD` or `.git` file that is read, in bytes.
 const HEAD: u64 = 4_096;
-
-/// What git keeps of a work tree in plain files, read without running git: the branch. Changed files need git itself,
-/// and are `unavailable` here.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LocalHead;
-
-#[async_trait]
-impl Git for LocalHead {
-    async fn changed_files(&self, _folder: String) -> Answer<Vec<ChangedFile>> {
-        Err(CapabilityError::Unavailable("git is not run here".to_owned()))
-    }
-
-    async fn branch(&self, folder: String) -> Answer<Option<String>> {
-        branch(Path::new(&folder))
-    }
-}
 
 fn small(path: &Path) -> Option<String> {
     let mut text = String::new();

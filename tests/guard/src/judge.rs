@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde::Serialize;
 use toolgate_guest::call::{Action, Call, Field, Kind};
 use toolgate_guest::guard::{Guard, World};
+use toolgate_host::capability::{Git, LocalGit};
 use toolgate_shell::{Look, Presence};
 
 use crate::{HOME, PROJECT};
@@ -199,6 +200,15 @@ impl Look for Files {
 impl World for Files {
     fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
         Ok(paths.iter().map(|path| Look::real(self, path)).collect())
+    }
+
+    fn holds(&mut self, path: &str) -> bool {
+        let Some(place) = self.place(path) else { return false };
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.is_ok_and(|runtime| {
+            let changed = runtime.block_on(LocalGit.changed_files(place.to_string_lossy().into_owned()));
+            changed.is_ok_and(|changed| changed.is_empty())
+        })
     }
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toolgate_shell::{Command, Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
 use super::commands::reason;
-use super::{Inquiry, evidence, refs};
+use super::{Inquiry, evidence, held, refs};
 use crate::call::{Evidence, Field, Source};
 use crate::guard::flow;
 use crate::guard::matching::{Miss, Subject, World};
@@ -39,6 +39,10 @@ pub(crate) enum Coded {
     StopFitting,
     ForcePushFetched,
     DeleteTag,
+    DiscardPaths,
+    DiscardFile,
+    Restore,
+    RestoreBoth,
 }
 
 impl Coded {
@@ -60,6 +64,10 @@ impl Coded {
         Coded::StopFitting,
         Coded::ForcePushFetched,
         Coded::DeleteTag,
+        Coded::DiscardPaths,
+        Coded::DiscardFile,
+        Coded::Restore,
+        Coded::RestoreBoth,
     ];
 
     /// As the row has it.
@@ -82,13 +90,23 @@ impl Coded {
             Coded::StopFitting => "self-stop-fitting",
             Coded::ForcePushFetched => "git-force-push-fetched",
             Coded::DeleteTag => "git-delete-tag",
+            Coded::DiscardPaths => "git-discard-paths",
+            Coded::DiscardFile => "git-discard-file",
+            Coded::Restore => "git-restore",
+            Coded::RestoreBoth => "git-restore-both",
         }
     }
 
-    /// Whether a rule fires where its keys say so.
-    pub(super) fn agrees(rule: &Rule, subject: &Subject<'_>) -> bool {
+    /// Whether a rule fires where all its keys say so.
+    pub(super) fn agrees(rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> bool {
         let own = rule.name.strip_prefix("builtin:").filter(|_| rule.code);
-        own != Some(Coded::DeleteTag.name()) || !refs::made_here(subject)
+        match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
+            Some(Coded::DeleteTag) => !refs::made_here(subject),
+            Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth) => {
+                !held::by_git(subject, world)
+            }
+            _ => true,
+        }
     }
 }
 

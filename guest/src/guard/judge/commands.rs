@@ -56,9 +56,6 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
     ) -> Result<Vec<Span>, Miss<'a>> {
         let mut spans = subject.check(&rule.what, Purpose::Rule)?;
-        if !Coded::agrees(rule, subject) {
-            return Err(Miss::Code);
-        }
         if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
             let view = View::of(subject.command, &field.value);
             if let Some(pattern) = &rule.pattern {
@@ -72,7 +69,11 @@ impl<'a> Inquiry<'a> {
         }
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
-        Ok(spans)
+        // Last, as git may be asked.
+        match Coded::agrees(rule, subject, world) {
+            true => Ok(spans),
+            false => Err(Miss::Code),
+        }
     }
 
     /// Whether the surroundings are those of the rule.

@@ -10,7 +10,7 @@ use clap::Args;
 use fancy_regex::Regex;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolgate_host::capability::{LocalFiles, LocalGit};
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
 use toolgate_host::{
     Analysis, Capability, Decision, Granted, Observer, Peers, Plugin, Session, ToolCall, ToolResult, Verdict, plain,
@@ -303,7 +303,7 @@ impl Bench {
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()).git(LocalGit), None),
+            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome =

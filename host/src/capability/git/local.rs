@@ -62,6 +62,9 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
+/// How long looking at one file may take: a gate may be waiting.
+const ONE_FILE: Duration = Duration::from_secs(2);
+
 /// A setting that only the environment gives: a git that does not show it there reads none of them.
 const PROBE: &str = "toolgate.environment";
 
@@ -87,24 +90,53 @@ impl Git for LocalGit {
     }
 }
 
-fn changed(program: PathBuf, folder: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
-    let git = Runner { program, folder, end };
-    let root = git.run(&["rev-parse", "--show-toplevel"], &[])?;
-    let root = PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?);
-    let names = git.run(&["config", "--list", "--show-origin", "--name-only", "-z"], &[(PROBE.into(), "true")])?;
-    let filters = filters(&names)?;
+/// What `git status` is asked, but for the paths.
+const STATUS: &[&str] =
+    &["status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignore-submodules=all", "--no-renames"];
+
+fn changed(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
+    if path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return changed_file(program, path, end.min(Instant::now() + ONE_FILE));
+    }
+    let git = Runner { program, folder: path, end };
+    let (root, filters) = (git.root()?, git.filters()?);
     // The paths are those of the folder, but relative to the root.
-    let arguments = [
-        "status",
-        "--porcelain=v2",
-        "-z",
-        "--untracked-files=all",
-        "--ignore-submodules=all",
-        "--no-renames",
-        "--",
-        ".",
-    ];
-    files(&git.run(&arguments, &filters)?, &root)
+    files(&git.run(&[STATUS, &["--", "."]].concat(), &filters)?, &root)
+}
+
+/// A regular file, unless the last commit and the index hold it as it is.
+fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
+    let nowhere = || CapabilityError::Unavailable("the file is in no work tree that git reads".to_owned());
+    let (folder, name) = path.parent().zip(path.file_name()).ok_or_else(nowhere)?;
+    let name = name.to_str().ok_or_else(nowhere)?;
+    let git = Runner { program, folder, end };
+    let root = git.root()?;
+    // A configuration can have git work somewhere else than where it is run.
+    let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
+    if !real(folder)?.starts_with(real(&root)?) {
+        return Err(nowhere());
+    }
+    let settings = git.filters()?;
+    let said = git.run(&[STATUS, &["--ignored=matching", "--", name]].concat(), &settings)?;
+    let itself = |change| Ok(vec![ChangedFile { path: path.display().to_string(), change }]);
+    if said.starts_with(b"! ") {
+        return itself(Change::Untracked);
+    }
+    if !said.is_empty() {
+        return match files(&said, &root)?.into_iter().next() {
+            Some(found) => itself(found.change),
+            // A submodule, or a name that cannot be said.
+            None => Err(nowhere()),
+        };
+    }
+    // In the index, in one version, and neither assumed to be unchanged nor left out of the work tree; and its content is
+    // that one whatever its times and its size say.
+    let listed = text(&git.run(&["ls-files", "-v", "-s", "-z", "--", name], &settings)?)?;
+    let content = text(&git.run(&["hash-object", "--", name], &settings)?)?;
+    let held = listed
+        .strip_suffix(&format!(" {} 0\t{name}\0", content.trim_end()))
+        .is_some_and(|tag| matches!(tag, "H 100644" | "H 100755"));
+    if held { Ok(Vec::new()) } else { itself(Change::Modified) }
 }
 
 /// The outermost repository that a folder is in; the folder itself, if it is in none.
@@ -206,6 +238,18 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
+    /// The root of the work tree.
+    fn root(&self) -> Answer<PathBuf> {
+        let root = self.run(&["rev-parse", "--show-toplevel"], &[])?;
+        Ok(PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?))
+    }
+
+    /// Settings that leave the filters of all configurations without a program.
+    fn filters(&self) -> Answer<Vec<Setting>> {
+        let list = self.run(&["config", "--list", "--show-origin", "--name-only", "-z"], &[(PROBE.into(), "true")])?;
+        filters(&list)
+    }
+
     fn run(&self, arguments: &[&str], more: &[Setting]) -> Answer<Vec<u8>> {
         let mut command = Command::new(&self.program);
         command.args(["--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"]);
