@@ -547,7 +547,10 @@ impl World for HostWorld {
     }
 
     fn holds(&mut self, path: &str) -> bool {
-        git::changed_files(path).is_ok_and(|changed| changed.is_empty())
+        // Of a folder the host tells less.
+        let found = files::stat(&[path.to_owned()]).unwrap_or_default();
+        let is_file = matches!(found.as_slice(), [Some(found)] if found.kind == files::FileKind::File);
+        is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {

@@ -1,6 +1,7 @@
 //! Verdicts that depend on what is there: files, folders, links, scripts, and the user's own rules. The cases are in
-//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden`, `scripts` and `held` (what git holds) beside
-//! what is judged, `content` what a file tool writes, and what is expected.
+//! `files.jsonl`, one a line: `files` (a folder ends in `/`), `links`, `hidden` and `scripts` beside what is judged, `content` what a
+//! file tool writes, and what is expected. In `held.jsonl` git holds some of the files, which are the same in each case but for
+//! what it says.
 
 mod cases;
 
@@ -88,10 +89,31 @@ impl World for Disk {
 
 #[test]
 fn every_case_gets_its_verdict() {
+    verdicts(include_str!("files.jsonl"), &serde_json::Map::new());
+}
+
+#[test]
+fn what_git_holds_may_be_overwritten() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": (["", "f", "g", "src/", "src/g", "src/h", ".git/"].map(at)),
+        "links": {(at("link")): (at("src"))},
+        // What a link leads to is held as well.
+        "held": (["f", "src/g", "link/f", "link/g"].map(at)),
+    });
+    verdicts(include_str!("held.jsonl"), there.as_object().expect("an object"));
+}
+
+/// Judges each case, with what holds for all where it does not say another.
+fn verdicts(cases: &str, all: &serde_json::Map<String, Value>) {
     let mut wrong = Vec::new();
     let built_in = Guard::new();
-    for (number, line) in include_str!("files.jsonl").lines().enumerate() {
-        let case: Value = serde_json::from_str(line).expect("a case is JSON");
+    for (number, line) in cases.lines().enumerate() {
+        let mut case: Value = serde_json::from_str(line).expect("a case is JSON");
+        for (key, value) in all {
+            let own = case.as_object_mut().expect("an object");
+            own.entry(key.clone()).or_insert_with(|| value.clone());
+        }
         let own = case["rules"].as_str().map(|rules| {
             let mut guard = Guard::new();
             assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), [], "{line}");

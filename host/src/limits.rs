@@ -125,8 +125,10 @@ pub mod deadline {
 
     /// The local file system. A hung network mount must not hold a verdict.
     pub const FILES: Duration = Duration::from_secs(2);
-    /// A git process.
+    /// What is asked of git, by up to three processes.
     pub const GIT: Duration = Duration::from_secs(5);
+    /// What is asked of git about one file, by up to six: a gate's hook has five seconds, and some for the rest.
+    pub const GIT_FILE: Duration = Duration::from_secs(2);
     /// A request to the check daemon: the daemon's own limit.
     pub const DAEMON: Duration = Duration::from_secs(60);
     /// A tmux command, other than waiting for a signal.

@@ -151,7 +151,7 @@ pub fn read_script(path: &str) -> Result<String, Error> {
     ask!(path; imports::files::read_script(path))
 }
 
-/// `git`: the files under a folder that differ from the last commit.
+/// `git`: the files under a folder that differ from the last commit; of a file, that one unless git holds it as it is.
 ///
 /// # Errors
 /// As the module says.

@@ -130,6 +130,7 @@ impl Guard {
             considered: explains.then(Vec::new),
             comments: Vec::new(),
             branches: HashMap::new(),
+            held: held::Answers::default(),
             trackers,
             memory: None,
             witnessed: None,
@@ -181,6 +182,8 @@ struct Inquiry<'a> {
     /// The comments of the text, and what a file tool writes.
     comments: Vec<String>,
     branches: HashMap<String, Option<Option<String>>>,
+    /// What git holds.
+    held: held::Answers,
     trackers: Vec<String>,
     /// What the call leaves behind for later ones of the session.
     memory: Option<Memory>,
@@ -259,6 +262,7 @@ impl<'a> Inquiry<'a> {
             .collect();
         let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
         let touched = std::mem::take(&mut self.touched);
+        self.held.reread();
         self.command(field, second, world, look);
         self.paths(world, look);
         let found = std::mem::replace(&mut self.findings, before);

@@ -28,7 +28,8 @@ pub trait World {
         None
     }
 
-    /// Whether git holds a file as it is on disk, in the last commit and in the index, so that nothing is lost with it.
+    /// Whether there is a regular file at a path, links not followed, that git holds as it is on disk, in the last commit
+    /// and in the index, so that nothing is lost with it.
     fn holds(&mut self, _path: &str) -> bool {
         false
     }
@@ -79,6 +80,7 @@ pub(crate) enum Miss<'r> {
     Place,
     Never,
     Code,
+    Held,
 }
 
 impl Miss<'_> {
@@ -109,6 +111,7 @@ impl Miss<'_> {
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
             Miss::Code => "nothing of that kind happens".into(),
+            Miss::Held => "git holds all that it overwrites".into(),
         }
     }
 }
@@ -144,8 +147,8 @@ impl Purpose {
 pub(crate) struct Subject<'a> {
     pub(crate) command: &'a Command,
     pub(crate) index: usize,
-    script: &'a Script,
-    grammars: &'a Grammars,
+    pub(crate) script: &'a Script,
+    pub(crate) grammars: &'a Grammars,
     lists: &'a Lists,
     map: &'a Map<'a>,
     home: Option<&'a str>,
@@ -288,12 +291,6 @@ impl<'a> Subject<'a> {
         })
         .skip(1)
         .map(move |at| &commands[at])
-    }
-
-    /// The other commands of the text that may run.
-    pub(crate) fn others(&self) -> impl Iterator<Item = &'a Command> {
-        let (own, all) = (self.index, self.script.commands.iter().enumerate());
-        all.filter(move |(at, command)| *at != own && command.runs != Runs::Never).map(|(_, command)| command)
     }
 
     /// How a command of the same text takes its words.
@@ -600,7 +597,7 @@ pub(crate) fn is_implied(command: &Command, effect: &Effect) -> bool {
 }
 
 /// Whether git is told to work on a repository that may be another than that of its directory.
-fn names_repository(command: &Command) -> bool {
+pub(crate) fn names_repository(command: &Command) -> bool {
     const OPTIONS: &[&str] = &["--git-dir", "--work-tree", "--separate-git-dir"];
     const VARIABLES: &[&str] = &["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY"];
     let words = command.words.iter().map(|word| word.value.text());

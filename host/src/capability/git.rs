@@ -15,7 +15,7 @@ use crate::granted::Capability;
 use crate::limits::deadline;
 use crate::state::HostState;
 
-pub use local::LocalGit;
+pub use local::{ELSEWHERE, LocalGit};
 pub(super) use local::{installed, repository};
 
 /// Asks git about a work tree.

@@ -32,7 +32,7 @@ pub use clock::{Clock, LocalClock};
 pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
 pub use files::{Files, LocalFiles};
-pub use git::{Git, LocalGit};
+pub use git::{ELSEWHERE, Git, LocalGit};
 pub use journal::{Journal, LocalJournal};
 pub use log::{LocalLog, Log};
 pub use message::Message;

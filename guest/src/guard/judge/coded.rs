@@ -98,14 +98,21 @@ impl Coded {
     }
 
     /// Whether a rule fires where all its keys say so.
-    pub(super) fn agrees(rule: &Rule, subject: &Subject<'_>, world: &mut dyn World) -> bool {
+    pub(super) fn agrees(
+        rule: &Rule,
+        subject: &Subject<'_>,
+        held: &mut held::Answers,
+        world: &mut dyn World,
+    ) -> Result<(), Miss<'static>> {
         let own = rule.name.strip_prefix("builtin:").filter(|_| rule.code);
         match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
-            Some(Coded::DeleteTag) => !refs::made_here(subject),
-            Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth) => {
-                !held::by_git(subject, world)
+            Some(Coded::DeleteTag) if refs::made_here(subject) => Err(Miss::Code),
+            Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
+                if held.hold(subject, world) =>
+            {
+                Err(Miss::Held)
             }
-            _ => true,
+            _ => Ok(()),
         }
     }
 }

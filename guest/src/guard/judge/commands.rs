@@ -70,10 +70,8 @@ impl<'a> Inquiry<'a> {
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
-        match Coded::agrees(rule, subject, world) {
-            true => Ok(spans),
-            false => Err(Miss::Code),
-        }
+        Coded::agrees(rule, subject, &mut self.held, world)?;
+        Ok(spans)
     }
 
     /// Whether the surroundings are those of the rule.

@@ -1,26 +1,57 @@
 //! Whether git holds all that a git command overwrites, so that nothing is lost: `git restore --source=HEAD~3 FILE` where
 //! nobody has changed FILE.
 //!
-//! Git is asked before the text runs, and for what it will find then the text must leave things as they are: beside the
-//! command stand only others that do no more to files than their effects say, none of it to a repository's own files.
+//! Git is asked before the text runs, and is to find the same when it does. So beside such commands the text has only
+//! others that change nothing, in a shell without options or variables that could have another directory, program or
+//! repository meant than the one that was asked about.
 
-use toolgate_shell::{Command, absolute};
+use std::collections::HashMap;
 
-use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World, is_change};
+use toolgate_shell::{Command, Joiner, Redirect, RedirectKind, Runs, Script, Word, absolute};
 
-/// Most files that git is asked about.
-const FILES: usize = 8;
+use crate::guard::invocation::{Grammars, Invocation};
+use crate::guard::matching::{Subject, World, is_change, names_repository};
 
-/// Programs whose effects are all that they do, and those whose own commands are listed.
-const PLAIN: &[&str] = &[
-    ".", ":", "[", "[[", "bash", "cat", "cd", "chmod", "command", "dash", "echo", "env", "eval", "exec", "exit",
-    "false", "grep", "head", "ls", "mkdir", "nice", "nohup", "printf", "pwd", "sh", "source", "stdbuf", "tail", "test",
-    "time", "timeout", "touch", "true", "wc",
+/// Most files that git is asked about for one call: each takes some 15 ms.
+const FILES: usize = 16;
+
+/// Programs that change nothing but what they are redirected to, and wrappers whose own commands are listed. Each with
+/// the options that it may have here, where not any.
+const CHANGES_NOTHING: &[(&str, Option<&[&str]>)] = &[
+    (":", None),
+    ("bash", SHELL),
+    ("cat", None),
+    ("cd", Some(&[])),
+    ("command", Some(&[])),
+    ("dash", SHELL),
+    ("echo", None),
+    ("eval", Some(&[])),
+    ("false", None),
+    ("grep", None),
+    ("head", None),
+    ("ls", None),
+    ("nohup", Some(&[])),
+    ("printf", Some(&[])),
+    ("pwd", None),
+    ("sh", SHELL),
+    ("stdbuf", None),
+    ("tail", None),
+    ("time", Some(&[])),
+    ("timeout", None),
+    ("true", None),
+    ("wc", None),
 ];
 
-/// What git only tells.
-const TELLING: &[&str] = &["diff", "log", "ls-files", "rev-parse", "show", "status"];
+const SHELL: Option<&[&str]> = Some(&["-c", "-e", "-ec", "-eu", "-euc", "-ex", "-exc", "-u", "-uc", "-x", "-xc"]);
+
+/// Variables that a text may set.
+const HARMLESS: &[&str] = &["LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES"];
+
+/// Where these are the system's own.
+const FOLDERS: &[&str] = &["/bin/", "/usr/bin/"];
+
+/// What git only tells, if it is not told to write that somewhere.
+const ONLY_TELLS: &[&str] = &["diff", "log", "ls-files", "rev-parse", "show", "status"];
 
 /// Options with which git overwrites the files that are named, and no others.
 const OPTIONS: &[&str] =
@@ -29,74 +60,151 @@ const OPTIONS: &[&str] =
 /// Characters by which a path means others to git than the one that it says.
 const MAGIC: &[char] = &['*', '?', '[', ']', '\\', ':'];
 
-/// Files that decide what git does with all others.
-const OWN: &[&str] = &[".git", ".gitattributes", ".gitconfig", ".gitmodules"];
-
-/// Whether git holds what this command overwrites. It is asked last, as it takes a few milliseconds.
-pub(super) fn by_git(subject: &Subject<'_>, world: &mut dyn World) -> bool {
-    let Some(files) = overwritten(subject) else { return false };
-    subject.others().all(|other| is_plain(subject, other)) && files.iter().all(|file| world.holds(file))
+/// What was found out for one call.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    /// Whether the text leaves things as they are.
+    plain: Option<bool>,
+    /// Whether git holds a file.
+    files: HashMap<String, bool>,
 }
 
-/// The files that it overwrites, if it says each by its name. What it takes them from makes no difference.
-fn overwritten(subject: &Subject<'_>) -> Option<Vec<String>> {
+impl Answers {
+    /// Another reading of the text is judged.
+    pub(super) fn reread(&mut self) {
+        self.plain = None;
+    }
+
+    /// Whether git holds what this command overwrites. Asked last, as it takes a while.
+    pub(super) fn hold(&mut self, subject: &Subject<'_>, world: &mut dyn World) -> bool {
+        let Some((folder, files)) = overwritten(subject) else { return false };
+        let plain = *self.plain.get_or_insert_with(|| is_plain(subject.script, subject.grammars));
+        plain && files.iter().all(|file| self.holds(folder, file, world))
+    }
+
+    fn holds(&mut self, folder: &str, file: &str, world: &mut dyn World) -> bool {
+        let path = absolute(file, folder);
+        if let Some(held) = self.files.get(&path) {
+            return *held;
+        }
+        if self.files.len() == FILES {
+            return false;
+        }
+        let held = is_below(folder, file, world) && world.holds(&path);
+        self.files.insert(path, held);
+        held
+    }
+}
+
+/// Whether the directory and the path lead through no link: the shell may take `..` in another way, and git replaces a
+/// link that stands where it knows a folder.
+fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
+    let above = absolute(file.rsplit_once('/').map_or("", |(above, _)| above), folder);
+    let resolved = world.resolve(&[folder.to_owned(), above.clone()]);
+    matches!(resolved.as_deref(), Ok([Some(real), Some(real_above)]) if *real == folder && *real_above == above)
+}
+
+/// The directory, and the files in it or below that a command overwrites, if it says each by its name. What it takes them
+/// from makes no difference.
+fn overwritten<'a>(subject: &Subject<'a>) -> Option<(&'a str, Vec<&'a str>)> {
     let command = subject.command;
-    let folder =
-        command.cwd.as_deref().filter(|_| !command.other_folders && !command.elsewhere && !command.more_words)?;
-    let is_own = |name: &str| name.starts_with("GIT_");
-    let is_set =
-        command.env.iter().any(|(name, _)| is_own(name)) || command.assignments.iter().any(|(name, _)| is_own(name));
-    if is_set || command.env.wild() || command.via.iter().any(|via| !PLAIN.contains(&via.as_str())) {
+    let is_here = !command.other_folders && !command.elsewhere && !command.more_words && !command.env.wild();
+    let folder = command.cwd.as_deref().filter(|_| is_here && !is_redirected(command))?;
+    if command.via.iter().any(|via| CHANGES_NOTHING.iter().all(|(name, _)| name != via)) {
         return None;
     }
-    let found = subject.invocation()?;
-    let files = named(command, found)?;
-    let is_fit =
-        |file: &&str| !file.contains(MAGIC) && !file.split('/').any(|part| part == "..") && !file.ends_with('/');
-    let files: Option<Vec<String>> =
-        files.into_iter().map(|file| file.filter(is_fit).map(|file| absolute(file, folder))).collect();
-    files.filter(|files| !files.is_empty() && files.len() <= FILES)
+    let files = named(command, subject.invocation()?)?;
+    let is_name = |file: &&str| {
+        !file.contains(MAGIC) && !file.starts_with('/') && file.split('/').all(|part| !matches!(part, "" | ".."))
+    };
+    (!files.is_empty() && files.iter().all(is_name)).then_some((folder, files))
 }
 
-/// The words that are paths: of `git checkout` those after `--` if there is one, of `git restore` all.
-fn named<'a>(command: &'a Command, found: &Invocation<'a>) -> Option<Vec<Option<&'a str>>> {
-    // Before the subcommand stand options that have git look elsewhere.
-    let (subcommand, rest) = found.operands.split_first().filter(|(first, _)| first.word == 1)?;
-    if found.program != "git" || found.options.iter().any(|given| !OPTIONS.contains(&given.name.as_str())) {
+/// Whether variables tell git to work on something else than what is in its directory.
+fn is_redirected(command: &Command) -> bool {
+    names_repository(command) || command.env.iter().any(|(name, _)| name.starts_with("GIT_"))
+}
+
+/// The words that are paths: of `git checkout` those after `--` if there is one, of `git restore` all. `None` for what does
+/// anything else, or may.
+fn named<'a>(command: &'a Command, found: &Invocation<'a>) -> Option<Vec<&'a str>> {
+    let (subcommand, rest) = subcommand(command, found)?;
+    // What is not certain may be several words.
+    let known = command.words.iter().all(|word| word.known().is_some());
+    if !known || found.options.iter().any(|given| !OPTIONS.contains(&given.name.as_str())) {
         return None;
     }
-    let from = match subcommand.text? {
+    let from = match subcommand {
         "restore" => 2,
         // Without `--` a commit may be among them, which is no file that git holds.
         "checkout" => command.words.iter().position(|word| word.known() == Some("--")).unwrap_or(2),
         _ => return None,
     };
-    let (before, paths): (Vec<_>, Vec<_>) = rest.iter().partition(|operand| operand.word < from);
+    let before = rest.iter().filter(|operand| operand.word < from).count();
     // A commit, or nothing.
-    (before.len() <= 1).then(|| paths.into_iter().map(|operand| operand.text).collect())
+    let paths = (before <= 1).then(|| rest.iter().skip(before).map(|operand| operand.text));
+    paths?.collect()
 }
 
-/// Whether another command of the text leaves the repository, and what git goes by, as they are.
-fn is_plain<'a>(subject: &Subject<'a>, command: &'a Command) -> bool {
-    let names_own = |text: &str| text.split('/').any(|part| OWN.iter().any(|own| part.eq_ignore_ascii_case(own)));
-    let is_kept = |path: Option<&str>| path.is_some_and(|path| !names_own(path));
-    let mut changes = command.effects.iter().filter(|effect| is_change(effect.kind));
-    let says_git = |text: &str| text.contains("GIT_");
-    if command.opaque
-        || command.unseen_script
-        || command.more_words
-        || command.assignments.iter().any(|(name, _)| says_git(name))
-        || !command.words.iter().all(|word| word.known().is_some_and(|text| !says_git(text)))
-    {
+/// What git is to do, and the words after that, if nothing has it look elsewhere.
+fn subcommand<'a, 'f>(
+    command: &Command,
+    found: &'f Invocation<'a>,
+) -> Option<(&'a str, &'f [crate::guard::invocation::Operand<'a>])> {
+    let (first, rest) = found.operands.split_first()?;
+    // Options before it may say another folder, repository or configuration.
+    (is_systems(command) && found.program == "git" && first.word == 1).then_some((first.text?, rest))
+}
+
+/// Whether a program is the one that goes by its name, as far as the `PATH` is what it should be.
+fn is_systems(command: &Command) -> bool {
+    let name = command.words.first().and_then(|word| word.known());
+    name.is_some_and(|name| {
+        let bare = FOLDERS.iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
+        !bare.contains('/')
+    })
+}
+
+/// Whether a text changes nothing but what git commands put back.
+fn is_plain(script: &Script, grammars: &Grammars) -> bool {
+    let running = || script.commands.iter().filter(|command| command.runs != Runs::Never);
+    // Shells differ in whether the last command of a pipeline is run in them.
+    let moves = || running().any(|command| command.program() == Some("cd"));
+    let pipes = || running().any(|command| command.joiner == Joiner::Pipe);
+    script.unparsed.is_none() && running().all(|command| leaves(command, grammars)) && !(moves() && pipes())
+}
+
+fn leaves(command: &Command, grammars: &Grammars) -> bool {
+    let is_certain = !command.opaque && !command.unseen_script && !command.more_words;
+    let is_harmless = |(name, _): &(String, Word)| HARMLESS.contains(&name.as_str());
+    let is_lost =
+        |redirect: &Redirect| redirect.kind == RedirectKind::Read || redirect.target.known() == Some("/dev/null");
+    let known: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+    let Some(words) = known.filter(|_| is_certain) else { return false };
+    if !command.assignments.iter().all(is_harmless) || !command.redirects.iter().all(is_lost) {
         return false;
     }
-    match command.program() {
-        None => command.words.is_empty() && changes.all(|effect| is_kept(effect.path.known())),
-        // Its effects are on its own files, too.
-        Some("git") => subject.read(command).is_some_and(|found| {
-            let first = found.operands.first().filter(|first| first.word == 1).and_then(|first| first.text);
-            first.is_some_and(|first| TELLING.contains(&first)) || named(command, &found).is_some()
-        }),
-        Some(program) => PLAIN.contains(&program) && changes.all(|effect| is_kept(effect.path.known())),
+    let changes_nothing =
+        || command.effects.iter().all(|effect| !is_change(effect.kind) || effect.path.known() == Some("/dev/null"));
+    let Some((program, arguments)) = words.split_first() else { return changes_nothing() };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if name == "git" {
+        return Invocation::read(&command.words, grammars).is_some_and(|found| {
+            // `--output` and what it may be cut to.
+            let writes =
+                |option: &str| option.starts_with("--o") || option.starts_with("-o") || option.starts_with("-O");
+            let tells = subcommand(command, &found).is_some_and(|(first, _)| ONLY_TELLS.contains(&first));
+            tells && changes_nothing() && !found.options.iter().any(|given| writes(&given.name))
+                || named(command, &found).is_some()
+        });
     }
+    let row = CHANGES_NOTHING.iter().find(|(known, _)| *known == name);
+    let Some((_, options)) = row.filter(|_| is_systems(command) && changes_nothing()) else { return false };
+    let fits = |options: &&[&str]| {
+        // What comes after the first operand is that one's.
+        let mut given = arguments.iter().take_while(|word| word.starts_with(['-', '+']));
+        given.all(|word| options.contains(word))
+    };
+    let is_in_sight = |word: &&str| !word.split('/').any(|part| part == "..") && *word != "-";
+    options.as_ref().is_none_or(fits) && (name != "cd" || matches!(arguments, [folder] if is_in_sight(folder)))
 }

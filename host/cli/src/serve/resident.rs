@@ -82,6 +82,7 @@ mod linux {
     };
     use serde::{Deserialize, Serialize};
     use toolgate_host::Plugin;
+    use toolgate_host::capability::ELSEWHERE;
 
     use super::{SWITCH, folder};
     use crate::belief::VARIABLES;
@@ -117,7 +118,8 @@ mod linux {
     pub(crate) struct Hello {
         schema: u32,
         version: String,
-        /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one to which those of
+        /// The values of [`VARIABLES`]: a host with others serves somebody else, as does one whose git works elsewhere by
+        /// [`ELSEWHERE`], and one to which those of
         /// [`install::variables`] say that agents have their files elsewhere.
         variables: Vec<Option<String>>,
     }
@@ -129,7 +131,8 @@ mod linux {
                 Some(Ok(text)) => Some(Some(text)),
                 Some(Err(_)) => None,
             };
-            let variables = VARIABLES.iter().chain(install::variables()).map(value).collect::<Option<_>>()?;
+            let all = VARIABLES.iter().chain(ELSEWHERE).chain(install::variables());
+            let variables = all.map(value).collect::<Option<_>>()?;
             Some(Hello { schema: 2, version: env!("CARGO_PKG_VERSION").to_owned(), variables })
         }
     }

@@ -1,6 +1,6 @@
 //! git itself, run as against a hostile repository.
 //!
-//! What a repository's own files could have run by `git status`, and what is done about it:
+//! What a repository's own files could have run by what is asked, `git status` above all, and what is done about it:
 //!
 //! | Names a program | |
 //! |---|---|
@@ -62,8 +62,23 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
-/// How long looking at one file may take: a gate may be waiting.
-const ONE_FILE: Duration = Duration::from_secs(2);
+/// Variables by which a git, or the shell that runs it, may work on something else than what is where it is run. The git
+/// that is run here gets none of them, so it cannot tell what one with them would do.
+pub const ELSEWHERE: &[&str] = &[
+    "BASHOPTS",
+    "BASH_ENV",
+    "CDPATH",
+    "ENV",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_WORK_TREE",
+    "SHELLOPTS",
+];
 
 /// A setting that only the environment gives: a git that does not show it there reads none of them.
 const PROBE: &str = "toolgate.environment";
@@ -96,7 +111,7 @@ const STATUS: &[&str] =
 
 fn changed(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<ChangedFile>> {
     if path.symlink_metadata().is_ok_and(|found| found.is_file()) {
-        return changed_file(program, path, end.min(Instant::now() + ONE_FILE));
+        return changed_file(program, path, end.min(Instant::now() + deadline::GIT_FILE));
     }
     let git = Runner { program, folder: path, end };
     let (root, filters) = (git.root()?, git.filters()?);
@@ -113,7 +128,7 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
     let root = git.root()?;
     // A configuration can have git work somewhere else than where it is run.
     let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
-    if !real(folder)?.starts_with(real(&root)?) {
+    if !real(folder)?.starts_with(real(&root)?) || ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some()) {
         return Err(nowhere());
     }
     let settings = git.filters()?;
@@ -132,7 +147,9 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
     // In the index, in one version, and neither assumed to be unchanged nor left out of the work tree; and its content is
     // that one whatever its times and its size say.
     let listed = text(&git.run(&["ls-files", "-v", "-s", "-z", "--", name], &settings)?)?;
-    let content = text(&git.run(&["hash-object", "--", name], &settings)?)?;
+    // What filters and the ends of lines would make of it is not what is on disk.
+    let content = text(&git.run(&["hash-object", "--no-filters", "--", name], &settings)?)?;
+    git.run(&["cat-file", "-e", content.trim_end()], &settings)?;
     let held = listed
         .strip_suffix(&format!(" {} 0\t{name}\0", content.trim_end()))
         .is_some_and(|tag| matches!(tag, "H 100644" | "H 100755"));
