@@ -26,7 +26,7 @@ demo: build
 
 # Everything that CI runs
 test: deny component reproducible build lint shims embed docs plugins lens-setup
-    cargo test {{all}}
+    TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
 deny:

@@ -368,6 +368,49 @@ fn the_rules_of_the_project_hold_wherever_the_agent_goes() {
 }
 
 /// An answer that cannot be delivered is a no, by the one exit code that says so.
+/// Of the commit that is checked out git holds `f` and `src/g`; of the one before it `src/env`, too, which it ignores now.
+#[test]
+fn what_git_holds_may_be_put_back() {
+    let scene = Scene::new();
+    let project = scene.at("home/project");
+    let script = "git init -q -b main && mkdir -p src && echo 1 > f && echo 1 > src/g && echo 1 > src/env &&
+        git add f src && git commit -qm 1 && echo src/env > .gitignore && git rm -q --cached src/env &&
+        git add .gitignore && git commit -qm 2 && echo mine > src/env && ln -s src link && echo 2 > new";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).current_dir(&project);
+    shell.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
+    for who in ["AUTHOR", "COMMITTER"] {
+        shell.env(format!("GIT_{who}_NAME"), "t").env(format!("GIT_{who}_EMAIL"), "t@t");
+    }
+    assert!(shell.status().expect("a shell").success());
+    let cases = [
+        ("git restore f", 0),
+        ("git restore --source=HEAD~1 f", 0),
+        ("cd src && git checkout HEAD~1 -- g", 0),
+        ("git restore new", 1),
+        ("git restore src/env", 1),
+        ("git restore --source=HEAD~1 src", 1),
+        ("git checkout HEAD~1 -- src", 1),
+        ("git restore .", 1),
+        ("git restore link", 1),
+        ("git restore link/g", 1),
+        ("git -C src restore g", 1),
+        ("make; git restore f", 1),
+    ];
+    let path = ("PATH", std::env::var("PATH").expect("a PATH"));
+    let check = |text: &str, more: &[(&str, String)]| {
+        let environment = [more, std::slice::from_ref(&path)].concat();
+        scene.start(&project, &["check", text], b"", &environment).status.code()
+    };
+    for (text, code) in cases {
+        assert_eq!(check(text, &[]), Some(code), "{text}");
+    }
+    assert_eq!(check("git restore f", &[("GIT_DIR", "/none".to_owned())]), Some(1), "git works elsewhere");
+    assert_eq!(scene.check(&["git restore f"]).0, 1, "there is no git");
+    std::fs::write(project.join("f"), "mine").expect("a file");
+    assert_eq!(check("git restore f", &[]), Some(1), "it was changed");
+}
+
 #[test]
 fn an_answer_that_nobody_can_read_is_a_no() {
     let scene = Scene::new();

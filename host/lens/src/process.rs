@@ -1,4 +1,4 @@
-//! Running programs: without a shell, in a process group of their own, with a limit on time and output.
+//! Running programs: not by a shell, in a process group of their own, with a limit on time and output.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -82,7 +82,7 @@ pub enum Failed {
 pub struct Group {
     /// The program itself.
     pub child: Child,
-    /// What ends the group should we end without having done so, and only as long as we live.
+    /// Ends the group when this process has ended without dropping it; see [`Group::start_watched`].
     pub watch: Option<Child>,
     id: Option<Pid>,
 }
@@ -98,8 +98,9 @@ impl Group {
         Ok(Group { child, watch: None, id })
     }
 
-    /// Starts a program that is to run on, so that it ends with us whatever ends us, and whatever it does: a shell in its
-    /// group waits for the end of a pipe that nobody else holds. A program in a loop would not see that end.
+    /// Starts a program that is to run on, so that it ends with this process whatever ends that, and whatever it does: a
+    /// shell in its group waits for the end of a pipe, which a program in a loop would not see. Nobody else holds the pipe,
+    /// but on macOS what is started at the very same moment, where it has to be closed after it was made.
     ///
     /// # Errors
     /// If either does not start.

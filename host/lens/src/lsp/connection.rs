@@ -57,7 +57,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Starts a server.
     pub(super) fn start(command: &mut Command) -> io::Result<Self> {
-        let mut group = Group::start(command.stdin(std::process::Stdio::piped()))?;
+        let mut group = Group::start_watched(command.stdin(std::process::Stdio::piped()))?;
         let (sender, incoming) = mpsc::channel(WAITING);
         let (outgoing, receiver) = mpsc::unbounded_channel();
         let (unread, last_words) = (Arc::default(), Arc::default());

@@ -9,6 +9,7 @@ mod answer;
 mod process;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, timeout_at};
 
+use crate::cache;
 use crate::project::Project;
 use crate::read::bounded;
 use crate::report::Outcome;
@@ -74,13 +76,15 @@ struct Slot {
 #[derive(Debug)]
 pub struct Worker {
     project: Project,
+    /// Where compiled code is kept for what is installed in a folder.
+    code: fn(&Path) -> Option<PathBuf>,
     slots: std::sync::Mutex<HashMap<(Tool, PathBuf), Arc<Slot>>>,
 }
 
 impl Worker {
     /// Starts nothing yet.
     pub fn new(project: Project) -> Self {
-        Worker { project, slots: std::sync::Mutex::default() }
+        Worker { project, code: |folder| cache::place("node", folder), slots: std::sync::Mutex::default() }
     }
 
     /// Lints absolute files with `ESLint` 7 or newer; with its old kind of configuration only JavaScript, and what has
@@ -124,7 +128,7 @@ impl Worker {
         if kept.is_some() {
             return;
         }
-        let Ok(mut process) = Process::start(&self.project, &node, tool.script(), &folder) else { return };
+        let Ok(mut process) = self.start(tool, &node, &folder) else { return };
         let is_fit = tokio::select! {
             answer = process.ask(&[]) => answer.is_ok_and(|answer| !answer.failed && answer.rss < MEMORY),
             // The script leaves out what is left of this for the request that comes then.
@@ -217,7 +221,7 @@ impl Worker {
         let (process, answer) = match kept {
             Some(kept) => kept,
             None => {
-                let mut process = Process::start(&self.project, node, tool.script(), folder)?;
+                let mut process = self.start(tool, node, folder)?;
                 let answer = process.ask(files).await?;
                 (process, answer)
             }
@@ -227,6 +231,10 @@ impl Worker {
             *place = Some(process);
         }
         Ok(answer)
+    }
+
+    fn start(&self, tool: Tool, node: &Path, folder: &Path) -> io::Result<Process> {
+        Process::start(&self.project, node, tool.script(), folder, (self.code)(folder))
     }
 
     fn slot(&self, tool: Tool, folder: &Path) -> Arc<Slot> {

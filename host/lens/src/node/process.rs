@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,7 +15,6 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::answer::Answer;
-use crate::cache;
 use crate::process::{Group, command};
 use crate::project::Project;
 
@@ -66,17 +65,23 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts `node` with a script, in a folder. Its standard input is a socket for both directions, so that what
-    /// plugins print is no part of what it answers.
+    /// plugins print is no part of what it answers. Compiled code is kept in the folder `code`; without one, and by a Node
+    /// that cannot, it is compiled each time.
     ///
     /// # Errors
     /// If it does not start.
-    pub(super) fn start(project: &Project, node: &Path, script: &str, folder: &Path) -> io::Result<Self> {
+    pub(super) fn start(
+        project: &Project,
+        node: &Path,
+        script: &str,
+        folder: &Path,
+        code: Option<PathBuf>,
+    ) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = command(project, node, folder);
         command.args(["--input-type=commonjs", "--eval", script, "--"]).arg(folder).arg(&project.root);
-        // Without a place for it, code is compiled each time.
-        command.args(cache::place("node", folder));
+        command.args(code);
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
         let mut group = Group::start_watched(&mut command)?;
         let complaint = Arc::default();

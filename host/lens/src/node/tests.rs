@@ -40,7 +40,8 @@ impl Scratch {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let scratch = Scratch { _folder: folder, worker: Worker::new(Project { root, trusted: true }) };
+        let worker = Worker { code: |_| None, ..Worker::new(Project { root, trusted: true }) };
+        let scratch = Scratch { _folder: folder, worker };
         for (name, text) in files {
             scratch.write(name, text);
         }
@@ -177,7 +178,7 @@ async fn it_ends_when_nobody_can_ask_any_more() {
     let scratch = Scratch::fake();
     let project = &scratch.worker.project;
     let node = project.on_path("node").unwrap();
-    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root).unwrap();
+    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root, None).unwrap();
     let clean = scratch.path("clean.js");
     process.ask(&[clean.to_str().unwrap()]).await.unwrap();
     process.requests.shutdown().await.unwrap();
@@ -194,7 +195,7 @@ async fn it_ends_with_the_daemon_even_in_a_loop() {
     let scratch = Scratch::fake();
     let project = &scratch.worker.project;
     let node = project.on_path("node").unwrap();
-    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root).unwrap();
+    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root, None).unwrap();
     let file = scratch.write("loop.js", "fs.writeFileSync(`${filePath}.begun`, ''); for (;;);");
     let request = serde_json::json!({ "id": 1, "files": [file] });
     process.requests.write_all(format!("{request}\n").as_bytes()).await.unwrap();
@@ -208,6 +209,44 @@ async fn it_ends_with_the_daemon_even_in_a_loop() {
     drop(process.group.watch.as_mut().and_then(|watch| watch.stdin.take()));
     let status = tokio::time::timeout(LONG, process.group.child.wait()).await.unwrap().unwrap();
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(9), "{status}");
+}
+
+/// A Node that keeps compiled code: the one that `TOOLGATE_NEW_NODE` names, else the user's.
+fn keeping_node() -> Option<PathBuf> {
+    let named = std::env::var_os("TOOLGATE_NEW_NODE").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let node = named.or_else(|| Project { root: PathBuf::from("/nonexistent"), trusted: true }.on_path("node"))?;
+    let asked = std::process::Command::new(&node).args(["-p", "typeof require('module').flushCompileCache"]).output();
+    let keeps = asked.is_ok_and(|said| said.stdout == b"function\n");
+    if !keeps {
+        eprintln!("left out: {} keeps no compiled code", node.display());
+    }
+    Some(node).filter(|_| keeps)
+}
+
+#[tokio::test]
+async fn code_is_kept_compiled_for_the_next_process() {
+    let Some(node) = keeping_node() else { return };
+    let scratch = Scratch::fake();
+    let (project, kept) = (&scratch.worker.project, scratch.path("kept"));
+    let found = scratch.write("found.js", "found({ message: state })");
+    let files = || walk(&kept).len();
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        let script = Tool::Eslint.script();
+        let mut process = Process::start(project, &node, script, &project.root, Some(kept.clone())).unwrap();
+        let first = process.ask(&[found.to_str().unwrap()]).await.unwrap();
+        assert_eq!(first.outcome(Tool::Eslint).problems.first().unwrap().message, "old");
+        // It is written after an answer, and before the next one.
+        process.ask(&[found.to_str().unwrap()]).await.unwrap();
+        counts.push(files());
+    }
+    assert!(matches!(counts.as_slice(), [first, second] if *first > 0 && first == second), "{counts:?}");
+}
+
+/// The files below a folder.
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
 }
 
 #[tokio::test]

@@ -117,6 +117,7 @@ function program(ts, kept, programs, [config, { fileNames, options, projectRefer
 /** A host that keeps the syntax trees of files that have not changed, and nothing else. */
 function compilerHost(ts, options, sources) {
   const host = ts.createCompilerHost(options);
+  // As tsc itself does: a tenth of the time, and no error is lost.
   host.jsDocParsingMode = ts.JSDocParsingMode?.ParseForTypeErrors;
   // Whether an import leads somewhere else by now can only be known by looking; in packages it does not change
   // without the package manager.

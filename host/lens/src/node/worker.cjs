@@ -126,7 +126,7 @@ function settle(files, configs) {
     const inside = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(file);
     watch(inside ? path.join(inside[0], 'package.json') : file);
   }
-  // The next process will find it compiled. Node would do this when it ends by itself, and it never does.
+  // For the next process. By itself Node does this where a process ends, and this one is mostly killed.
   flushCompileCache?.();
 }
 
@@ -166,8 +166,8 @@ async function serve(line) {
   if (configs && !said.failed) settle(request.files, (await configs()).filter(Boolean));
 }
 
-// From Node 22 on. What it keeps it knows by its content and by its own version.
-if (cache) enableCompileCache?.(cache);
+// From Node 22.10 on. Code is found again by its content, and by the version of Node.
+if (cache && flushCompileCache) enableCompileCache(cache);
 process.chdir(folder);
 const channel = new net.Socket({ fd: 0, readable: true, writable: true });
 let rest = '';
