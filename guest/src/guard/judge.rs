@@ -262,7 +262,6 @@ impl<'a> Inquiry<'a> {
             .collect();
         let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
         let touched = std::mem::take(&mut self.touched);
-        self.held.reread();
         self.command(field, second, world, look);
         self.paths(world, look);
         let found = std::mem::replace(&mut self.findings, before);

@@ -148,7 +148,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) command: &'a Command,
     pub(crate) index: usize,
     pub(crate) script: &'a Script,
-    pub(crate) grammars: &'a Grammars,
+    grammars: &'a Grammars,
     lists: &'a Lists,
     map: &'a Map<'a>,
     home: Option<&'a str>,

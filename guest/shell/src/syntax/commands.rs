@@ -827,7 +827,13 @@ impl<'a> Parser<'a> {
         let target = if kind == RedirectOperator::HereDocument {
             let strip = self.take("-");
             self.blanks();
+            let begin = self.pos;
             let word = self.word()?.ok_or_else(|| self.unexpected())?;
+            let written = self.text.get(begin..self.pos).unwrap_or_default();
+            if written.contains("$'") || written.contains("$\"") {
+                // To dash and zsh the dollar belongs to it.
+                return Err("the text does not parse: shells differ in where such a heredoc ends".to_owned());
+            }
             let (delimiter, quoted) = self.delimiter(&word)?;
             let body = Rc::new(OnceCell::new());
             self.pending.push(Pending { delimiter, quoted, strip, body: Rc::clone(&body) });

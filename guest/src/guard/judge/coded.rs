@@ -101,6 +101,7 @@ impl Coded {
     pub(super) fn agrees(
         rule: &Rule,
         subject: &Subject<'_>,
+        source: &str,
         held: &mut held::Answers,
         world: &mut dyn World,
     ) -> Result<(), Miss<'static>> {
@@ -108,7 +109,7 @@ impl Coded {
         match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
             Some(Coded::DeleteTag) if refs::made_here(subject) => Err(Miss::Code),
             Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
-                if held.hold(subject, world) =>
+                if held.hold(subject, source, world) =>
             {
                 Err(Miss::Held)
             }

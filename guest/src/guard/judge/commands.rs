@@ -70,7 +70,7 @@ impl<'a> Inquiry<'a> {
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
-        Coded::agrees(rule, subject, &mut self.held, world)?;
+        Coded::agrees(rule, subject, &field.value, &mut self.held, world)?;
         Ok(spans)
     }
 
