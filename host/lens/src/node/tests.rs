@@ -71,6 +71,16 @@ impl Scratch {
         path
     }
 
+    fn start(&self) -> Process {
+        let node = self.worker.project.on_path("node").unwrap();
+        self.start_by(&node, None)
+    }
+
+    fn start_by(&self, node: &Path, code: Option<PathBuf>) -> Process {
+        let project = &self.worker.project;
+        Process::start(project, node, Tool::Eslint.script(), &project.root, code).unwrap()
+    }
+
     async fn eslint(&self, name: &str) -> Outcome {
         self.worker.eslint(&[self.path(name)], LONG).await
     }
@@ -176,9 +186,7 @@ async fn it_ends_when_nobody_can_ask_any_more() {
         return;
     }
     let scratch = Scratch::fake();
-    let project = &scratch.worker.project;
-    let node = project.on_path("node").unwrap();
-    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root, None).unwrap();
+    let mut process = scratch.start();
     let clean = scratch.path("clean.js");
     process.ask(&[clean.to_str().unwrap()]).await.unwrap();
     process.requests.shutdown().await.unwrap();
@@ -193,9 +201,7 @@ async fn it_ends_with_the_daemon_even_in_a_loop() {
         return;
     }
     let scratch = Scratch::fake();
-    let project = &scratch.worker.project;
-    let node = project.on_path("node").unwrap();
-    let mut process = Process::start(project, &node, Tool::Eslint.script(), &project.root, None).unwrap();
+    let mut process = scratch.start();
     let file = scratch.write("loop.js", "fs.writeFileSync(`${filePath}.begun`, ''); for (;;);");
     let request = serde_json::json!({ "id": 1, "files": [file] });
     process.requests.write_all(format!("{request}\n").as_bytes()).await.unwrap();
@@ -227,13 +233,12 @@ fn keeping_node() -> Option<PathBuf> {
 async fn code_is_kept_compiled_for_the_next_process() {
     let Some(node) = keeping_node() else { return };
     let scratch = Scratch::fake();
-    let (project, kept) = (&scratch.worker.project, scratch.path("kept"));
+    let kept = scratch.path("kept");
     let found = scratch.write("found.js", "found({ message: state })");
     let files = || walk(&kept).len();
     let mut counts = Vec::new();
     for _ in 0..2 {
-        let script = Tool::Eslint.script();
-        let mut process = Process::start(project, &node, script, &project.root, Some(kept.clone())).unwrap();
+        let mut process = scratch.start_by(&node, Some(kept.clone()));
         let first = process.ask(&[found.to_str().unwrap()]).await.unwrap();
         assert_eq!(first.outcome(Tool::Eslint).problems.first().unwrap().message, "old");
         // It is written after an answer, and before the next one.
