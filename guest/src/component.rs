@@ -13,6 +13,7 @@ use crate::notice::{StatusLine, active};
 use crate::peers::{Ask, Provided};
 use crate::{analysis as text, call};
 
+mod prepare;
 mod terminal;
 
 mod bindings {
@@ -73,21 +74,14 @@ fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
 impl lifecycle::Guest for Component {
     fn prepare() {
         with_guard(|guard| {
-            // The first use of a pattern builds what the later ones share, so that it is in the snapshot.
-            let warm = call::Call {
-                kind: call::Kind::Shell,
-                command: Some(call::Field {
-                    name: "command".into(),
-                    value: "cd a && cat b | grep -c \"$X\" > c".into(),
-                }),
-                cwd: "/".into(),
-                home: Some("/home/user".into()),
-                workspace: "/home/user/project".into(),
-                ..call::Call::default()
-            };
-            guard.judge(&warm, &mut crate::guard::NoWorld);
+            for call in prepare::everyday() {
+                // A place that is kept already: no rule is added for it.
+                guard.keep(&["/home/user/.config/toolgate/rules.yaml".to_owned()], call.home.as_deref());
+                guard.judge(&call, &mut crate::guard::NoWorld);
+            }
             guard.forget_tests();
         });
+        prepare::close_holes();
     }
 
     fn start(session: lifecycle::Session) -> Result<lifecycle::Started, String> {

@@ -1,11 +1,50 @@
 //! How the command is linked.
 
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // At a fixed address nothing in the image has to be mended when it starts: 65 000 addresses on 270 pages, twice the
-    // processor time of everything that a program of this language does before `main`.
+    println!("cargo::rerun-if-env-changed=TOOLGATE_DYNAMIC");
     let target = |part: &str| std::env::var(format!("CARGO_CFG_TARGET_{part}")).unwrap_or_default();
     if target("OS") == "linux" && target("ENV") == "gnu" && target("ARCH") == "x86_64" {
+        // At a fixed address nothing in the image has to be mended when it starts: 65 000 addresses on 270 pages, twice the
+        // processor time of everything that a program of this language does before `main`.
         println!("cargo::rustc-link-arg-bins=-no-pie");
+        if std::env::var_os("TOOLGATE_DYNAMIC").is_none() && std::env::var("HOST") == std::env::var("TARGET") {
+            whole();
+        }
     }
+}
+
+/// Has the C library linked into the program, where the system has it as an archive. To find four libraries, map them and
+/// look up what they share takes as long as a shell takes to start.
+///
+/// The compiler has a switch for that, but it is one for the whole build, with which macros cannot be compiled. So it is told to
+/// link the libraries that it always links, and finds archives of these names first.
+fn whole() {
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    let Some(libraries) =
+        ["libc.a", "libm.a", "libgcc.a", "libgcc_eh.a"].map(archive).into_iter().collect::<Option<Vec<_>>>()
+    else {
+        println!("cargo::warning=no static C library here: the command is linked dynamically, and starts more slowly");
+        return;
+    };
+    let group = libraries.iter().map(|path| format!("\"{}\"", path.display())).collect::<Vec<_>>().join(" ");
+    // These need each other, so whichever is asked for is all of them.
+    for name in ["c", "m", "gcc_s", "util", "rt", "pthread", "dl"] {
+        let script = format!("GROUP({group})\n");
+        std::fs::write(folder.join(format!("lib{name}.a")), script).expect("the build's own folder can be written");
+    }
+    // Only for the command: a program that is linked dynamically must not find them.
+    println!("cargo::rustc-link-arg-bins=-L{}", folder.display());
+    println!("cargo::rustc-link-arg-bins=-static");
+}
+
+/// Where the linker's driver finds an archive.
+fn archive(name: &str) -> Option<PathBuf> {
+    let output = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
+    let path = Path::new(std::str::from_utf8(&output.stdout).ok()?.trim()).to_owned();
+    // It repeats the name of what it does not find.
+    path.is_absolute().then_some(path)
 }

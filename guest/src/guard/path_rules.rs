@@ -537,6 +537,11 @@ thread_local! {
     static READ: RefCell<Kept> = RefCell::default();
 }
 
+/// Forgets the paths that were read so far. They are of no use to a session of somebody else.
+pub(crate) fn forget() {
+    READ.take();
+}
+
 impl Asked {
     pub(crate) fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
         READ.with_borrow_mut(|(at_home, read)| {

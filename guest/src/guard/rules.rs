@@ -250,8 +250,10 @@ impl Guard {
         guard
     }
 
-    /// Leaves out the tests beside the built-in rules: no verdict needs them, and a cold start is cheaper without.
+    /// Leaves out the tests beside the built-in rules, and what is kept of the calls so far: no verdict needs them, and a cold
+    /// start is cheaper without.
     pub fn forget_tests(&mut self) {
+        super::path_rules::forget();
         for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
             rule.tests = Vec::new();
         }

@@ -3,14 +3,18 @@
 //! 1. [`componentize`]: the module and the types inside it become a component.
 //! 2. [`snapshot`]: the component prepares itself, and its memory after that becomes part of it. Compiling the
 //!    built-in rules costs more than everything else in a cold start together; this pays it once.
-//! 3. [`precompile`]: machine code for any processor of this kind, and apart from it the memory that it starts with.
+//! 3. [`used`]: it prepares itself once more, and what it runs for that is counted.
+//! 4. [`precompile`]: machine code for any processor of this kind, and apart from it the memory that it starts with.
 //!
 //! There is one recipe. What `cargo component` makes enters it at the second step.
 
 mod memory;
+mod order;
 
 pub use memory::{Memory, Unfit};
+pub use order::Used;
 use toolgate_host::{Engine, LoadError};
+use wasm_encoder::reencode;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Store};
 use wasmtime_wizer::Wizer;
@@ -28,13 +32,16 @@ pub enum BakeError {
     /// The second step.
     #[error("the component could not prepare itself: {0:#}")]
     Snapshot(wasmtime::Error),
-    /// The third step: its memory.
+    /// The third step.
+    #[error("the component's functions cannot be put in order: {0}")]
+    Order(String),
+    /// The fourth step: its memory.
     #[error("the component's memory cannot be taken apart: {0}")]
     Memory(String),
-    /// The third step: its code.
+    /// The fourth step: its code.
     #[error("the component does not compile: {0:#}")]
     Precompile(wasmtime::Error),
-    /// The engine for the third step.
+    /// The engine for the fourth step.
     #[error(transparent)]
     Engine(#[from] LoadError),
 }
@@ -67,9 +74,19 @@ pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
     Ok(prepared)
 }
 
-/// Compiles a component for any processor of this kind. The code is of no use without the memory.
-pub fn precompile(component: &[u8]) -> Result<(Vec<u8>, Memory), BakeError> {
-    let (code_only, memory) = memory::taken(component).map_err(|error| BakeError::Memory(error.to_string()))?;
+/// Finds the functions that a component runs when it prepares itself once more.
+pub async fn used(component: &[u8]) -> Result<Used, BakeError> {
+    let wrong = |error: reencode::Error<Unfit>| BakeError::Order(error.to_string());
+    let counting = order::counting(component).map_err(wrong)?;
+    let run = snapshot(&counting).await?;
+    order::counts(component, &run).map_err(wrong)
+}
+
+/// Compiles a component for any processor of this kind, with its functions in the order of their use. The code is of no use
+/// without the memory.
+pub fn precompile(component: &[u8], used: &Used) -> Result<(Vec<u8>, Memory), BakeError> {
+    let sorted = order::sorted(component, used).map_err(|error| BakeError::Order(error.to_string()))?;
+    let (code_only, memory) = memory::taken(&sorted).map_err(|error| BakeError::Memory(error.to_string()))?;
     let code = Engine::portable()?.precompile_component(&code_only).map_err(BakeError::Precompile)?;
     Ok((code, memory))
 }

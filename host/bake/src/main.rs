@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
-use toolgate_bake::{componentize, precompile, snapshot};
+use toolgate_bake::{componentize, precompile, snapshot, used};
 use toolgate_host::Measure;
 
 fn main() -> ExitCode {
@@ -31,7 +31,8 @@ fn bake(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let component = componentize(&std::fs::read(input)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let component = runtime.block_on(snapshot(&component))?;
-    let (code, memory) = precompile(&component)?;
+    let used = runtime.block_on(used(&component))?;
+    let (code, memory) = precompile(&component, &used)?;
     let of = Measure::of(&component);
     let machine = Measure::of(&[code.as_slice(), &memory.bytes].concat());
     std::fs::create_dir_all(folder)?;
@@ -44,7 +45,9 @@ fn bake(input: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         of.sha256, of.bytes, machine.sha256, memory.start
     );
     write(&folder.join("guest.rs"), digests.as_bytes())?;
-    eprintln!("component {} bytes, machine code {}, memory {}", of.bytes, code.len(), memory.bytes.len());
+    let (first, all) = used.count();
+    let (code, memory) = (code.len(), memory.bytes.len());
+    eprintln!("component {} bytes, machine code {code}, memory {memory}; {first} of {all} functions first", of.bytes);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 //! in a program's own file, page by page as the memory will have it, can be mapped from there and costs nothing until it is
 //! touched. So it is taken out of the component that is compiled.
 
-use wasm_encoder::reencode::{Error, Reencode, ReencodeComponent};
+use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
 use wasm_encoder::{Component, ConstExpr, DataSection};
 use wasmparser::{Data, DataKind, Operator, Parser};
 
@@ -32,6 +32,9 @@ pub enum Unfit {
     /// Data beyond what a memory can hold.
     #[error("the data lies beyond the end of a memory")]
     Beyond,
+    /// An order of functions that was made for another component.
+    #[error("the order is that of other functions")]
+    Order,
 }
 
 /// Takes the data out of the one module that has any. What is left has the same code and segments of no length.
@@ -54,6 +57,18 @@ struct Taker {
 
 impl Reencode for Taker {
     type Error = Unfit;
+
+    /// Names of functions are for people; a verdict does not show any, and they are read whenever the code is loaded.
+    fn parse_custom_section(
+        &mut self,
+        module: &mut wasm_encoder::Module,
+        section: wasmparser::CustomSectionReader<'_>,
+    ) -> Result<(), Error<Unfit>> {
+        if section.name() == "name" {
+            return Ok(());
+        }
+        reencode::utils::parse_custom_section(self, module, section)
+    }
 
     fn parse_data_section(
         &mut self,

@@ -105,7 +105,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The home folder that the list of accounts has for this user. A variable may say anything.
-fn account_home() -> Option<PathBuf> {
+pub(crate) fn account_home() -> Option<PathBuf> {
     let id = rustix::process::geteuid().as_raw().to_string();
     let is_ours = |line: &&str| line.split(':').nth(2) == Some(id.as_str());
     let home = |list: &str| list.lines().find(is_ours)?.rsplit(':').nth(1).map(PathBuf::from);

@@ -28,6 +28,7 @@
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
+//! | `memory` | the allocator of a process that answers one call |
 //! | `offers` | the tools of plugins |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
@@ -76,6 +77,7 @@ mod lens;
 mod lines;
 mod log;
 mod mcp;
+mod memory;
 mod offers;
 mod packs;
 mod path_hints;
@@ -203,14 +205,27 @@ const STACK: usize = 8 << 20;
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     signals::writes_may_fail();
-    match std::thread::Builder::new().stack_size(STACK).spawn(command) {
-        // What a panic prints is on standard error.
-        Ok(thread) => thread.join().unwrap_or_else(|_| {
-            let hook = std::env::args_os().nth(1).is_some_and(|name| name == "hook");
-            ExitCode::from(if hook { hook::BLOCKED } else { exit::SOFTWARE })
-        }),
-        Err(_) => command(),
+    let hook = std::env::args_os().nth(1).is_some_and(|name| name == "hook");
+    if hook {
+        memory::for_one_call();
     }
+    let outcome = if first_thread_has(STACK) {
+        std::panic::catch_unwind(command)
+    } else {
+        match std::thread::Builder::new().stack_size(STACK).spawn(command) {
+            Ok(thread) => thread.join(),
+            Err(_) => std::panic::catch_unwind(command),
+        }
+    };
+    // What a panic prints is on standard error.
+    outcome.unwrap_or_else(|_| ExitCode::from(if hook { hook::BLOCKED } else { exit::SOFTWARE }))
+}
+
+/// Whether the stack of the first thread may become this large. On Linux it grows up to the limit that was in force when the
+/// program was started. A thread of its own costs more than many a call takes to be judged.
+fn first_thread_has(stack: usize) -> bool {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    cfg!(target_os = "linux") && limit.is_none_or(|limit| limit >= stack as u64)
 }
 
 fn command() -> ExitCode {

@@ -33,9 +33,13 @@ const USERS: &[&str] = &["damage-control-rules.yaml", "toolgate.yaml", "toolgate
 /// What rule files are called below a project's root.
 pub(crate) const PROJECTS: &[&str] = &[RULES, "toolgate.yaml", "toolgate.yml", ".toolgate.yaml", ".toolgate.yml"];
 
-/// The home folder of whoever runs this program: what `HOME` says, or the password file if it says nothing.
+/// The home folder of whoever runs this program: what `HOME` says, or the list of accounts if it says nothing.
+///
+/// The C library could be asked for the latter, but one that is part of a program has to find its own libraries for it.
 pub(crate) fn home() -> Option<String> {
-    std::env::home_dir()?.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
+    let said = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let home = said.or_else(crate::belief::account_home)?;
+    home.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
 }
 
 /// A folder that an option names, absolute; the current one if none does.

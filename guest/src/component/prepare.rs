@@ -1,0 +1,76 @@
+//! What is done once, when the component is packaged.
+
+use crate::call::{Call, Field, Kind};
+
+/// Shell texts of the kind that agents run all day.
+const TEXTS: &[&str] = &[
+    "cd a && cat b | grep -c \"$X\" > c",
+    "git status --short && git diff HEAD~1 -- src | head -n 50",
+    "git add -A && git commit -m \"Say why (and not how)\" && git push origin HEAD",
+    "cargo test --workspace 2>&1 | tail -n 20; echo $?",
+    "npm run build -- --watch=false || exit 1",
+    "for file in src/*.c; do echo \"$file\"; wc -l < \"$file\"; done",
+    "rm -rf build/ && mkdir -p build && cp -r assets/. build/ && mv build/a build/b",
+    "find . -name '*.rs' -not -path './target/*' | xargs grep -n 'x y' | sort | uniq -c",
+    "python3 - <<'E'\nprint(1)\nE",
+    "cat > notes.md <<E\n$(date)\nE",
+    "X=$(ls | head -1); if [ -f \"$X\" ]; then sed -i 's/a/b/' \"$X\"; fi",
+    "curl -s https://example.org/data.json | jq .items[]",
+    "sudo -n true; env A=b timeout 5 sh -c 'make -j2 all'",
+    "rm -rf ~/x; git push --force; cat .env",
+];
+
+/// Calls of the kind that agents make all day. The first use of a pattern builds what the later ones share, so that it is there
+/// from the start; and the code that they run lies together in what is shipped.
+pub(super) fn everyday() -> impl Iterator<Item = Call> {
+    let field = |name: &str, value: &str| Field { name: name.into(), value: value.into() };
+    let call = |kind| Call {
+        kind,
+        cwd: "/home/user/project".into(),
+        home: Some("/home/user".into()),
+        workspace: "/home/user/project".into(),
+        ..Call::default()
+    };
+    let shell = move |text: &&str| Call { command: Some(field("command", text)), ..call(Kind::Shell) };
+    let file = move |kind| Call {
+        paths: vec![field("file_path", "/home/user/project/src/main.rs")],
+        contents: vec![field("content", "fn main() {\n    println!(\"a\");\n}\n")],
+        ..call(kind)
+    };
+    TEXTS.iter().map(shell).chain([Kind::Read, Kind::Write, Kind::Search].map(file))
+}
+
+/// How much memory follows what is prepared, in bytes: more than a call needs as a rule, so that the memory need not grow first.
+const BEHIND: usize = 256 << 10;
+
+/// No allocation is smaller, in bytes.
+const SMALLEST: usize = 8;
+
+/// A page of WebAssembly, in bytes.
+const PAGE: usize = 64 << 10;
+
+/// Gives away for good what is free between the allocations so far, so that all later ones lie side by side behind them.
+///
+/// A prepared component starts with its memory mapped from a file, and the first write to a page of it costs a copy of the
+/// page. Memory that was freed while rules were compiled lies in small pieces on most of these pages, and an allocator takes
+/// the pieces first.
+pub(super) fn close_holes() {
+    let place = |bytes: &Vec<u8>| std::hint::black_box(bytes.as_ptr()) as usize;
+    let end = std::arch::wasm32::memory_size::<0>() * PAGE;
+    let behind = loop {
+        let piece = Vec::with_capacity(BEHIND);
+        if place(&piece) + BEHIND > end {
+            break place(&piece);
+        }
+        piece.leak();
+    };
+    let mut size = BEHIND / 2;
+    while size >= SMALLEST {
+        let piece = Vec::with_capacity(size);
+        if place(&piece) < behind {
+            piece.leak();
+        } else {
+            size /= 2;
+        }
+    }
+}

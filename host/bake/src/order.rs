@@ -1,0 +1,338 @@
+//! The order of a component's functions: those that its everyday work runs most come first.
+//!
+//! Code is read from the program's file as it is run, some pages at a time. A verdict needs a small part of it, which a compiler
+//! leaves all over the whole: functions lie in the order of the crates that they are from.
+//!
+//! What is run is found by running it: each function is made to count how often it is entered, in memory behind all else, and
+//! the component prepares itself once more.
+
+use std::cmp::Reverse;
+
+use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
+use wasm_encoder::{CodeSection, Component, FunctionSection, Instruction, MemArg, MemoryType};
+use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload};
+
+use crate::memory::{self, Unfit};
+
+/// A page of WebAssembly.
+const PAGE: u64 = 65_536;
+
+/// A count, in bytes.
+const COUNT: u64 = 4;
+
+/// How often each function that the main module defines was entered.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Used(Vec<u32>);
+
+impl Used {
+    /// How many were, and how many there are.
+    pub fn count(&self) -> (usize, usize) {
+        (self.0.iter().filter(|used| **used > 0).count(), self.0.len())
+    }
+}
+
+/// The component with counts in it. What it leaves in its memory is for [`counts`].
+pub(crate) fn counting(component: &[u8]) -> Result<Vec<u8>, Error<Unfit>> {
+    let mut counter = Counter { main: false, shape: Shape::default() };
+    let mut counting = Component::new();
+    counter.parse_component(&mut counting, Parser::new(0), component)?;
+    Ok(counting.finish())
+}
+
+/// Reads what was counted by the component that [`counting`] made of this one, once it has run.
+pub(crate) fn counts(component: &[u8], run: &[u8]) -> Result<Used, Error<Unfit>> {
+    let shape = Shape::of_main(component)?;
+    let (_, memory) = memory::taken(run)?;
+    let count = |function: u32| {
+        let place = usize::try_from(shape.count_of(function)).ok()?.checked_sub(memory.start)?;
+        memory.bytes.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
+    };
+    // Behind the last that was entered there are only zeros, which are not written.
+    Ok(Used((0..shape.functions).map(|function| count(function).unwrap_or_default()).collect()))
+}
+
+/// The component with its functions in the order of their use.
+pub(crate) fn sorted(component: &[u8], used: &Used) -> Result<Vec<u8>, Error<Unfit>> {
+    let shape = Shape::of_main(component)?;
+    if shape.functions as usize != used.0.len() {
+        return Err(Error::UserError(Unfit::Order));
+    }
+    let mut order: Vec<u32> = (0..shape.functions).collect();
+    order.sort_by_key(|function| Reverse(used.0.get(*function as usize)));
+    let mut places = vec![0; order.len()];
+    for (place, index) in (0_u32..).zip(&order) {
+        if let Some(found) = places.get_mut(*index as usize) {
+            *found = place;
+        }
+    }
+    let mut sorter = Sorter { main: false, imported: shape.imported, order, places };
+    let mut sorted = Component::new();
+    sorter.parse_component(&mut sorted, Parser::new(0), component)?;
+    Ok(sorted.finish())
+}
+
+/// What is to be known of a module.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    /// How many functions it imports, and how many it has.
+    imported: u32,
+    functions: u32,
+    /// The size of its memory at the start, in WebAssembly's pages.
+    pages: u64,
+    data: bool,
+}
+
+impl Shape {
+    fn of(module: &[u8]) -> Result<Self, Error<Unfit>> {
+        let mut shape = Shape::default();
+        for payload in Parser::new(0).parse_all(module) {
+            match payload? {
+                Payload::ImportSection(imports) => {
+                    for import in imports.into_imports() {
+                        shape.imported += u32::from(matches!(import?.ty, wasmparser::TypeRef::Func(_)));
+                    }
+                }
+                Payload::FunctionSection(functions) => shape.functions = functions.count(),
+                Payload::MemorySection(memories) => {
+                    for memory in memories {
+                        shape.pages = memory?.initial;
+                    }
+                }
+                Payload::DataSection(data) => shape.data = data.count() > 0,
+                _ => {}
+            }
+        }
+        Ok(shape)
+    }
+
+    /// Of the one module with data, which is where the work is done; the others tie it to the component's border.
+    fn of_main(component: &[u8]) -> Result<Self, Error<Unfit>> {
+        let mut main = None;
+        for payload in Parser::new(0).parse_all(component) {
+            if let Payload::ModuleSection { unchecked_range, .. } = payload? {
+                let range = usize::try_from(unchecked_range.start).ok().zip(usize::try_from(unchecked_range.end).ok());
+                let module = range.and_then(|(start, end)| component.get(start..end)).unwrap_or_default();
+                let shape = Shape::of(module)?;
+                if shape.data && main.replace(shape).is_some() {
+                    return Err(Error::UserError(Unfit::Two));
+                }
+            }
+        }
+        Ok(main.unwrap_or_default())
+    }
+
+    /// Where a function's count is, among those that the module defines.
+    fn count_of(self, function: u32) -> u64 {
+        self.pages * PAGE + u64::from(function) * COUNT
+    }
+}
+
+/// Has each function count.
+struct Counter {
+    /// Whether the module at hand is the main one.
+    main: bool,
+    shape: Shape,
+}
+
+impl Reencode for Counter {
+    type Error = Unfit;
+
+    fn memory_type(&mut self, memory: wasmparser::MemoryType) -> Result<MemoryType, Error<Unfit>> {
+        let mut memory = reencode::utils::memory_type(self, memory);
+        if self.main {
+            let more = (u64::from(self.shape.functions) * COUNT).div_ceil(PAGE);
+            memory.minimum += more;
+            memory.maximum = memory.maximum.map(|maximum| maximum + more);
+        }
+        Ok(memory)
+    }
+
+    fn parse_code_section(
+        &mut self,
+        code: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), Error<Unfit>> {
+        if !self.main {
+            return reencode::utils::parse_code_section(self, code, section);
+        }
+        let count = MemArg { offset: 0, align: 2, memory_index: 0 };
+        for (function, body) in (0..).zip(section) {
+            let body = body?;
+            let place = u32::try_from(self.shape.count_of(function)).map_err(|_| Error::UserError(Unfit::Beyond))?;
+            let mut function = self.new_function_with_parsed_locals(&body)?;
+            function
+                .instruction(&Instruction::I32Const(place.cast_signed()))
+                .instruction(&Instruction::I32Const(place.cast_signed()))
+                .instruction(&Instruction::I32Load(count))
+                .instruction(&Instruction::I32Const(1))
+                .instruction(&Instruction::I32Add)
+                .instruction(&Instruction::I32Store(count));
+            let mut operators = body.get_operators_reader()?;
+            while !operators.eof() {
+                function.instruction(&self.parse_instruction(&mut operators)?);
+            }
+            code.function(&function);
+        }
+        Ok(())
+    }
+}
+
+impl ReencodeComponent for Counter {
+    fn parse_component_submodule(
+        &mut self,
+        component: &mut Component,
+        parser: Parser,
+        module: &[u8],
+    ) -> Result<(), Error<Unfit>> {
+        self.shape = Shape::of(module)?;
+        self.main = self.shape.data;
+        let parsed = reencode::component_utils::parse_component_submodule(self, component, parser, module);
+        self.main = false;
+        parsed
+    }
+}
+
+/// Puts the functions of the main module into another order.
+struct Sorter {
+    main: bool,
+    imported: u32,
+    /// The functions as they are to come, and the place of each.
+    order: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Sorter {
+    fn in_order<T>(&self, items: Vec<T>) -> Result<Vec<T>, Error<Unfit>> {
+        let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
+        let taken = self.order.iter().map(|index| items.get_mut(*index as usize).and_then(Option::take));
+        taken.collect::<Option<Vec<T>>>().ok_or(Error::UserError(Unfit::Order))
+    }
+}
+
+impl Reencode for Sorter {
+    type Error = Unfit;
+
+    fn function_index(&mut self, function: u32) -> Result<u32, Error<Unfit>> {
+        let Some(index) = function.checked_sub(self.imported).filter(|_| self.main) else { return Ok(function) };
+        let place = self.places.get(index as usize).ok_or(Error::UserError(Unfit::Order))?;
+        Ok(self.imported + place)
+    }
+
+    fn parse_function_section(
+        &mut self,
+        functions: &mut FunctionSection,
+        section: FunctionSectionReader<'_>,
+    ) -> Result<(), Error<Unfit>> {
+        if !self.main {
+            return reencode::utils::parse_function_section(self, functions, section);
+        }
+        for kind in self.in_order(section.into_iter().collect::<Result<Vec<u32>, _>>()?)? {
+            functions.function(self.type_index(kind)?);
+        }
+        Ok(())
+    }
+
+    fn parse_code_section(
+        &mut self,
+        code: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), Error<Unfit>> {
+        if !self.main {
+            return reencode::utils::parse_code_section(self, code, section);
+        }
+        for body in self.in_order(section.into_iter().collect::<Result<Vec<FunctionBody<'_>>, _>>()?)? {
+            self.parse_function_body(code, body)?;
+        }
+        Ok(())
+    }
+}
+
+impl ReencodeComponent for Sorter {
+    fn parse_component_submodule(
+        &mut self,
+        component: &mut Component,
+        parser: Parser,
+        module: &[u8],
+    ) -> Result<(), Error<Unfit>> {
+        self.main = Shape::of(module)?.data;
+        let parsed = reencode::component_utils::parse_component_submodule(self, component, parser, module);
+        // A component counts the functions of its modules in a space of its own.
+        self.main = false;
+        parsed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A component of two modules, the first of which has what names functions: a call, a table, a start, and exports.
+    const TEXT: &str = r#"(component
+        (core module $main
+            (import "outer" "seven" (func $seven (result i32)))
+            (memory (export "memory") 1)
+            (data (i32.const 8) "a")
+            (table 2 funcref)
+            (elem (i32.const 0) $never $begin)
+            (func $never (result i32) (i32.const 1))
+            (func $begin (i32.store (i32.const 0) (i32.const 30)))
+            (func $twice (result i32) (i32.add (call $seven) (i32.load (i32.const 0))))
+            (func (export "prepare") (drop (call $twice)) (drop (call $twice)))
+            (func (export "run") (result i32)
+                (call_indirect (i32.const 1))
+                (i32.add (call_indirect (result i32) (i32.const 0)) (call $twice)))
+            (start $begin))
+        (core module $other
+            (func $eight (result i32) (i32.const 8))
+            (func (export "seven") (result i32) (i32.sub (call $eight) (i32.const 1))))
+        (core instance $outer (instantiate $other))
+        (core instance $inner (instantiate $main (with "outer" (instance $outer))))
+        (func $prepare (canon lift (core func $inner "prepare")))
+        (instance $lifecycle (export "prepare" (func $prepare)))
+        (export "toolgate:plugin/lifecycle@0.1.0" (instance $lifecycle))
+        (func (export "run") (result u32) (canon lift (core func $inner "run"))))"#;
+
+    fn run(component: &[u8]) -> u32 {
+        let engine = wasmtime::Engine::default();
+        let component = wasmtime::component::Component::new(&engine, component).expect("it compiles");
+        let mut store = wasmtime::Store::new(&engine, ());
+        let linker = wasmtime::component::Linker::new(&engine);
+        let instance = linker.instantiate(&mut store, &component).expect("an instance");
+        let run = instance.get_typed_func::<(), (u32,)>(&mut store, "run").expect("the function");
+        run.call(&mut store, ()).expect("it runs").0
+    }
+
+    /// The lengths of the functions of the main module, as they come.
+    fn lengths(component: &[u8]) -> Vec<usize> {
+        let mut lengths = Vec::new();
+        for payload in Parser::new(0).parse_all(component) {
+            if let Payload::CodeSectionEntry(body) = payload.expect("a component") {
+                lengths.push(body.as_bytes().len());
+            }
+        }
+        lengths.truncate(5);
+        lengths
+    }
+
+    #[test]
+    fn the_functions_that_are_used_most_come_first() {
+        let component = wat::parse_str(TEXT).expect("a component");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let used = runtime.block_on(crate::used(&component)).expect("it can be counted");
+        assert_eq!(used, Used(vec![0, 1, 2, 1, 0]), "never, begin, twice, prepare, run");
+        assert_eq!(used.count(), (3, 5));
+        let sorted = sorted(&component, &used).expect("it can be sorted");
+        let before = lengths(&component);
+        assert_eq!(lengths(&sorted), [2, 1, 3, 0, 4].map(|place: usize| before[place]));
+        assert_eq!((run(&component), run(&sorted)), (38, 38), "it does what it did");
+    }
+
+    #[test]
+    fn an_order_is_for_one_component() {
+        let component = wat::parse_str(TEXT).expect("a component");
+        for wrong in [vec![], vec![1; 4], vec![1; 6]] {
+            let error = sorted(&component, &Used(wrong)).expect_err("of another one");
+            assert!(error.to_string().contains("other functions"), "{error}");
+        }
+    }
+}
