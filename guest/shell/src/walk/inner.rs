@@ -204,7 +204,7 @@ impl Walk<'_> {
                 let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
                 shell.errexit = letters.contains('e') || named("errexit");
                 shell.nounset = letters.contains('u') || named("nounset");
-                self.text_in(&text, is_sh(name), shell, own)
+                self.text_in(&text, may_be_sh(name), shell, own)
             }
             Kind::Here { text } => {
                 let mut ends = None;
@@ -246,7 +246,7 @@ impl Walk<'_> {
                 let path_span = path.span;
                 let known = path.known().map(str::to_owned);
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    let ends = self.read_input(None, is_sh(name), &args, span, own);
+                    let ends = self.read_input(None, may_be_sh(name), &args, span, own);
                     // What it sets in this shell is not followed.
                     return if here { ends.each(self, State::havoc) } else { ends };
                 }
@@ -279,7 +279,7 @@ impl Walk<'_> {
                         let mut arguments = vec![path];
                         arguments.extend(args);
                         let shell = self.process(&own, &arguments);
-                        self.text_in(&content_word(&content), is_sh(name), shell, own)
+                        self.text_in(&content_word(&content), may_be_sh(name), shell, own)
                     }
                     None => {
                         self.hides(slot);
@@ -299,7 +299,7 @@ impl Walk<'_> {
                     own.doubt_files(stamp);
                     return Ends::with(own, Status::Unknown);
                 }
-                self.read_input(language, is_sh(name), &args, span, own)
+                self.read_input(language, may_be_sh(name), &args, span, own)
             }
             Kind::Unseen => {
                 let mut own = own;
@@ -469,7 +469,8 @@ impl Walk<'_> {
             None => {
                 let shell = self.process(&own, arguments);
                 let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
-                let sh = program.is_some_and(is_sh) || runner.is_some_and(|name| is_sh(crate::path::basename(name)));
+                let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
+                let sh = runner.or(program).is_none_or(may_be_sh);
                 self.text_in(&word, sh, shell, own)
             }
         }
@@ -725,9 +726,10 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
 }
 
 /// Whether a path stands for an open file other than standard input.
-/// Whether a shell of this name is bash on some systems and knows only the standard on others.
-fn is_sh(name: &str) -> bool {
-    matches!(name, "sh" | "dash" | "ash")
+/// Whether what a program of this name gives to a shell may be read by one that knows only the standard: by `sh`, which is bash
+/// on some systems, itself or for `make`, `watch` or a script without a first line.
+fn may_be_sh(name: &str) -> bool {
+    !matches!(name, "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" | "zsh")
 }
 
 /// Whether a text has something in it that bash reads otherwise than the standard says.
