@@ -17,6 +17,9 @@ const MAX_DEPTH: usize = 100;
 /// Programs whose arguments may be array assignments.
 const DECLARATIONS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
 
+/// Words that are reserved in bash, and commands like any other where only the standard is known.
+const BASH_WORDS: &[&str] = &["[[", "coproc", "function", "select", "time"];
+
 /// Words that end a list where a command could begin.
 const CLOSERS: &[&str] = &["}", "do", "done", "elif", "else", "esac", "fi", "then"];
 
@@ -27,11 +30,13 @@ pub(crate) struct Base {
     pub(crate) offset: usize,
     /// The span to give instead, where quoting makes the positions differ.
     pub(crate) opaque: Option<Span>,
+    /// Whether it is read as a shell does that knows nothing but the standard: Debian's `sh`, BusyBox.
+    pub(crate) posix: bool,
 }
 
 impl Base {
     pub(crate) fn opaque(span: Span) -> Self {
-        Base { offset: 0, opaque: Some(span) }
+        Base { opaque: Some(span), ..Base::default() }
     }
 
     pub(crate) fn map(self, start: usize, end: usize) -> Span {
@@ -39,7 +44,7 @@ impl Base {
     }
 
     pub(super) fn at(self, offset: usize) -> Self {
-        Base { offset: self.offset + offset, opaque: self.opaque }
+        Base { offset: self.offset + offset, ..self }
     }
 }
 
@@ -53,6 +58,9 @@ pub(crate) struct Parsed {
 
 /// Parses a whole text. The error says what is wrong, for people.
 pub(crate) fn parse(text: &str, base: Base, depth: usize) -> Result<Parsed, String> {
+    if base.posix {
+        return parse_lines(text, base, depth);
+    }
     let (parsed, joins) = parse_once(text, base, depth);
     if !joins.split {
         return parsed;
@@ -76,10 +84,45 @@ pub(crate) fn parse(text: &str, base: Base, depth: usize) -> Result<Parsed, Stri
     parsed
 }
 
+/// How often a text is read again without the line that is wrong and what follows it.
+const MAX_CUTS: usize = 8;
+
+/// Parses what is run of a text by a shell that stops at the first line which it does not understand.
+fn parse_lines(text: &str, base: Base, depth: usize) -> Result<Parsed, String> {
+    let mut text = text;
+    let mut cuts = 0;
+    loop {
+        let mut parser = Parser::new(text, base, depth);
+        let parsed = parser.whole();
+        let before = text.get(..parser.pos).unwrap_or_default();
+        match (parsed, before.rfind('\n')) {
+            (Err(_), Some(line)) if cuts < MAX_CUTS => text = before.get(..line).unwrap_or_default(),
+            (parsed, _) => return parsed,
+        }
+        cuts += 1;
+    }
+}
+
 fn parse_once(text: &str, base: Base, depth: usize) -> (Parsing<Parsed>, Joins) {
     let mut parser = Parser::new(text, base, depth);
     let parsed = parser.whole();
     (parsed, parser.joins)
+}
+
+/// Whether what stands between double parentheses is rather a command than an expression: a word, and behind it one that is no
+/// operator. Bash then says that the expression is wrong, or reckons with an option as if it were a name; other shells run it.
+fn is_command(inside: &str) -> bool {
+    let inside = inside.trim_start();
+    let word = inside.find(|c: char| !c.is_alphanumeric() && !"_./-".contains(c)).unwrap_or(inside.len());
+    let begins = inside.starts_with(|c: char| c.is_ascii_alphabetic() || "/.".contains(c));
+    let (_, behind) = inside.split_at(word);
+    let mut next = behind.trim_start_matches([' ', '\t']).chars();
+    let is_word = match next.next() {
+        Some('-' | '/' | '.') => next.next().is_some_and(|c| !c.is_whitespace() && !"=-".contains(c)),
+        Some(c) => c.is_alphanumeric() || "~$'\"".contains(c),
+        None => false,
+    };
+    begins && behind.starts_with([' ', '\t']) && is_word
 }
 
 /// Backslashes before line ends that were taken away.
@@ -346,7 +389,8 @@ impl<'a> Parser<'a> {
             None => true,
             Some(byte) => is_meta(*byte),
         };
-        (length > 0 && ends).then(|| &rest[..length])
+        let word = (length > 0 && ends).then(|| &rest[..length])?;
+        (!self.base.posix || !BASH_WORDS.contains(&word)).then_some(word)
     }
 
     fn take_keyword(&mut self, word: &str) -> bool {
@@ -407,7 +451,7 @@ impl<'a> Parser<'a> {
         loop {
             commands.push(self.node()?);
             self.blanks();
-            if self.looking_at("||") || !(self.take("|&") || self.take("|")) {
+            if self.looking_at("||") || !(!self.base.posix && self.take("|&") || self.take("|")) {
                 return Ok(Pipeline { negated, commands });
             }
             self.newlines()?;
@@ -450,7 +494,9 @@ impl<'a> Parser<'a> {
     fn compound(&mut self) -> Parsing<Option<NodeKind>> {
         if self.byte() == Some(b'(') {
             if self.looking_at("((")
+                && !self.base.posix
                 && let Some(end) = self.arithmetic_end(self.pos + 2)
+                && !is_command(self.text.get(self.pos + 2..end).unwrap_or_default())
             {
                 let expression = self.expression(self.pos + 2, end)?;
                 self.pos = end + 2;
@@ -709,6 +755,9 @@ impl<'a> Parser<'a> {
         }
         let mut at = start + name.len();
         let mut index_range = None;
+        if self.base.posix && self.byte_at(at) != Some(b'=') {
+            return Ok(None);
+        }
         if self.byte_at(at) == Some(b'[') {
             let Some(end) = self.index_end(at + 1) else { return Ok(None) };
             index_range = Some((at + 1, end));
@@ -724,7 +773,7 @@ impl<'a> Parser<'a> {
             None => None,
         };
         self.pos = at + 1;
-        let value = if self.take("(") {
+        let value = if !self.base.posix && self.take("(") {
             Assigned::Array(self.elements()?)
         } else {
             Assigned::Scalar(self.word()?.unwrap_or(Word { span: self.base.map(at + 1, at + 1), parts: Vec::new() }))
@@ -789,7 +838,7 @@ impl<'a> Parser<'a> {
                 _ => return Ok(None),
             }
             at = digits;
-        } else if rest[0] == b'{' {
+        } else if rest[0] == b'{' && !self.base.posix {
             let mut end = 1 + name_length(&self.rest()[1..]);
             if end > 1 && rest.get(end) == Some(&b'[') {
                 end = self.index_end(self.pos + end + 1).map_or(end, |close| close + 1 - self.pos);
@@ -800,15 +849,18 @@ impl<'a> Parser<'a> {
             fd = Descriptor::Named;
             at = end + 1;
         }
-        let both = fd == Descriptor::Default && rest.starts_with(b"&>");
+        let both = fd == Descriptor::Default && rest.starts_with(b"&>") && !self.base.posix;
         if !both && !matches!(rest.get(at), Some(b'<' | b'>')) {
             return Ok(None);
         }
         if matches!(rest.get(at), Some(b'<' | b'>')) && rest.get(at + 1) == Some(&b'(') {
             // It is a part of a word.
-            return Ok(None);
+            return if self.base.posix { Err(self.unexpected()) } else { Ok(None) };
         }
         self.pos += at;
+        if self.base.posix && self.looking_at("<<<") {
+            return Err(self.unexpected());
+        }
         const OPERATORS: &[(&str, RedirectOperator)] = &[
             ("&>>", RedirectOperator::BothAppend),
             ("&>", RedirectOperator::Both),
@@ -840,9 +892,22 @@ impl<'a> Parser<'a> {
             Target::Document(body)
         } else {
             self.blanks();
-            Target::Word(self.word()?.ok_or_else(|| self.unexpected())?)
+            let word = self.word()?.ok_or_else(|| self.unexpected())?;
+            Target::Word(self.forced(&word)?.unwrap_or(word))
         };
         Ok(Some(Redirect { fd, kind, target, span: self.base.map(start, self.pos) }))
+    }
+
+    /// The word behind `>!`, which is the file in zsh. It stays where it is, as elsewhere it is an argument.
+    fn forced(&mut self, word: &Word) -> Parsing<Option<Word>> {
+        if word.plain() != Some("!") || self.base.posix {
+            return Ok(None);
+        }
+        let behind = self.pos;
+        self.blanks();
+        let file = self.word()?;
+        self.pos = behind;
+        Ok(file)
     }
 
     /// A heredoc's delimiter is not expanded, only its quotes are taken away.

@@ -182,10 +182,14 @@ impl Parser<'_> {
     }
 
     fn dollar(&mut self, run: &mut Run, parts: &mut Vec<Part>, quoted: bool) -> Parsing<()> {
+        // What zsh splits or takes for a pattern there is a dollar and a character elsewhere.
+        let after = self.text.get(self.pos + 2..self.end).unwrap_or_default();
+        let split = matches!(self.byte_at(self.pos + 1), Some(b'=' | b'~' | b'^')) && name_length(after) > 0;
+        self.pos += usize::from(split && !self.base.posix);
         let next = self.byte_at(self.pos + 1);
         let named = self.text.get(self.pos + 1..self.end).map_or(0, name_length);
         let part = match next {
-            Some(b'\'') if !quoted => {
+            Some(b'\'') if !quoted && !self.base.posix => {
                 self.pos += 2;
                 match self.ansi_c_end() {
                     Some(end) => {
@@ -197,7 +201,7 @@ impl Parser<'_> {
                     None => return Err(self.unexpected_end()),
                 }
             }
-            Some(b'"') if !quoted => {
+            Some(b'"') if !quoted && !self.base.posix => {
                 self.pos += 2;
                 self.double()?
             }
@@ -362,6 +366,15 @@ impl Parser<'_> {
             name_length(rest) > 0 || rest.starts_with(|c: char| c.is_ascii_digit() || "@*#?-$!".contains(c))
         };
         let closes = |parser: &Self, at: usize| parser.byte_at(parser.pos + at) == Some(b'}');
+        match self.byte() {
+            // Flags of zsh, which may have a value read as commands. Bash runs no command with such a word.
+            Some(b'(') => return Err(self.unexpected()),
+            Some(b'=' | b'~' | b'^') => {
+                let rest = self.text.get(self.pos + 1..self.end).unwrap_or_default();
+                self.pos += usize::from(name_length(rest) > 0);
+            }
+            _ => {}
+        }
         let length = self.byte() == Some(b'#') && follows_name(self) && !(closes(self, 2) && closes(self, 1));
         let indirect = self.byte() == Some(b'!') && follows_name(self);
         self.pos += usize::from(length || indirect);

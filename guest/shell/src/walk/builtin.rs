@@ -57,12 +57,14 @@ const RESERVED: &[&str] = &[
 
 /// Whether the shell runs a command of this name itself, without a process of its own.
 pub(super) fn runs_in_shell(name: &str) -> bool {
-    is_builtin(name) || PLAIN_BUILTINS.binary_search(&name).is_ok()
+    is_builtin(name, false) || PLAIN_BUILTINS.binary_search(&name).is_ok()
 }
 
-/// Whether a command is followed here. Other builtins change nothing that is followed, or run commands.
-pub(super) fn is_builtin(name: &str) -> bool {
-    BUILTINS.binary_search(&name).is_ok()
+/// Whether a command is followed here. Other builtins change nothing that is followed, or run commands. `posix`: whether the
+/// shell has no more of them than the standard says.
+pub(super) fn is_builtin(name: &str, posix: bool) -> bool {
+    const BASH: &[&str] = &["declare", "let", "mapfile", "popd", "pushd", "readarray", "shopt", "typeset"];
+    BUILTINS.binary_search(&name).is_ok() && !(posix && BASH.contains(&name))
 }
 
 /// The letters of the options before the first operand, and the operands.

@@ -838,8 +838,7 @@ impl Walk<'_> {
             let stamp = self.change();
             own.havoc(stamp);
             own.input = Input::Inherited;
-            // Bash calls it by itself.
-            if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+            if is_called_by_itself(name) {
                 let own = state.clone();
                 let joiner = self.joiner;
                 self.doubting(true, |walk| walk.inside(name, |walk| drop(walk.node(body, own))));
@@ -916,6 +915,22 @@ impl Walk<'_> {
             }
         })
     }
+}
+
+/// Whether a shell calls a function of this name without being told: bash one, zsh several.
+fn is_called_by_itself(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "chpwd",
+        "command_not_found_handle",
+        "command_not_found_handler",
+        "periodic",
+        "precmd",
+        "preexec",
+        "zshaddhistory",
+        "zshexit",
+    ];
+    let signal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    NAMES.contains(&name) || name.strip_prefix("TRAP").is_some_and(signal)
 }
 
 /// Puts a variable back as it was.

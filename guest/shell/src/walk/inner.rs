@@ -204,7 +204,7 @@ impl Walk<'_> {
                 let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
                 shell.errexit = letters.contains('e') || named("errexit");
                 shell.nounset = letters.contains('u') || named("nounset");
-                self.text_in(&text, shell, own)
+                self.text_in(&text, may_be_sh(name), shell, own)
             }
             Kind::Here { text } => {
                 let mut ends = None;
@@ -246,7 +246,7 @@ impl Walk<'_> {
                 let path_span = path.span;
                 let known = path.known().map(str::to_owned);
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    let ends = self.read_input(None, &args, span, own);
+                    let ends = self.read_input(None, may_be_sh(name), &args, span, own);
                     // What it sets in this shell is not followed.
                     return if here { ends.each(self, State::havoc) } else { ends };
                 }
@@ -279,7 +279,7 @@ impl Walk<'_> {
                         let mut arguments = vec![path];
                         arguments.extend(args);
                         let shell = self.process(&own, &arguments);
-                        self.text_in(&content_word(&content), shell, own)
+                        self.text_in(&content_word(&content), may_be_sh(name), shell, own)
                     }
                     None => {
                         self.hides(slot);
@@ -299,7 +299,7 @@ impl Walk<'_> {
                     own.doubt_files(stamp);
                     return Ends::with(own, Status::Unknown);
                 }
-                self.read_input(language, &args, span, own)
+                self.read_input(language, may_be_sh(name), &args, span, own)
             }
             Kind::Unseen => {
                 let mut own = own;
@@ -356,7 +356,7 @@ impl Walk<'_> {
     }
 
     /// A shell, or another interpreter, that reads its program from standard input.
-    fn read_input(&mut self, language: Option<Language>, args: &[Word], span: Span, own: State) -> Ends {
+    fn read_input(&mut self, language: Option<Language>, sh: bool, args: &[Word], span: Span, own: State) -> Ends {
         let Input::Text(content, from) = &own.input else {
             let mut own = own;
             if !matches!(own.input, Input::Nothing) {
@@ -377,7 +377,7 @@ impl Walk<'_> {
                 arguments.extend(args.iter().cloned());
                 let mut shell = self.process(&own, &arguments);
                 shell.input = Input::Unseen;
-                self.text_in(&word, shell, own)
+                self.text_in(&word, sh, shell, own)
             }
             Some(language) => {
                 let after = self.script(language, &word, own);
@@ -468,13 +468,17 @@ impl Walk<'_> {
             }
             None => {
                 let shell = self.process(&own, arguments);
-                self.text_in(&word, shell, own)
+                let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
+                let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
+                let sh = runner.or(program).is_none_or(may_be_sh);
+                self.text_in(&word, sh, shell, own)
             }
         }
     }
 
-    /// Runs a text in a shell process of its own; of what it changes, files stay.
-    pub(super) fn text_in(&mut self, text: &Word, shell: State, own: State) -> Ends {
+    /// Runs a text in a shell process of its own; of what it changes, files stay. `sh`: whether the shell is one that is bash on
+    /// some systems and knows only the standard on others. It is then read as both do, where they differ.
+    pub(super) fn text_in(&mut self, text: &Word, sh: bool, shell: State, own: State) -> Ends {
         // A file of the text that bash reads first.
         let first = shell
             .known("BASH_ENV")
@@ -494,6 +498,18 @@ impl Walk<'_> {
             let state = shell.clone();
             end = Some(walk.shell(list, state));
         });
+        if sh && differs(text.text()) {
+            let mut state = shell.clone();
+            state.posix = true;
+            let mut other = None;
+            // What it does not understand at all it does not run.
+            let _ = self
+                .doubting(true, |walk| walk.text_as(text, true, |walk, list| other = Some(walk.shell(list, state))));
+            end = match (end, other) {
+                (Some(end), Some(other)) => Some(end.merge(other, self.change())),
+                (end, _) => end,
+            };
+        }
         self.guarded = guarded;
         match end {
             Some(end) => {
@@ -635,6 +651,7 @@ impl Walk<'_> {
         own.stack = Some(Rc::new(Vec::new()));
         (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
         own.status = Status::Success;
+        own.posix = false;
         own
     }
 
@@ -709,6 +726,37 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
 }
 
 /// Whether a path stands for an open file other than standard input.
+/// Whether what a program of this name gives to a shell may be read by one that knows only the standard: by `sh`, which is bash
+/// on some systems, itself or for `make`, `watch` or a script without a first line.
+fn may_be_sh(name: &str) -> bool {
+    !matches!(name, "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" | "zsh")
+}
+
+/// Whether a text has something in it that bash reads otherwise than the standard says.
+fn differs(text: &str) -> bool {
+    const MARKS: &[&str] = &[
+        "$'",
+        "$\"",
+        "&>",
+        "((",
+        "+=",
+        "[[",
+        "declare",
+        "function",
+        "let",
+        "mapfile",
+        "popd",
+        "pushd",
+        "readarray",
+        "shopt",
+        "source",
+        "time",
+        "typeset",
+        "|&",
+    ];
+    MARKS.iter().any(|mark| text.contains(mark))
+}
+
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }

@@ -520,31 +520,36 @@ impl<'f> Walk<'f> {
 
     /// Parses a text inside the text and hands it on.
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
+        if let Err(why) = self.text_as(text, false, run) {
+            self.fail(why);
+        }
+    }
+
+    /// Parses a text inside this one, as bash does or as a shell that knows only the standard, and hands on what it found.
+    fn text_as(&mut self, text: &Word, posix: bool, run: impl FnOnce(&mut Self, &syntax::List)) -> Result<(), String> {
         if !is_readable(text) || !self.may_nest() {
-            return;
+            return Ok(());
         }
         let source = text.text();
         if !self.afford(source.len()) {
-            return self.exhaust("the text holds too much text inside itself");
+            self.exhaust("the text holds too much text inside itself");
+            return Ok(());
         }
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {
-            Some(offset) => Base { offset, opaque: None },
-            None => Base::opaque(text.span),
+            Some(offset) => Base { offset, opaque: None, posix },
+            None => Base { posix, ..Base::opaque(text.span) },
         };
         let refused = match &text.value {
             Value::Known(_) => scan::refuse(source),
             _ => scan::refuse_shape(source),
         };
-        match refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
-            Ok(parsed) => {
-                let outer = self.filled;
-                self.filled |= text.known().is_none();
-                run(self, &parsed.list);
-                self.filled = outer;
-            }
-            Err(why) => self.fail(why),
-        }
+        let parsed = refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err)?;
+        let outer = self.filled;
+        self.filled |= text.known().is_none();
+        run(self, &parsed.list);
+        self.filled = outer;
+        Ok(())
     }
 
     /// Adds to what standard output gets.

@@ -162,7 +162,12 @@ fn echo(arguments: &[&str]) -> Option<String> {
     let letters: String = arguments[..options].concat();
     let text = arguments[options..].join(" ");
     let escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
-    let (mut text, stopped) = if escapes { unescape(&text, true)? } else { (text, false) };
+    let (escaped, stopped) = unescape(&text, true)?;
+    // Without an option, dash and zsh read what bash leaves alone.
+    if !escapes && !letters.contains('E') && (stopped || escaped != text) {
+        return None;
+    }
+    let (mut text, stopped) = if escapes { (escaped, stopped) } else { (text, false) };
     if !letters.contains('n') && !stopped {
         text.push('\n');
     }
@@ -426,7 +431,8 @@ mod tests {
             (&["echo", "-e", "a\\tb\\x41\\0101"], None, Some("a\tbAA\n")),
             (&["echo", "-e", "a\\cb"], None, Some("a")),
             (&["echo", "-e", "-E", "a\\tb"], None, Some("a\\tb\n")),
-            (&["echo", "a\\tb"], None, Some("a\\tb\n")),
+            (&["echo", "a\\tb"], None, None),
+            (&["echo", "-E", "a\\tb"], None, Some("a\\tb\n")),
             (&["printf", "%s-%s\\n", "a", "b", "c"], None, Some("a-b\nc-\n")),
             (&["printf", "\\x72m\\055f"], None, Some("rm-f")),
             (&["printf", "100%%\\n"], None, Some("100%\n")),

@@ -290,6 +290,13 @@ impl Walk<'_> {
                 first.value = Value::Known(name);
             }
         }
+        // In zsh `=name` is where the program is.
+        if let Some(first) = command.words.first_mut().filter(|first| !first.quoted)
+            && let Some(name) = first.known().and_then(|text| text.strip_prefix('=')).filter(|name| !name.is_empty())
+        {
+            lookup = Lookup { functions: false, builtins: false };
+            first.value = Value::Known(name.to_owned());
+        }
         let words = command.words.clone();
         let Some(first) = words.first() else { return Ends::of(state) };
         let span = command.span;
@@ -340,7 +347,7 @@ impl Walk<'_> {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup.builtins && super::builtin::is_builtin(&name) {
+        if lookup.builtins && super::builtin::is_builtin(&name, state.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }

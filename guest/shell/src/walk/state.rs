@@ -528,6 +528,8 @@ pub(crate) struct State {
     /// What aliases stand for, where they stand for anything.
     pub(crate) alias_texts: Rc<BTreeMap<String, String>>,
     pub(crate) status: Status,
+    /// The shell knows nothing but the standard.
+    pub(crate) posix: bool,
 }
 
 impl State {
@@ -574,6 +576,7 @@ impl State {
             exported_functions: Rc::default(),
             namerefs: Rc::default(),
             status: Status::Success,
+            posix: false,
         };
         if let Some(trackers) = &facts.trackers {
             let initial = trackers.list().iter().map(|tracker| tracker.initial.clone());

@@ -37,6 +37,17 @@ pub(super) fn xargs(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
+/// `zargs [OPTIONS] -- ARGUMENTS -- COMMAND`, a function that comes with zsh.
+pub(super) fn zargs(call: Call<'_>) -> Vec<Inner> {
+    let dashes = |word: &Word| word.known() == Some("--");
+    let (Some(first), Some(last)) = (call.words.iter().position(dashes), call.words.iter().rposition(dashes)) else {
+        return Vec::new();
+    };
+    let part = |from: usize, to: usize| call.words.get(from..to).unwrap_or_default();
+    let words = [part(last + 1, call.words.len()), part(first + 1, last)].concat();
+    if first == last || words.is_empty() { Vec::new() } else { vec![command(words, &call.change)] }
+}
+
 /// What GNU parallel replaces, the longest first.
 const PARALLEL_MARKS: &[&str] = &["{/.}", "{//}", "{/}", "{.}", "{#}", "{%}", "{}"];
 

@@ -132,7 +132,7 @@ pub(super) fn scan(row: &'static Row, words: &[Word], from: usize) -> Scan {
         } else if text == "-" && row.has(DASH) {
             scan.hits.push(Hit { meaning: "clear", value: None });
             at += 1;
-        } else if row.has(ASSIGN) && !is_open(word) && text.contains('=') {
+        } else if row.has(ASSIGN) && !is_open(word) && sets(text) {
             scan.hits.push(Hit { meaning: "set", value: Some(word.clone()) });
             at += 1;
         } else if permute {
@@ -149,7 +149,7 @@ pub(super) fn scan(row: &'static Row, words: &[Word], from: usize) -> Scan {
     scan.end = at.min(words.len());
     // `env -- A=1 rm`: a name may follow the end of the options.
     while row.has(ASSIGN) && !scan.ended {
-        match words.get(scan.end).filter(|word| !is_open(word) && word.text().contains('=')) {
+        match words.get(scan.end).filter(|word| !is_open(word) && sets(word.text())) {
             Some(word) => scan.hits.push(Hit { meaning: "set", value: Some(word.clone()) }),
             None => break,
         }
@@ -157,6 +157,11 @@ pub(super) fn scan(row: &'static Row, words: &[Word], from: usize) -> Scan {
     }
     scan.operands.extend(scan.end..words.len());
     scan
+}
+
+/// Whether a word sets a variable. In zsh `=rm` is a program.
+fn sets(word: &str) -> bool {
+    word.find('=').is_some_and(|at| at > 0)
 }
 
 impl Scan {

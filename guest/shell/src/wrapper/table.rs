@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::git::git;
 use super::inline::{bun, operand};
-use super::many::{entr, fd, find as find_tool, flock, parallel, xargs};
+use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
 use super::open::{after_dashes, given};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
 use super::shells::{env, eval, exec_builtin, fish, shell, source, su, trap};
@@ -264,6 +264,13 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("builtin", "", 0, SAME, Command),
     row("exec", "a= c:clear l", 0, REPLACES, Code(exec_builtin)),
     row("eval", "", 0, SAME, Code(eval)),
+    // What only zsh has.
+    row("repeat", "", 1, SAME | PERHAPS, Command),
+    row("-", "", 0, 0, Command),
+    row("emulate", "L R l c=:text o=", 0, SAME | PERMUTE, Options),
+    row("zpty", "b e d! L! t! r! w n", 1, PERHAPS | OWN, Text),
+    row("sched", "", 1, PERHAPS | OWN, Text),
+    row("zargs", "", 0, PERHAPS, Code(zargs)),
     row("trap", "l! p! P!", 0, SAME | PERHAPS, Code(trap)),
     row(". source", "p=", 0, SAME, Code(source)),
 
