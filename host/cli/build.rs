@@ -11,8 +11,11 @@ fn main() {
         // At a fixed address nothing in the image has to be mended when it starts: 65 000 addresses on 270 pages, twice the
         // processor time of everything that a program of this language does before `main`.
         println!("cargo::rustc-link-arg-bins=-no-pie");
-        if std::env::var_os("TOOLGATE_DYNAMIC").is_none() && std::env::var("HOST") == std::env::var("TARGET") {
-            whole();
+        let native = std::env::var("HOST") == std::env::var("TARGET");
+        // Whoever asked the compiler for the same gets it from there.
+        let asked = target("FEATURE").split(',').any(|feature| feature == "crt-static");
+        if std::env::var_os("TOOLGATE_DYNAMIC").is_none() && native && !asked {
+            statically();
         }
     }
 }
@@ -22,7 +25,7 @@ fn main() {
 ///
 /// The compiler has a switch for that, but it is one for the whole build, with which macros cannot be compiled. So it is told to
 /// link the libraries that it always links, and finds archives of these names first.
-fn whole() {
+fn statically() {
     let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let Some(libraries) =
         ["libc.a", "libm.a", "libgcc.a", "libgcc_eh.a"].map(archive).into_iter().collect::<Option<Vec<_>>>()
@@ -30,6 +33,8 @@ fn whole() {
         println!("cargo::warning=no static C library here: the command is linked dynamically, and starts more slowly");
         return;
     };
+    // A library that was mended has to get in.
+    libraries.iter().for_each(|path| println!("cargo::rerun-if-changed={}", path.display()));
     let group = libraries.iter().map(|path| format!("\"{}\"", path.display())).collect::<Vec<_>>().join(" ");
     // These need each other, so whichever is asked for is all of them.
     for name in ["c", "m", "gcc_s", "util", "rt", "pthread", "dl"] {
@@ -43,7 +48,8 @@ fn whole() {
 
 /// Where the linker's driver finds an archive.
 fn archive(name: &str) -> Option<PathBuf> {
-    let output = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
+    let driver = std::env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
+    let output = Command::new(driver).arg(format!("-print-file-name={name}")).output().ok()?;
     let path = Path::new(std::str::from_utf8(&output.stdout).ok()?.trim()).to_owned();
     // It repeats the name of what it does not find.
     path.is_absolute().then_some(path)

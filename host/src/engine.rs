@@ -60,7 +60,8 @@ fn config() -> Config {
     config.wasm_relaxed_simd(false);
     // Only traces of a trap would need it, and it is a tenth of the code.
     config.generate_address_map(false);
-    // For debuggers of other makes. It is registered function by function whenever code is loaded, and a tenth of the code.
+    // Nothing here unwinds through compiled code; it is for native debuggers and profilers. It has to be registered whenever
+    // code is loaded, and was 1.1 of 12.9 MB.
     config.native_unwind_info(cfg!(windows));
     config
 }

@@ -41,7 +41,8 @@
 //! directory that it leaves. Facts that do not know the directory itself are of another machine and are not used. An
 //! unset variable is unknown unless the environment is [complete](Facts::complete).
 //!
-//! Every shell is taken for bash, `sh` too, and not in its posix mode. What an assignment makes another program run
+//! Every shell is taken for bash, and not in its posix mode. A text for `sh` is read as dash does, too, where that may differ;
+//! `sh` is then one of both for all that runs inside. What only zsh does is known in part. What an assignment makes another program run
 //! (`GIT_SSH_COMMAND`, `LD_PRELOAD`) is not followed, but for a `BASH_ENV` that the text wrote.
 //!
 //! The environment is the user's. A text for a shell is read with a value that it has of there in its place (`sh -c "make

@@ -43,7 +43,7 @@ pub(super) fn everyday() -> impl Iterator<Item = Call> {
 /// How much memory follows what is prepared, in bytes: more than a call needs as a rule, so that the memory need not grow first.
 const BEHIND: usize = 256 << 10;
 
-/// No allocation is smaller, in bytes.
+/// The allocator's chunks are 16 bytes and more, of which 4 are its own. What asks for this gets the smallest.
 const SMALLEST: usize = 8;
 
 /// A page of WebAssembly, in bytes.

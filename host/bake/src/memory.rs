@@ -32,8 +32,8 @@ pub enum Unfit {
     /// Data beyond what a memory can hold.
     #[error("the data lies beyond the end of a memory")]
     Beyond,
-    /// An order of functions that was made for another component.
-    #[error("the order is that of other functions")]
+    /// Functions that cannot be counted and put in order: those of another component, or of a module without one small memory.
+    #[error("the order is that of other functions, or the module has no memory of its own")]
     Order,
 }
 
@@ -58,7 +58,7 @@ struct Taker {
 impl Reencode for Taker {
     type Error = Unfit;
 
-    /// Names of functions are for people; a verdict does not show any, and they are read whenever the code is loaded.
+    /// Names of functions are for people; a verdict does not show any, and their places are read whenever the code is loaded.
     fn parse_custom_section(
         &mut self,
         module: &mut wasm_encoder::Module,

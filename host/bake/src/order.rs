@@ -77,8 +77,8 @@ struct Shape {
     /// How many functions it imports, and how many it has.
     imported: u32,
     functions: u32,
-    /// The size of its memory at the start, in WebAssembly's pages.
-    pages: u64,
+    /// The size of its own memory at the start, in WebAssembly's pages.
+    pages: Option<u64>,
     data: bool,
 }
 
@@ -95,14 +95,18 @@ impl Shape {
                 Payload::FunctionSection(functions) => shape.functions = functions.count(),
                 Payload::MemorySection(memories) => {
                     for memory in memories {
-                        shape.pages = memory?.initial;
+                        let memory = memory?;
+                        if shape.pages.replace(memory.initial).is_some() || memory.memory64 {
+                            return Err(Error::UserError(Unfit::Order));
+                        }
                     }
                 }
                 Payload::DataSection(data) => shape.data = data.count() > 0,
                 _ => {}
             }
         }
-        Ok(shape)
+        // Counts behind a memory that is somebody else's would lie in what that one grows to.
+        if shape.data && shape.pages.is_none() { Err(Error::UserError(Unfit::Order)) } else { Ok(shape) }
     }
 
     /// Of the one module with data, which is where the work is done; the others tie it to the component's border.
@@ -123,7 +127,7 @@ impl Shape {
 
     /// Where a function's count is, among those that the module defines.
     fn count_of(self, function: u32) -> u64 {
-        self.pages * PAGE + u64::from(function) * COUNT
+        self.pages.unwrap_or_default() * PAGE + u64::from(function) * COUNT
     }
 }
 

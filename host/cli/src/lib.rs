@@ -221,11 +221,11 @@ pub fn main() -> ExitCode {
     outcome.unwrap_or_else(|_| ExitCode::from(if hook { hook::BLOCKED } else { exit::SOFTWARE }))
 }
 
-/// Whether the stack of the first thread may become this large. On Linux it grows up to the limit that was in force when the
-/// program was started. A thread of its own costs more than many a call takes to be judged.
+/// Whether the stack of the first thread may become this large, of which arguments and environment take a quarter at most. On
+/// Linux it grows up to the limit. A thread of its own costs more than many a call takes to be judged.
 fn first_thread_has(stack: usize) -> bool {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
-    cfg!(target_os = "linux") && limit.is_none_or(|limit| limit >= stack as u64)
+    let limit = || rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    cfg!(target_os = "linux") && limit().is_none_or(|limit| limit >= stack as u64)
 }
 
 fn command() -> ExitCode {

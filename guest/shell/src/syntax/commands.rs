@@ -30,7 +30,7 @@ pub(crate) struct Base {
     pub(crate) offset: usize,
     /// The span to give instead, where quoting makes the positions differ.
     pub(crate) opaque: Option<Span>,
-    /// Whether it is read as a shell does that knows nothing but the standard: Debian's `sh`, BusyBox.
+    /// Whether it is read as dash does, which knows little but the standard. It is `sh` on Debian.
     pub(crate) posix: bool,
 }
 
@@ -41,6 +41,11 @@ impl Base {
 
     pub(crate) fn map(self, start: usize, end: usize) -> Span {
         self.opaque.unwrap_or(Span { start: self.offset + start, end: self.offset + end })
+    }
+
+    /// A text inside that has no place of its own in the outermost one.
+    pub(super) fn without_place(self, span: Span) -> Self {
+        Base { posix: self.posix, ..Base::opaque(span) }
     }
 
     pub(super) fn at(self, offset: usize) -> Self {
@@ -58,9 +63,6 @@ pub(crate) struct Parsed {
 
 /// Parses a whole text. The error says what is wrong, for people.
 pub(crate) fn parse(text: &str, base: Base, depth: usize) -> Result<Parsed, String> {
-    if base.posix {
-        return parse_lines(text, base, depth);
-    }
     let (parsed, joins) = parse_once(text, base, depth);
     if !joins.split {
         return parsed;
@@ -77,52 +79,17 @@ pub(crate) fn parse(text: &str, base: Base, depth: usize) -> Result<Parsed, Stri
         from = at + 2;
     }
     joined.push_str(text.get(from..).unwrap_or_default());
-    let (parsed, joins) = parse_once(&joined, Base::opaque(base.map(0, text.len())), depth);
+    let (parsed, joins) = parse_once(&joined, base.without_place(base.map(0, text.len())), depth);
     if joins.split {
         return Err("the text does not parse: lines are joined inside names or operators".to_owned());
     }
     parsed
 }
 
-/// How often a text is read again without the line that is wrong and what follows it.
-const MAX_CUTS: usize = 8;
-
-/// Parses what is run of a text by a shell that stops at the first line which it does not understand.
-fn parse_lines(text: &str, base: Base, depth: usize) -> Result<Parsed, String> {
-    let mut text = text;
-    let mut cuts = 0;
-    loop {
-        let mut parser = Parser::new(text, base, depth);
-        let parsed = parser.whole();
-        let before = text.get(..parser.pos).unwrap_or_default();
-        match (parsed, before.rfind('\n')) {
-            (Err(_), Some(line)) if cuts < MAX_CUTS => text = before.get(..line).unwrap_or_default(),
-            (parsed, _) => return parsed,
-        }
-        cuts += 1;
-    }
-}
-
 fn parse_once(text: &str, base: Base, depth: usize) -> (Parsing<Parsed>, Joins) {
     let mut parser = Parser::new(text, base, depth);
     let parsed = parser.whole();
     (parsed, parser.joins)
-}
-
-/// Whether what stands between double parentheses is rather a command than an expression: a word, and behind it one that is no
-/// operator. Bash then says that the expression is wrong, or reckons with an option as if it were a name; other shells run it.
-fn is_command(inside: &str) -> bool {
-    let inside = inside.trim_start();
-    let word = inside.find(|c: char| !c.is_alphanumeric() && !"_./-".contains(c)).unwrap_or(inside.len());
-    let begins = inside.starts_with(|c: char| c.is_ascii_alphabetic() || "/.".contains(c));
-    let (_, behind) = inside.split_at(word);
-    let mut next = behind.trim_start_matches([' ', '\t']).chars();
-    let is_word = match next.next() {
-        Some('-' | '/' | '.') => next.next().is_some_and(|c| !c.is_whitespace() && !"=-".contains(c)),
-        Some(c) => c.is_alphanumeric() || "~$'\"".contains(c),
-        None => false,
-    };
-    begins && behind.starts_with([' ', '\t']) && is_word
 }
 
 /// Backslashes before line ends that were taken away.
@@ -171,11 +138,13 @@ impl<'a> Parser<'a> {
     }
 
     fn whole(&mut self) -> Parsing<Parsed> {
-        let list = self.list()?;
-        if self.pos < self.end {
-            return Err(self.unexpected());
+        let list = if self.base.posix { self.understood() } else { self.list()? };
+        if !self.base.posix {
+            if self.pos < self.end {
+                return Err(self.unexpected());
+            }
+            self.documents()?;
         }
-        self.documents()?;
         let mut comments = std::mem::take(&mut self.comments);
         comments.sort_unstable();
         comments.dedup();
@@ -324,7 +293,7 @@ impl<'a> Parser<'a> {
             let written = self.text.get(start..body_end).unwrap_or_default();
             let same = written == body || written.len() + 1 == body.len() && body.starts_with(written);
             let verbatim = same && self.base.opaque.is_none();
-            let base = if verbatim { self.base.at(start) } else { Base::opaque(span) };
+            let base = if verbatim { self.base.at(start) } else { self.base.without_place(span) };
             let parts = if pending.quoted {
                 let at = verbatim.then_some(base.offset);
                 vec![Part::Literal(Literal { text: body, quoted: true, at })]
@@ -365,6 +334,27 @@ impl<'a> Parser<'a> {
         }
         self.depth -= 1;
         Ok(List { items })
+    }
+
+    /// The commands before the first that is not understood: a shell reads and runs one line after the other.
+    fn understood(&mut self) -> List {
+        let mut items = Vec::new();
+        while self.newlines().is_ok() && !self.list_ends() {
+            let Ok(mut item) = self.item() else { break };
+            self.blanks();
+            match self.byte() {
+                Some(b'&') if self.byte_at(self.pos + 1) != Some(b'&') => {
+                    self.pos += 1;
+                    item.background = true;
+                }
+                Some(b';') if !matches!(self.byte_at(self.pos + 1), Some(b';' | b'&')) => self.pos += 1,
+                Some(b'\n') | None => {}
+                _ if self.list_ends() => {}
+                _ => break,
+            }
+            items.push(item);
+        }
+        List { items }
     }
 
     fn list_ends(&self) -> bool {
@@ -496,7 +486,6 @@ impl<'a> Parser<'a> {
             if self.looking_at("((")
                 && !self.base.posix
                 && let Some(end) = self.arithmetic_end(self.pos + 2)
-                && !is_command(self.text.get(self.pos + 2..end).unwrap_or_default())
             {
                 let expression = self.expression(self.pos + 2, end)?;
                 self.pos = end + 2;
@@ -701,7 +690,9 @@ impl<'a> Parser<'a> {
             self.blanks();
             let start = self.pos;
             if let Some(redirect) = self.redirect()? {
+                let forced = self.forced(&redirect, start)?;
                 redirects.push(redirect);
+                redirects.extend(forced);
             } else if words.is_empty()
                 && let Some(assignment) = self.assignment()?
             {
@@ -887,27 +878,41 @@ impl<'a> Parser<'a> {
                 return Err("the text does not parse: shells differ in where such a heredoc ends".to_owned());
             }
             let (delimiter, quoted) = self.delimiter(&word)?;
+            if strip && delimiter.starts_with('\t') {
+                // Its line has no tabs any more when it is compared; shells differ in what is compared to it.
+                return Err("the text does not parse: shells differ in where such a heredoc ends".to_owned());
+            }
             let body = Rc::new(OnceCell::new());
             self.pending.push(Pending { delimiter, quoted, strip, body: Rc::clone(&body) });
             Target::Document(body)
         } else {
             self.blanks();
             let word = self.word()?.ok_or_else(|| self.unexpected())?;
-            Target::Word(self.forced(&word)?.unwrap_or(word))
+            Target::Word(word)
         };
         Ok(Some(Redirect { fd, kind, target, span: self.base.map(start, self.pos) }))
     }
 
-    /// The word behind `>!`, which is the file in zsh. It stays where it is, as elsewhere it is an argument.
-    fn forced(&mut self, word: &Word) -> Parsing<Option<Word>> {
-        if word.plain() != Some("!") || self.base.posix {
+    /// What zsh takes `>! FILE` and `>!FILE` for: the same redirect to the file. Elsewhere it is to one whose name begins with
+    /// the mark, so it is there twice, and a word behind stays an argument.
+    fn forced(&mut self, redirect: &Redirect, start: usize) -> Parsing<Option<Redirect>> {
+        use RedirectOperator::{Append, Both, BothAppend, Write};
+        if self.base.posix || !matches!(redirect.kind, Write | Append | Both | BothAppend) {
             return Ok(None);
         }
-        let behind = self.pos;
-        self.blanks();
+        let end = self.pos;
+        let written = self.text.get(start..end).unwrap_or_default();
+        let operator = written.trim_start_matches(|c: char| c.is_ascii_digit() || "&> \t".contains(c));
+        let Some(file) = operator.strip_prefix('!') else { return Ok(None) };
+        self.pos = end - file.len();
+        if file.is_empty() {
+            self.blanks();
+        }
         let file = self.word()?;
-        self.pos = behind;
-        Ok(file)
+        self.pos = end;
+        let again =
+            |file| Redirect { target: Target::Word(file), fd: redirect.fd, kind: redirect.kind, span: redirect.span };
+        Ok(file.map(again))
     }
 
     /// A heredoc's delimiter is not expanded, only its quotes are taken away.
@@ -915,10 +920,14 @@ impl<'a> Parser<'a> {
         let quoted = word.parts.iter().any(|part| !matches!(part, Part::Literal(literal) if !literal.quoted));
         match word.literal() {
             Some(text) => Ok((text, quoted)),
-            // What would be an expansion stands for itself.
+            // What would be an expansion stands for itself, but quotes around it do not.
             None if self.base.opaque.is_none() => {
                 let local = (word.span.start - self.base.offset)..(word.span.end - self.base.offset);
-                Ok((self.text.get(local).unwrap_or_default().to_owned(), false))
+                let written = self.text.get(local).unwrap_or_default();
+                if written.contains(['"', '\'', '\\', '`']) {
+                    return Err("the text does not parse: a heredoc ends at a quoted expansion".to_owned());
+                }
+                Ok((written.to_owned(), false))
             }
             None => Err("the text does not parse: a heredoc ends at an expansion".to_owned()),
         }

@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::commands::{Base, Parser, Parsing, is_meta, name_length};
+use super::commands::{Parser, Parsing, is_meta, name_length};
 use super::tree::{Index, Literal, Operation, Parameter, Part, Word};
 
 /// Longest index that is looked for.
@@ -219,7 +219,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            Some(b'[') => {
+            Some(b'[') if !self.base.posix => {
                 let start = self.pos + 2;
                 match self.index_end(start) {
                     Some(end) => {
@@ -343,7 +343,8 @@ impl Parser<'_> {
                 }
             }
         }
-        let base = if verbatim { self.base.at(start) } else { Base::opaque(self.base.map(self.pos, at + 1)) };
+        let base =
+            if verbatim { self.base.at(start) } else { self.base.without_place(self.base.map(self.pos, at + 1)) };
         let mut inner = self.inside(&text, base);
         let list = inner.list()?;
         if inner.pos < inner.end {

@@ -13,6 +13,9 @@ use crate::word::{Span, Value, Why, Word, is_name};
 /// Longest path that a system takes, in bytes; changing to a longer one fails.
 const MAX_PATH: usize = 4_096;
 
+/// How many directories of `CDPATH` are followed.
+const MAX_PLACES: usize = 8;
+
 /// Deepest directory that is followed; below it, it is unknown. Each step down costs every later look at a path.
 const MAX_LEVELS: usize = 32;
 
@@ -253,12 +256,27 @@ impl Walk<'_> {
         if cdpath && !own {
             // What is found through it is also printed.
             self.print(None, span, None, &state);
-            return self.cd_unknown(state);
+            return self.cd_through(&target, physical, state);
         }
         if shows {
             self.print(Some(&format!("{target}\n")), span, None, &state);
         }
         self.change_folder(&target, physical, state)
+    }
+
+    /// Goes to the first directory of this name in one that `CDPATH` names, or here.
+    fn cd_through(&mut self, target: &str, physical: bool, state: State) -> Ends {
+        let Some(path) = state.known("CDPATH") else { return self.cd_unknown(state) };
+        let places: Vec<&str> = path.split(':').take(MAX_PLACES + 1).collect();
+        if places.len() > MAX_PLACES {
+            self.fail("CDPATH names more directories than are followed");
+        }
+        let mut ends = self.change_folder(target, physical, state.clone());
+        for place in places.into_iter().filter(|place| !place.is_empty() && *place != ".") {
+            let more = self.change_folder(&format!("{place}/{target}"), physical, state.clone());
+            ends = ends.or(more, self);
+        }
+        ends
     }
 
     /// Goes to a directory that may be any.

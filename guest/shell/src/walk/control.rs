@@ -827,7 +827,7 @@ impl Walk<'_> {
         let sure = !state.never;
         if sure {
             let stamp = self.change();
-            state.set_function(name, Some(Function { body: Rc::clone(body) }), stamp);
+            state.set_function(name, Some(Function { bodies: vec![Rc::clone(body)] }), stamp);
             if state.has_too_many_functions() {
                 self.fail("the text defines more functions than are followed");
             }
@@ -878,6 +878,9 @@ impl Walk<'_> {
             state.havoc(stamp);
             return Ends::with(state, Status::Unknown);
         }
+        if function.bodies.is_empty() {
+            self.fail("a function may be more than are followed");
+        }
         let frame = self.frames.len();
         let before = state.lost;
         let untouched = (!sure).then(|| state.clone());
@@ -886,7 +889,19 @@ impl Walk<'_> {
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own));
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
         self.calls.push(name.to_owned());
-        let ends = self.doubting(!sure, |walk| walk.inside(name, |walk| walk.node(&function.body, state)));
+        let ends = self.doubting(!sure, |walk| {
+            walk.inside(name, |walk| {
+                let mut ends: Option<Ends> = None;
+                for body in &function.bodies {
+                    let more = walk.node(body, state.clone());
+                    ends = Some(match ends {
+                        Some(ends) => ends.or(more, walk),
+                        None => more,
+                    });
+                }
+                ends.unwrap_or_else(|| Ends::of(state))
+            })
+        });
         self.calls.pop();
         let left = self.left(frame);
         let (success, mut failure) = ends.split();

@@ -468,7 +468,9 @@ impl Walk<'_> {
             }
             None => {
                 let shell = self.process(&own, arguments);
+                // The shell that is given the file by name, if the file is not run by its own.
                 let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
+                let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));
                 let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
                 let sh = runner.or(program).is_none_or(may_be_sh);
                 self.text_in(&word, sh, shell, own)
@@ -489,27 +491,38 @@ impl Walk<'_> {
             self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
         }
         self.stored = was_stored;
-        let mut end = None;
         let mut after = own;
         let input = shell.input.clone();
         // What keeps `set -e` from ending this shell says nothing of that one.
         let guarded = std::mem::take(&mut self.guarded);
-        self.text(text, |walk, list| {
-            let state = shell.clone();
-            end = Some(walk.shell(list, state));
-        });
-        if sh && differs(text.text()) {
-            let mut state = shell.clone();
-            state.posix = true;
-            let mut other = None;
-            // What it does not understand at all it does not run.
-            let _ = self
-                .doubting(true, |walk| walk.text_as(text, true, |walk, list| other = Some(walk.shell(list, state))));
+        let outer = (self.posix, self.sh_is_dash, self.beyond);
+        let fine = self.failure.is_none();
+        self.posix = sh && self.sh_is_dash == Some(true);
+        let either = sh && self.sh_is_dash.is_none();
+        if either {
+            (self.sh_is_dash, self.beyond) = (Some(false), shell.exports_functions());
+        }
+        let mut end = self.shell_text(text, shell.clone());
+        // A text that bash does not read is judged as such.
+        if either && self.beyond && !(fine && self.failure.is_some()) {
+            (self.posix, self.sh_is_dash) = (true, Some(true));
+            let mut state = shell;
+            let stamp = self.change();
+            state.forget_functions(stamp);
+            state.aliases = true;
+            let other = self.doubting(true, |walk| walk.shell_text(text, state));
             end = match (end, other) {
-                (Some(end), Some(other)) => Some(end.merge(other, self.change())),
-                (end, _) => end,
+                (Some(end), Some(other)) => {
+                    let mut end = end.merge(other, self.change());
+                    // Where one of them stops with an error, the other may not.
+                    end.status = Status::Unknown;
+                    Some(end)
+                }
+                _ => None,
             };
         }
+        let beyond = outer.2 || self.beyond && !either;
+        (self.posix, self.sh_is_dash, self.beyond) = (outer.0, outer.1, beyond);
         self.guarded = guarded;
         match end {
             Some(end) => {
@@ -528,6 +541,13 @@ impl Walk<'_> {
                 Ends::with(after, Status::Unknown)
             }
         }
+    }
+
+    /// Where a shell ends that runs a text, if that can be read.
+    fn shell_text(&mut self, text: &Word, state: State) -> Option<State> {
+        let mut end = None;
+        self.text(text, |walk, list| end = Some(walk.shell(list, state)));
+        end
     }
 
     fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
@@ -651,7 +671,6 @@ impl Walk<'_> {
         own.stack = Some(Rc::new(Vec::new()));
         (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
         own.status = Status::Success;
-        own.posix = false;
         own
     }
 
@@ -725,38 +744,52 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
     found
 }
 
-/// Whether a path stands for an open file other than standard input.
-/// Whether what a program of this name gives to a shell may be read by one that knows only the standard: by `sh`, which is bash
-/// on some systems, itself or for `make`, `watch` or a script without a first line.
+/// Whether what a program of this name gives to a shell may be read by dash: by `sh`, which is bash on some systems, itself or
+/// for `make`, `watch` or a script without a first line.
 fn may_be_sh(name: &str) -> bool {
     !matches!(name, "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" | "zsh")
 }
 
-/// Whether a text has something in it that bash reads otherwise than the standard says.
-fn differs(text: &str) -> bool {
+/// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
+pub(super) fn differs(text: &str) -> bool {
     const MARKS: &[&str] = &[
+        "\\\n",
         "$'",
         "$\"",
+        "$[",
         "&>",
         "((",
         "+=",
+        "<(",
+        "<<<",
+        "==",
+        "=(",
+        ">(",
         "[[",
+        "[^",
+        "alias",
+        "builtin",
+        "coproc",
         "declare",
+        "echo -",
         "function",
-        "let",
+        "let ",
         "mapfile",
         "popd",
+        "printf -v",
         "pushd",
         "readarray",
+        "select",
         "shopt",
-        "source",
-        "time",
+        "time ",
         "typeset",
         "|&",
+        "}>",
     ];
     MARKS.iter().any(|mark| text.contains(mark))
 }
 
+/// Whether a path stands for an open file other than standard input.
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }

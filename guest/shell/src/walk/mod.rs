@@ -370,6 +370,12 @@ struct Walk<'f> {
     bytes: usize,
     scripts: usize,
     failure: Option<String>,
+    /// Whether `sh` is dash here, or bash; none until a text depends on it.
+    sh_is_dash: Option<bool>,
+    /// Whether the shell at hand is dash.
+    posix: bool,
+    /// Something was read that dash reads otherwise.
+    beyond: bool,
     exhausted: bool,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
@@ -409,6 +415,9 @@ impl<'f> Walk<'f> {
             bytes: 0,
             scripts: 0,
             failure: None,
+            sh_is_dash: None,
+            posix: false,
+            beyond: false,
             exhausted: false,
             frames: Vec::new(),
             captures: Vec::new(),
@@ -520,21 +529,15 @@ impl<'f> Walk<'f> {
 
     /// Parses a text inside the text and hands it on.
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
-        if let Err(why) = self.text_as(text, false, run) {
-            self.fail(why);
-        }
-    }
-
-    /// Parses a text inside this one, as bash does or as a shell that knows only the standard, and hands on what it found.
-    fn text_as(&mut self, text: &Word, posix: bool, run: impl FnOnce(&mut Self, &syntax::List)) -> Result<(), String> {
         if !is_readable(text) || !self.may_nest() {
-            return Ok(());
+            return;
         }
         let source = text.text();
         if !self.afford(source.len()) {
-            self.exhaust("the text holds too much text inside itself");
-            return Ok(());
+            return self.exhaust("the text holds too much text inside itself");
         }
+        self.beyond |= inner::differs(source);
+        let posix = self.posix;
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {
             Some(offset) => Base { offset, opaque: None, posix },
@@ -544,12 +547,15 @@ impl<'f> Walk<'f> {
             Value::Known(_) => scan::refuse(source),
             _ => scan::refuse_shape(source),
         };
-        let parsed = refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err)?;
-        let outer = self.filled;
-        self.filled |= text.known().is_none();
-        run(self, &parsed.list);
-        self.filled = outer;
-        Ok(())
+        match refused.map_or_else(|| syntax::parse(source, base, self.via.len()), Err) {
+            Ok(parsed) => {
+                let outer = self.filled;
+                self.filled |= text.known().is_none();
+                run(self, &parsed.list);
+                self.filled = outer;
+            }
+            Err(why) => self.fail(why),
+        }
     }
 
     /// Adds to what standard output gets.

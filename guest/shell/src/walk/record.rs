@@ -332,6 +332,9 @@ fn copied_program(path: &str, span: Span) -> Option<Rc<Text>> {
     (effect::is_system(path) && path.chars().all(plain)).then(|| Rc::new(Text { text, span, at: None }))
 }
 
+/// How many places are followed that the links of a text may lead to from one path.
+const MAX_WAYS: usize = 32;
+
 /// What happens behind a link that the text made happens to what the link leads to.
 fn through_links(effects: &mut Vec<Effect>, state: &State) {
     let links = state.files.links();
@@ -340,25 +343,31 @@ fn through_links(effects: &mut Vec<Effect>, state: &State) {
     }
     let mut more = Vec::new();
     for effect in effects.iter().filter(|effect| effect.kind != EffectKind::Send) {
-        let mut text = effect.path.text().to_owned();
-        let mut changed = false;
-        for _ in 0..links.len().min(8) {
-            let step = links.iter().find_map(|(from, to)| {
-                let rest = text.strip_prefix(from.as_str())?;
-                // The link itself is removed, not what it leads to.
-                let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
-                let below = rest.starts_with('/') && (rest.len() > 1 || !itself);
-                (below || rest.is_empty() && !itself).then(|| format!("{to}{rest}"))
-            });
-            match step {
-                Some(to) if to != text => {
-                    text = to;
-                    changed = true;
-                }
-                _ => break,
+        let step = |text: &str, (from, to): &(String, String)| {
+            let rest = text.strip_prefix(from.as_str())?;
+            // The link itself is removed, not what it leads to.
+            let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
+            let below = rest.starts_with('/') && (rest.len() > 1 || !itself);
+            (below || rest.is_empty() && !itself).then(|| format!("{to}{rest}"))
+        };
+        // A link may lead to several places, and on from each.
+        let mut reached = vec![effect.path.text().to_owned()];
+        let mut at = 0;
+        while let Some(text) = reached.get(at).cloned() {
+            let next: Vec<String> =
+                links.iter().filter_map(|link| step(&text, link)).filter(|to| *to != text).collect();
+            let is_end = next.is_empty() || reached.len() >= MAX_WAYS;
+            if !is_end {
+                next.into_iter().for_each(|to| {
+                    if !reached.contains(&to) {
+                        reached.push(to);
+                    }
+                });
             }
-        }
-        if changed {
+            at += 1;
+            if at == 1 || !is_end {
+                continue;
+            }
             let path = match &effect.path {
                 Value::Known(_) => Value::Known(absolute(&text, "/")),
                 Value::Pattern(_) => Value::Pattern(text),

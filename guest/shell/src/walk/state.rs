@@ -166,7 +166,21 @@ pub(crate) struct Text {
 /// A function that the text defines.
 #[derive(Debug)]
 pub(crate) struct Function {
-    pub(crate) body: Rc<Node>,
+    /// What it may be: a condition decides, or a part of the text that may not run. None of them where these are too many.
+    pub(crate) bodies: Vec<Rc<Node>>,
+}
+
+/// How many bodies a function may have.
+const MAX_BODIES: usize = 16;
+
+impl Function {
+    /// It, or another one; without a body if there are more than are followed.
+    fn or(&self, other: &Self) -> Self {
+        let known = |body: &&Rc<Node>| !other.bodies.iter().any(|one| Rc::ptr_eq(one, body));
+        let bodies: Vec<_> = self.bodies.iter().filter(known).chain(&other.bodies).cloned().collect();
+        let many = bodies.len() > MAX_BODIES || self.bodies.is_empty() || other.bodies.is_empty();
+        Function { bodies: if many { Vec::new() } else { bodies } }
+    }
 }
 
 /// What is known of the things in a folder.
@@ -195,13 +209,24 @@ pub(crate) struct Made {
     pub(crate) stored: bool,
     /// The file that it is a link to.
     pub(crate) link: Option<String>,
+    /// Others that it may be a link to instead.
+    pub(crate) links: Vec<String>,
     /// The file that it is a copy of, as that was before the text.
     pub(crate) copy: Option<String>,
 }
 
 impl Made {
     fn new(presence: Presence, inside: Inside) -> Self {
-        Made { presence, inside, content: None, unread: false, stored: false, link: None, copy: None }
+        Made {
+            presence,
+            inside,
+            content: None,
+            unread: false,
+            stored: false,
+            link: None,
+            links: Vec::new(),
+            copy: None,
+        }
     }
 }
 
@@ -309,7 +334,10 @@ impl Files {
         if !self.linked {
             return Vec::new();
         }
-        let links = self.made.map().iter().filter_map(|(path, made)| Some((path.clone(), made.link.clone()?)));
+        let links = self.made.map().iter().flat_map(|(path, made)| {
+            let to = made.link.iter().chain(&made.links);
+            to.map(|to| (path.clone(), to.clone()))
+        });
         links.collect()
     }
 
@@ -411,13 +439,20 @@ impl Files {
             let presence = if same { self.look(&name) } else { Presence::Unknown };
             // A content that may be there is kept: running the file may run it. So is where it may lead.
             let content = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.content.clone());
-            let link = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.link.clone());
+            let both = [&self.made, &other.made].into_iter().filter_map(|made| made.get(&name));
+            let mut links: Vec<String> = both.flat_map(|made| made.link.iter().chain(&made.links)).cloned().collect();
+            links.sort_unstable();
+            links.dedup();
+            let link = (!links.is_empty()).then(|| links.remove(0));
             let copy = [&self.made, &other.made].iter().find_map(|made| made.get(&name)?.copy.clone());
             let unread = [&self.made, &other.made].iter().any(|made| made.get(&name).is_some_and(|made| made.unread));
             // Which of two it is a copy of is not known.
             let copies = [&self.made, &other.made].map(|made| made.get(&name).and_then(|made| made.copy.as_ref()));
             let unread = unread || matches!(copies, [Some(one), Some(another)] if one != another);
-            self.put(name, Made { content, unread, link, copy, ..Made::new(presence, Inside::Unknown) }, stamp);
+            // Nor which of two was written: only one of them is looked at.
+            let contents = [&self.made, &other.made].map(|made| made.get(&name).and_then(|made| made.content.as_ref()));
+            let unread = unread || matches!(contents, [Some(one), Some(another)] if one.text != another.text);
+            self.put(name, Made { content, unread, link, links, copy, ..Made::new(presence, Inside::Unknown) }, stamp);
         }
     }
 }
@@ -528,8 +563,6 @@ pub(crate) struct State {
     /// What aliases stand for, where they stand for anything.
     pub(crate) alias_texts: Rc<BTreeMap<String, String>>,
     pub(crate) status: Status,
-    /// The shell knows nothing but the standard.
-    pub(crate) posix: bool,
 }
 
 impl State {
@@ -576,7 +609,6 @@ impl State {
             exported_functions: Rc::default(),
             namerefs: Rc::default(),
             status: Status::Success,
-            posix: false,
         };
         if let Some(trackers) = &facts.trackers {
             let initial = trackers.list().iter().map(|tracker| tracker.initial.clone());
@@ -750,7 +782,7 @@ impl State {
             let copy = Some(from.clone()).filter(|_| !mixed);
             self.files.replace(
                 canonical.clone(),
-                Made { content: None, unread: mixed, link: None, copy, ..made },
+                Made { content: None, unread: mixed, link: None, links: Vec::new(), copy, ..made },
                 stamp,
             );
             if folder {
@@ -892,8 +924,11 @@ impl State {
         for (name, (function, sure)) in &other.functions {
             match self.functions.get(name) {
                 Some((known, surely)) if Rc::ptr_eq(known, function) && *surely == *sure => {}
-                // The later one wins where both may be it; either way its body is looked at as possible.
-                _ => self.functions.insert_mut(name.clone(), (Rc::clone(function), false)),
+                Some((known, _)) => {
+                    let both = Rc::new(known.or(function));
+                    self.functions.insert_mut(name.clone(), (both, false));
+                }
+                None => self.functions.insert_mut(name.clone(), (Rc::clone(function), false)),
             }
         }
         let absent = |name: &&String| !other.functions.contains_key(*name);
@@ -936,6 +971,11 @@ impl State {
             self.functions.remove_mut(&name);
         }
         self.functions_stamp = stamp;
+    }
+
+    /// Whether there are functions that bash hands on to a shell of its kind, and dash does not take.
+    pub(crate) fn exports_functions(&self) -> bool {
+        self.functions.keys().any(|name| self.exported_functions.contains(name))
     }
 
     pub(crate) fn forget_functions(&mut self, stamp: u64) {

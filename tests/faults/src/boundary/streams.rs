@@ -110,7 +110,8 @@ pub(super) fn faults() -> Vec<Fault> {
                 let half = running.payload.len() / 2;
                 running.send(0..half);
                 let pid = Pid::from_child(&running.child);
-                // It reads when it has started the thread that watches the time.
+                // It reads when it has started the thread that watches the time, on the first thread as the limit to the
+                // stack is the usual one.
                 let reads = || Ok(threads(pid) >= 2);
                 until_so("a hook that reads", reads)?;
                 // Real-time signals have no names that a program could send them by.
