@@ -367,7 +367,6 @@ fn the_rules_of_the_project_hold_wherever_the_agent_goes() {
     }
 }
 
-/// An answer that cannot be delivered is a no, by the one exit code that says so.
 /// Of the commit that is checked out git holds `f` and `src/g`; of the one before it `src/env`, too, which it ignores now.
 #[test]
 fn what_git_holds_may_be_put_back() {
@@ -411,6 +410,7 @@ fn what_git_holds_may_be_put_back() {
     assert_eq!(check("git restore f", &[]), Some(1), "it was changed");
 }
 
+/// An answer that cannot be delivered is a no, by the one exit code that says so.
 #[test]
 fn an_answer_that_nobody_can_read_is_a_no() {
     let scene = Scene::new();
@@ -428,6 +428,51 @@ fn an_answer_that_nobody_can_read_is_a_no() {
     let payload = scene.payload("Bash", json!({"command": "rm -rf /"})).to_string();
     child.stdin.take().expect("a pipe").write_all(payload.as_bytes()).expect("written");
     assert_eq!(child.wait().expect("it ends").code(), Some(2));
+}
+
+/// The stack of the first thread is as large as whoever starts the hook says. What is judged may need more.
+#[test]
+fn a_small_stack_changes_no_answer() {
+    let scene = Scene::new();
+    let nested = format!("{}rm -rf /{}", "( ".repeat(60), " )".repeat(60));
+    for (command, expected) in [("ls", ""), (nested.as_str(), "deny")] {
+        let payload = scene.payload("Bash", json!({"command": command})).to_string();
+        for limit in ["512", "8192", "unlimited"] {
+            let mut child = Command::new("sh")
+                .args(["-c", "ulimit -S -s \"$1\" && exec \"$0\" hook claude", env!("CARGO_BIN_EXE_toolgate"), limit])
+                .env("HOME", scene.at("home"))
+                .env("TOOLGATE_NO_SERVE", "1")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("a shell");
+            child.stdin.take().expect("a pipe").write_all(payload.as_bytes()).expect("written");
+            let output = child.wait_with_output().expect("it ends");
+            assert_eq!(output.status.code(), Some(0), "{limit} {command}");
+            let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+            assert_eq!(decision(answer.as_ref()), expected, "{limit} {command}");
+        }
+    }
+}
+
+/// Nothing has to be found and loaded before the command starts.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+fn the_command_carries_its_libraries() {
+    let found = Command::new("cc").arg("-print-file-name=libc.a").output().expect("a C compiler");
+    if std::env::var_os("TOOLGATE_DYNAMIC").is_some() || !found.stdout.starts_with(b"/") {
+        println!("left out: the C library is not linked into the command here");
+        return;
+    }
+    /// The type of the header that names the dynamic loader (`PT_INTERP` in elf(5)).
+    const LOADER: usize = 3;
+    let image = std::fs::read(env!("CARGO_BIN_EXE_toolgate")).expect("the command");
+    let number = |at: usize, bytes: usize| {
+        image[at..at + bytes].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
+    };
+    let (start, size, count) = (number(32, 8), number(54, 2), number(56, 2));
+    let kinds: Vec<usize> = (0..count).map(|index| number(start + index * size, 4)).collect();
+    assert!(!kinds.is_empty() && !kinds.contains(&LOADER), "{kinds:?}");
 }
 
 /// Without a home folder nobody can tell where the user's rules are.
