@@ -133,3 +133,14 @@ fn hostile_texts_get_an_answer() {
         assert!(!harmless || verdict.action().is_none(), "{name}: {:?}", verdict.findings);
     }
 }
+
+/// What a component is prepared with puts up no rule of its own.
+#[test]
+fn a_place_that_is_kept_already_adds_no_rule() {
+    let mut guard = Guard::new();
+    let before = guard.rules();
+    guard.keep(&["/home/user/.config/toolgate/rules.yaml".to_owned()], Some("/home/user"));
+    assert_eq!(guard.rules(), before);
+    guard.keep(&["/home/user/elsewhere".to_owned()], Some("/home/user"));
+    assert_ne!(guard.rules(), before);
+}

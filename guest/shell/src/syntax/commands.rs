@@ -318,40 +318,34 @@ impl<'a> Parser<'a> {
             if self.list_ends() {
                 break;
             }
-            let mut item = self.item()?;
-            self.blanks();
-            match self.byte() {
-                Some(b'&') if self.byte_at(self.pos + 1) != Some(b'&') => {
-                    self.pos += 1;
-                    item.background = true;
-                }
-                Some(b';') if !matches!(self.byte_at(self.pos + 1), Some(b';' | b'&')) => self.pos += 1,
-                Some(b'\n') | None => {}
-                _ if self.list_ends() => {}
-                _ => return Err(self.unexpected()),
-            }
-            items.push(item);
+            items.push(self.ended_item()?);
         }
         self.depth -= 1;
         Ok(List { items })
     }
 
+    /// An item with what separates it from the next.
+    fn ended_item(&mut self) -> Parsing<Item> {
+        let mut item = self.item()?;
+        self.blanks();
+        match self.byte() {
+            Some(b'&') if self.byte_at(self.pos + 1) != Some(b'&') => {
+                self.pos += 1;
+                item.background = true;
+            }
+            Some(b';') if !matches!(self.byte_at(self.pos + 1), Some(b';' | b'&')) => self.pos += 1,
+            Some(b'\n') | None => {}
+            _ if self.list_ends() => {}
+            _ => return Err(self.unexpected()),
+        }
+        Ok(item)
+    }
+
     /// The commands before the first that is not understood: a shell reads and runs one line after the other.
-    fn understood(&mut self) -> List {
+    pub(super) fn understood(&mut self) -> List {
         let mut items = Vec::new();
         while self.newlines().is_ok() && !self.list_ends() {
-            let Ok(mut item) = self.item() else { break };
-            self.blanks();
-            match self.byte() {
-                Some(b'&') if self.byte_at(self.pos + 1) != Some(b'&') => {
-                    self.pos += 1;
-                    item.background = true;
-                }
-                Some(b';') if !matches!(self.byte_at(self.pos + 1), Some(b';' | b'&')) => self.pos += 1,
-                Some(b'\n') | None => {}
-                _ if self.list_ends() => {}
-                _ => break,
-            }
+            let Ok(item) = self.ended_item() else { break };
             items.push(item);
         }
         List { items }

@@ -346,8 +346,9 @@ impl Parser<'_> {
         let base =
             if verbatim { self.base.at(start) } else { self.base.without_place(self.base.map(self.pos, at + 1)) };
         let mut inner = self.inside(&text, base);
-        let list = inner.list()?;
-        if inner.pos < inner.end {
+        // Dash does not mind what stands behind the last command that it knows.
+        let list = if self.base.posix { inner.understood() } else { inner.list()? };
+        if inner.pos < inner.end && !self.base.posix {
             return Err(inner.unexpected());
         }
         self.joins_of(inner, verbatim.then_some(start))?;

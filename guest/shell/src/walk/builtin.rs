@@ -762,7 +762,7 @@ impl Walk<'_> {
         for word in arguments {
             let text = word.known().and_then(|text| text.split_once('='));
             if let Some((name, text)) = text {
-                Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), text.to_owned());
+                Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), vec![text.to_owned()]);
                 // It stands for words before others, and is read where it is used.
                 if is_name(name) && !RESERVED.contains(&name) && super::simple::alias_words(text, word.span).is_some() {
                     continue;

@@ -124,7 +124,7 @@ fn exit_of(frame: usize) -> usize {
 }
 
 impl Walk<'_> {
-    fn either(&mut self, a: Option<State>, b: Option<State>) -> Option<State> {
+    pub(super) fn either(&mut self, a: Option<State>, b: Option<State>) -> Option<State> {
         match (a, b) {
             (Some(a), Some(b)) => Some(a.merge(b, self.change())),
             (a, b) => a.or(b),
@@ -137,35 +137,43 @@ impl Walk<'_> {
     }
 
     /// Runs something in a shell of its own: `exit` ends it, traps belong to it.
-    pub(super) fn apart(&mut self, state: State, run: impl FnOnce(&mut Self, State) -> Ends) -> State {
+    pub(super) fn apart(&mut self, mut state: State, run: impl FnOnce(&mut Self, State) -> Ends) -> State {
         let frame = self.frames.len();
         let before = state.lost;
+        let outer = state.traps.take();
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
         // Nothing comes after the text as a whole, unless it has said so.
-        let last = frame == 0 && self.frames.first().is_some_and(|frame| frame.trap.is_none());
+        let trapped = |state: &State| state.traps.is_some();
+        let last = frame == 0 && !trapped(&end) && !self.frames.iter().any(|frame| frame.left.iter().any(trapped));
         let left = if last { None } else { self.left(frame) };
         let mut end = match left {
             Some(left) => end.merge(left, self.change()),
             None => end,
         };
         end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
-        let trap = self.frames.get_mut(frame).and_then(|frame| frame.trap.take());
-        let replaced = self.frames.get(frame).is_some_and(|frame| frame.replaced);
-        if let Some(text) = trap {
-            let mut after = end.clone();
-            self.doubting(replaced, |walk| {
-                walk.inside("trap", |walk| {
-                    walk.text(&text, |walk, list| {
-                        after = walk.list(list, after.clone()).join(walk);
+        let traps = end.traps();
+        end.traps = None;
+        if traps.iter().any(Option::is_some) {
+            let before = end.clone();
+            let mut after = None;
+            for trap in &traps {
+                let mut ran = before.clone();
+                if let Some(text) = trap {
+                    self.doubting(traps.len() > 1, |walk| {
+                        walk.inside("trap", |walk| {
+                            walk.text(text, |walk, list| ran = walk.list(list, ran.clone()).join(walk));
+                        });
                     });
-                });
-            });
+                }
+                after = self.either(after, Some(ran));
+            }
             let left = self.left(frame);
-            end = self.either(Some(after), left).unwrap_or(end);
+            end = self.either(after, left).unwrap_or(end);
         }
         self.frames.truncate(frame);
+        end.traps = outer;
         end
     }
 

@@ -128,12 +128,13 @@ impl Walk<'_> {
             }
             if replaces && !state.never {
                 state.status = status;
-                // What replaces the shell does not come back to its trap.
-                let sure = self.runs(&state) == Runs::Certainly;
-                if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell) {
-                    frame.trap = frame.trap.take().filter(|_| !sure);
-                    frame.replaced = true;
+                // What replaces the shell does not come back to its trap; what is not found does.
+                let mut traps = state.traps();
+                if self.runs(&state) == Runs::Certainly {
+                    traps.clear();
                 }
+                traps.push(None);
+                state.traps = Some(Rc::new(traps));
                 self.leaves_shell(&mut state, false);
             }
         }
@@ -675,7 +676,7 @@ impl Walk<'_> {
     }
 
     /// `trap - EXIT` and `trap EXIT`: whether it was that.
-    pub(super) fn clears_trap(&mut self, words: &[Word]) -> bool {
+    pub(super) fn clears_trap(words: &[Word], state: &mut State) -> bool {
         let texts: Option<Vec<&str>> = words.iter().skip(1).map(Word::known).collect();
         let texts: Vec<&str> = texts.unwrap_or_default().into_iter().filter(|text| *text != "--").collect();
         let signals = match texts.as_slice() {
@@ -683,11 +684,8 @@ impl Walk<'_> {
             [only] if !only.starts_with('-') => std::slice::from_ref(only),
             _ => return false,
         };
-        let exit = signals.iter().any(|signal| AT_EXIT.contains(signal));
-        if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell)
-            && exit
-        {
-            frame.trap = None;
+        if signals.iter().any(|signal| AT_EXIT.contains(signal)) {
+            state.set_trap(None);
         }
         true
     }
@@ -695,10 +693,8 @@ impl Walk<'_> {
     fn trap(&mut self, text: Word, signals: &[Word], state: &mut State) {
         let at_exit = signals.iter().all(|word| word.known().is_some_and(|signal| AT_EXIT.contains(&signal)));
         if at_exit && !state.never {
-            if let Some(frame) = self.frames.iter_mut().rfind(|frame| frame.kind == super::FrameKind::Shell) {
-                let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
-                frame.trap = Some(text).filter(|_| !clear);
-            }
+            let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
+            state.set_trap(Some(text).filter(|_| !clear));
             return;
         }
         // When it runs is not known, nor what is then; most likely it is as it is here.

@@ -329,10 +329,6 @@ struct Frame {
     locals: Vec<(String, Option<Variable>)>,
     /// Those of them that stand for another variable.
     references: Vec<String>,
-    /// Of a shell: what it runs when it ends.
-    trap: Option<Word>,
-    /// Of a shell: another program may have taken its place before it ended.
-    replaced: bool,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]

@@ -48,6 +48,9 @@ impl Walk<'_> {
         if let Input::Text(text, 0) = given {
             command.input = Some(Rc::clone(text));
         }
+        if before.files.overrun {
+            self.exhaust("the text makes more files than are followed");
+        }
         command.cwd = self.works_in(&command, before);
         let mut effects = effect::effects(&command, &state.files);
         let own = command.cwd.clone();
@@ -60,7 +63,9 @@ impl Walk<'_> {
         if self.elsewhere {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
-        through_links(&mut effects, state);
+        if !through_links(&mut effects, state) {
+            self.fail("links lead to more places than are followed");
+        }
         for effect in &mut effects {
             effect.certain &= command.runs == Runs::Certainly && !effect.alternative;
             // Behind a link it may be something that the command also touches elsewhere.
@@ -335,11 +340,11 @@ fn copied_program(path: &str, span: Span) -> Option<Rc<Text>> {
 /// How many places are followed that the links of a text may lead to from one path.
 const MAX_WAYS: usize = 32;
 
-/// What happens behind a link that the text made happens to what the link leads to.
-fn through_links(effects: &mut Vec<Effect>, state: &State) {
+/// What happens behind a link that the text made happens to what the link leads to. Whether all of that is there.
+fn through_links(effects: &mut Vec<Effect>, state: &State) -> bool {
     let links = state.files.links();
     if links.is_empty() {
-        return;
+        return true;
     }
     let mut more = Vec::new();
     for effect in effects.iter().filter(|effect| effect.kind != EffectKind::Send) {
@@ -356,16 +361,17 @@ fn through_links(effects: &mut Vec<Effect>, state: &State) {
         while let Some(text) = reached.get(at).cloned() {
             let next: Vec<String> =
                 links.iter().filter_map(|link| step(&text, link)).filter(|to| *to != text).collect();
-            let is_end = next.is_empty() || reached.len() >= MAX_WAYS;
-            if !is_end {
-                next.into_iter().for_each(|to| {
-                    if !reached.contains(&to) {
-                        reached.push(to);
-                    }
-                });
+            let (is_first, is_end) = (at == 0, next.is_empty());
+            for to in next {
+                if !reached.contains(&to) {
+                    reached.push(to);
+                }
+            }
+            if reached.len() > MAX_WAYS {
+                return false;
             }
             at += 1;
-            if at == 1 || !is_end {
+            if is_first || !is_end {
                 continue;
             }
             let path = match &effect.path {
@@ -378,6 +384,7 @@ fn through_links(effects: &mut Vec<Effect>, state: &State) {
         }
     }
     effects.extend(more);
+    true
 }
 
 /// A tracker's look at the state.

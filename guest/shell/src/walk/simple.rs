@@ -47,40 +47,46 @@ impl Walk<'_> {
         state: State,
     ) -> Ends {
         let found = self.alias_of(words, &state);
-        let Some((name, text)) = found.filter(|_| self.may_nest()) else {
+        let Some((name, texts)) = found.filter(|_| self.may_nest()) else {
             return self.unaliased(span, assignments, words, redirects, state);
         };
         let joiner = self.joiner;
-        let own = state.clone();
-        let expanded = self.doubting(true, |walk| {
-            walk.calls.push(name);
-            let ends = walk.inside("alias", |walk| match alias_words(&text, span) {
-                Some(parsed) => {
-                    let own_words = simple_words(&parsed).unwrap_or_default();
-                    let all: Vec<&syntax::Word> = own_words.iter().chain(words.iter().skip(1).copied()).collect();
-                    walk.joiner = joiner;
-                    walk.aliased(span, assignments, &all, redirects, own)
-                }
-                None => {
-                    let mut ends = None;
-                    walk.text(&Word::new(text, span), |walk, list| ends = Some(walk.list(list, own.clone())));
-                    ends.unwrap_or_else(|| Ends::of(own))
-                }
+        let before = state.clone();
+        let mut end = None;
+        self.calls.push(name);
+        for text in texts {
+            let own = before.clone();
+            let expanded = self.doubting(true, |walk| {
+                walk.inside("alias", |walk| match alias_words(&text, span) {
+                    Some(parsed) => {
+                        let own_words = simple_words(&parsed).unwrap_or_default();
+                        let all: Vec<&syntax::Word> = own_words.iter().chain(words.iter().skip(1).copied()).collect();
+                        walk.joiner = joiner;
+                        walk.aliased(span, assignments, &all, redirects, own)
+                    }
+                    None => {
+                        let mut ends = None;
+                        walk.text(&Word::new(text, span), |walk, list| ends = Some(walk.list(list, own.clone())));
+                        ends.unwrap_or_else(|| Ends::of(own))
+                    }
+                })
             });
-            walk.calls.pop();
-            ends
-        });
+            let expanded = expanded.join(self);
+            end = self.either(end, Some(expanded));
+        }
+        self.calls.pop();
         self.joiner = joiner;
         let plain = self.doubting(true, |walk| walk.unaliased(span, assignments, words, redirects, state));
-        let (expanded, plain) = (expanded.join(self), plain.join(self));
-        Ends::with(expanded.merge(plain, self.change()), Status::Unknown)
+        let plain = plain.join(self);
+        let end = self.either(end, Some(plain)).unwrap_or(before);
+        Ends::with(end, Status::Unknown)
     }
 
     /// The alias that the first word is, and what it stands for.
-    fn alias_of(&self, words: &[&syntax::Word], state: &State) -> Option<(String, String)> {
+    fn alias_of(&self, words: &[&syntax::Word], state: &State) -> Option<(String, Vec<String>)> {
         let name = words.first().filter(|_| state.aliases)?.plain()?;
-        let text = state.alias_texts.get(name)?;
-        (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), text.clone()))
+        let texts = state.alias_texts.get(name)?;
+        (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), texts.clone()))
     }
 
     fn unaliased(
@@ -355,7 +361,7 @@ impl Walk<'_> {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
-        if name == "trap" && self.clears_trap(&words) {
+        if name == "trap" && Self::clears_trap(&words, &mut state) {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Success);
         }

@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::facts::{Facts, Look, Presence};
 use crate::path::{is_within, parent};
 use crate::syntax::Node;
-use crate::word::{Value, Why};
+use crate::word::{Value, Why, Word};
 
 /// How many directories are followed at a time.
 const MAX_FOLDERS: usize = 4;
@@ -241,6 +241,8 @@ pub(crate) struct Files {
     copies: Rc<Vec<(String, String)>>,
     /// Something that is not followed may have changed any file.
     doubt: bool,
+    /// There are more files to be followed than can be.
+    pub(crate) overrun: bool,
     stamp: u64,
 }
 
@@ -392,7 +394,14 @@ impl Files {
     /// Notes what a path is now, whatever it was.
     fn replace(&mut self, path: String, made: Made, stamp: u64) {
         if self.made.map().size() > MAX_NAMES {
+            // What may be run, or lead somewhere, is not forgotten for the sake of many other files.
+            let matters =
+                |made: &Made| made.content.is_some() || made.unread || made.link.is_some() || made.copy.is_some();
+            let kept = self.made.map().iter().filter(|(_, made)| matters(made));
+            let kept: Vec<_> = kept.map(|(path, made)| (path.clone(), made.clone())).collect();
+            self.overrun |= kept.len() > MAX_NAMES / 2;
             self.made.clear();
+            kept.into_iter().for_each(|(path, made)| self.made.insert(path, made));
             self.doubt = true;
         }
         self.linked |= made.link.is_some();
@@ -425,6 +434,7 @@ impl Files {
 
     fn merge(&mut self, other: &Files, stamp: u64) {
         self.doubt |= other.doubt;
+        self.overrun |= other.overrun;
         if self.stamp == other.stamp {
             return;
         }
@@ -560,8 +570,10 @@ pub(crate) struct State {
     pub(crate) exported_functions: Rc<BTreeSet<String>>,
     /// Names that stand for other names.
     pub(crate) namerefs: Rc<BTreeMap<String, String>>,
-    /// What aliases stand for, where they stand for anything.
-    pub(crate) alias_texts: Rc<BTreeMap<String, String>>,
+    /// What aliases stand for, where they stand for anything: one of these.
+    pub(crate) alias_texts: Rc<BTreeMap<String, Vec<String>>>,
+    /// What the shell runs when it ends: one of these, which may be nothing. None while nothing was said of it.
+    pub(crate) traps: Option<Rc<Vec<Option<Word>>>>,
     pub(crate) status: Status,
 }
 
@@ -588,6 +600,7 @@ impl State {
                 copies: Rc::default(),
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
+                overrun: false,
                 stamp: 0,
             },
             functions: RedBlackTreeMap::new(),
@@ -606,6 +619,7 @@ impl State {
             nocasematch: false,
             aliases: false,
             alias_texts: Rc::default(),
+            traps: None,
             exported_functions: Rc::default(),
             namerefs: Rc::default(),
             status: Status::Success,
@@ -910,14 +924,37 @@ impl State {
             self.exported_functions = Rc::new(names);
         }
         if !Rc::ptr_eq(&self.alias_texts, &other.alias_texts) {
-            let mut texts = (*self.alias_texts).clone();
-            texts.extend(other.alias_texts.iter().map(|(name, text)| (name.clone(), text.clone())));
-            self.alias_texts = Rc::new(texts);
+            let mut all = (*self.alias_texts).clone();
+            for (name, texts) in other.alias_texts.iter() {
+                let known = all.entry(name.clone()).or_default();
+                let more: Vec<String> = texts.iter().filter(|text| !known.contains(text)).cloned().collect();
+                known.extend(more);
+            }
+            self.alias_texts = Rc::new(all);
+        }
+        if self.traps != other.traps {
+            let mut all = self.traps();
+            other.traps().into_iter().for_each(|trap| {
+                if !all.contains(&trap) {
+                    all.push(trap);
+                }
+            });
+            self.traps = Some(Rc::new(all));
         }
         if self.status != other.status {
             self.status = Status::Unknown;
         }
         self
+    }
+
+    /// What the shell may run when it ends; one of them always.
+    pub(crate) fn traps(&self) -> Vec<Option<Word>> {
+        self.traps.as_ref().map_or_else(|| vec![None], |traps| (**traps).clone())
+    }
+
+    /// Has the shell run this when it ends, or nothing.
+    pub(crate) fn set_trap(&mut self, text: Option<Word>) {
+        self.traps = text.map(|text| Rc::new(vec![Some(text)]));
     }
 
     fn merge_functions(&mut self, other: &State, stamp: u64) {
@@ -994,5 +1031,7 @@ impl State {
             && self.arguments == other.arguments
             && self.stack == other.stack
             && self.functions.size() == other.functions.size()
+            && self.traps == other.traps
+            && self.alias_texts == other.alias_texts
     }
 }
