@@ -343,7 +343,8 @@ impl Walk<'_> {
         self.apart(own, run);
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline, state: State) -> Ends {
+    /// Runs a pipeline in which no variable has several values.
+    pub(super) fn pipeline_as_it_is(&mut self, pipeline: &Pipeline, state: State) -> Ends {
         self.guarded += usize::from(pipeline.negated);
         let ends = match pipeline.commands.as_slice() {
             [] => Ends::with(state, Status::Success),
@@ -664,7 +665,7 @@ impl Walk<'_> {
         body: &mut dyn FnMut(&mut Self, State) -> State,
     ) -> Option<State> {
         let mut entry = state;
-        for round in 0..5 {
+        for round in 0..6 {
             if self.failure.is_some() {
                 return Some(entry);
             }
@@ -682,13 +683,14 @@ impl Walk<'_> {
             // That this round may not be reached says nothing of the first.
             after.lost = entry.lost;
             let stamp = self.change();
-            let merged = entry.clone().merge(after, stamp);
+            // What the first round changes is followed; what goes on changing is unknown.
+            let merged = entry.clone().merge_as(after, stamp, round > 0);
             if entry.covers(&merged) {
                 break;
             }
             entry = merged;
             // In loops around loops each round costs a power of them.
-            if round == 3 || self.dry > 1 {
+            if round == 4 || self.dry > 1 {
                 let stamp = self.change();
                 entry.havoc(stamp);
                 break;
@@ -792,8 +794,10 @@ impl Walk<'_> {
             let mut matches = Some(false);
             if let Some(state) = &mut pending {
                 for pattern in &arm.patterns {
-                    let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
-                    let one = match (pattern, subject.known()) {
+                    let pattern = self.pattern(pattern, state);
+                    let any = pattern.as_deref().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte == b'*'));
+                    let one = match (pattern.and_then(|text| Pattern::new(&text)), subject.known()) {
+                        _ if any => Some(true),
                         (Some(pattern), Some(text)) => Some(pattern.matches(text)),
                         _ => None,
                     };

@@ -7,6 +7,7 @@
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
+//! | `alternatives` | pipelines that expand variables with several values | how a variable comes to have them |
 //! | `control` | lists, branches, loops, functions | what one command does |
 //! | `simple` | one simple command: its words, what it is | what it runs inside |
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
@@ -20,6 +21,7 @@
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
+mod alternatives;
 mod assign;
 mod braces;
 mod builtin;
@@ -161,7 +163,7 @@ impl Variables {
                 Content::Array(values) => values.first().and_then(Value::known),
                 Content::Map(values) => values.get("0").and_then(Value::known),
                 Content::Unset => return None,
-                Content::Unknown(_) => None,
+                Content::OneOf(_) | Content::Unknown(_) => None,
             };
             Some((name.as_str(), value.filter(|_| !wild)))
         });
@@ -358,6 +360,8 @@ struct Walk<'f> {
     groups: usize,
     /// Counts changes, so that states that share one are alike.
     stamp: u64,
+    /// How often the text at hand is run with other values of variables.
+    ways: usize,
     /// How many conditions that may not hold are around.
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
@@ -372,6 +376,8 @@ struct Walk<'f> {
     posix: bool,
     /// Something was read that dash reads otherwise.
     beyond: bool,
+    /// Whether `echo` reads escapes here without being told to; none until a text depends on it.
+    backslashes: Option<bool>,
     exhausted: bool,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
@@ -405,6 +411,7 @@ impl<'f> Walk<'f> {
             trackers: facts.trackers.as_deref(),
             groups: 1,
             stamp: 0,
+            ways: 1,
             doubt: 0,
             dry: 0,
             steps: 0,
@@ -414,6 +421,7 @@ impl<'f> Walk<'f> {
             sh_is_dash: None,
             posix: false,
             beyond: false,
+            backslashes: None,
             exhausted: false,
             frames: Vec::new(),
             captures: Vec::new(),

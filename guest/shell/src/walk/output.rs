@@ -73,7 +73,7 @@ pub(super) fn leaves_input(program: &str) -> bool {
 /// The output of a program, if it is certain.
 pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Option<&str>) -> Option<String> {
     let text = match program {
-        "echo" => echo(arguments)?,
+        "echo" => echo(arguments, None)?,
         "printf" => printf(arguments)?,
         "pwd" if arguments.is_empty() || arguments == ["-L"] => format!("{}\n", cwd?),
         "basename" => basename(arguments)?,
@@ -154,18 +154,22 @@ fn lines(text: &str, change: impl Fn(&str) -> String) -> String {
     result
 }
 
-fn echo(arguments: &[&str]) -> Option<String> {
+/// `backslashes`: whether the shell reads escapes that no option asks for, as dash and zsh do and bash does not.
+pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>) -> Option<String> {
     let option = |word: &&&str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "neE".contains(c)))
     };
     let options = arguments.iter().take_while(option).count();
     let letters: String = arguments[..options].concat();
     let text = arguments[options..].join(" ");
-    let escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
+    let mut escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
     let (escaped, stopped) = unescape(&text, true)?;
-    // Without an option, dash and zsh read what bash leaves alone.
     if !escapes && !letters.contains('E') && (stopped || escaped != text) {
-        return None;
+        escapes = backslashes?;
+        // Of these zsh knows more than dash.
+        if escapes && ["\\x", "\\e", "\\E", "\\u", "\\U"].iter().any(|escape| text.contains(escape)) {
+            return None;
+        }
     }
     let (mut text, stopped) = if escapes { (escaped, stopped) } else { (text, false) };
     if !letters.contains('n') && !stopped {
@@ -468,6 +472,15 @@ mod tests {
         for (words, input, expected) in cases {
             let printed = of(words[0], &words[1..], *input, Some("/w"));
             assert_eq!(printed.as_deref(), *expected, "{words:?}");
+        }
+        for (text, read, left) in [
+            ("a\\nb", Some("a\nb\n"), Some("a\\nb\n")),
+            ("a\\c", Some("a"), Some("a\\c\n")),
+            ("a\\x41", None, Some("a\\x41\n")),
+            ("a", Some("a\n"), Some("a\n")),
+        ] {
+            let printed = [true, false].map(|backslashes| echo(&[text], Some(backslashes)));
+            assert_eq!(printed, [read, left].map(|text| text.map(str::to_owned)), "{text}");
         }
         assert!(SILENT.is_sorted());
     }

@@ -108,6 +108,7 @@ impl State {
                 Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Unset => Got::Unset,
+                Content::OneOf(_) => unknown(),
                 Content::Unknown(why) => Got::Unknown(why.clone()),
             },
             None => match name {

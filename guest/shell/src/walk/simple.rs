@@ -395,7 +395,10 @@ impl Walk<'_> {
             .filter(|list| {
                 !(self.posix && name == "echo" && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
             })
-            .and_then(|arguments| output::of(name, arguments, input.as_deref(), before.folders.certain()));
+            .and_then(|arguments| match name {
+                "echo" => output::echo(arguments, if self.posix { Some(true) } else { self.backslashes }),
+                _ => output::of(name, arguments, input.as_deref(), before.folders.certain()),
+            });
         let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));

@@ -19,6 +19,9 @@ const MAX_FOLDERS: usize = 4;
 /// Longest value that is kept of a variable, in bytes. Doubling one again and again is a short text.
 pub(crate) const MAX_VALUE: usize = 64 * 1024;
 
+/// Most values that one variable is followed with at a time.
+const MAX_VALUES: usize = 8;
+
 /// Most variables, or paths, that are kept apart; more make all of them unknown.
 const MAX_NAMES: usize = 400;
 
@@ -90,7 +93,38 @@ pub(crate) enum Content {
     /// `declare -A`: all of its keys are known.
     Map(Rc<BTreeMap<String, Value>>),
     Unset,
+    /// One of these, of which there are at least two and none is itself one of several.
+    OneOf(Rc<Vec<Content>>),
     Unknown(Why),
+}
+
+impl Content {
+    fn values(&self) -> &[Content] {
+        match self {
+            Content::OneOf(values) => values,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// This or the other one, as a variable of this name has it; `settled` if it may be no more than this.
+    fn or(self, other: &Content, name: &str, settled: bool) -> Content {
+        if self == *other {
+            return self;
+        }
+        let unknown = || Content::Unknown(Why::Variable(name.to_owned()));
+        let mut values: Vec<Content> = Vec::new();
+        for value in self.values().iter().chain(other.values()) {
+            let value = if matches!(value, Content::Unknown(_)) { unknown() } else { value.clone() };
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        match values.len() {
+            1 => unknown(),
+            count if count > MAX_VALUES || (settled && count > self.values().len()) => unknown(),
+            _ => Content::OneOf(Rc::new(values)),
+        }
+    }
 }
 
 /// A variable that the text or the facts name.
@@ -839,7 +873,12 @@ impl State {
     }
 
     /// What holds whichever of the two came to pass.
-    pub(crate) fn merge(mut self, mut other: State, stamp: u64) -> State {
+    pub(crate) fn merge(self, other: State, stamp: u64) -> State {
+        self.merge_as(other, stamp, false)
+    }
+
+    /// The same; `settled` if no variable may have more values than before, so that this comes to an end.
+    pub(crate) fn merge_as(mut self, mut other: State, stamp: u64, settled: bool) -> State {
         let lost = match (self.unlikely, other.unlikely) {
             (true, false) if self.never => other.lost,
             (false, true) if other.never => self.lost,
@@ -851,10 +890,10 @@ impl State {
             return self;
         }
         if self.never {
-            return other.merge(self, stamp);
+            return other.merge_as(self, stamp, settled);
         }
         if self.unlikely && !other.unlikely {
-            return other.merge(self, stamp);
+            return other.merge_as(self, stamp, settled);
         }
         let known = self.folders.known && (self.folders.certain() == other.folders.certain() || other.unlikely);
         let unlikely = other.unlikely && !self.unlikely;
@@ -875,11 +914,7 @@ impl State {
                 };
                 let (a, b) = (before(&self), before(&other));
                 let merged = Variable {
-                    content: if a.content == b.content {
-                        a.content
-                    } else {
-                        Content::Unknown(Why::Variable(name.clone()))
-                    },
+                    content: a.content.or(&b.content, &name, settled),
                     exported: a.exported.filter(|_| a.exported == b.exported),
                     readonly: a.readonly || b.readonly,
                     special: a.special || b.special,

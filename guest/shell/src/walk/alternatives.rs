@@ -1,0 +1,209 @@
+//! What may be one thing or another is run as each: variables that an `if` left with several values, and `echo`, which
+//! reads backslashes in some shells.
+
+use super::control::Ends;
+use super::state::{Content, State};
+use super::{Variable, Walk};
+use crate::syntax::{Arm, Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
+use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
+use crate::word::Why;
+
+/// How often a pipeline is run with other values, those around it counted in. With more the values are unknown.
+const MAX_WAYS: usize = 64;
+
+impl Walk<'_> {
+    /// Runs a pipeline, with each value that what it expands may have.
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline, mut state: State) -> Ends {
+        let runs = !state.never && !self.listed_only;
+        while let Some(name) = open_name(pipeline, &state).filter(|_| runs) {
+            let Some(variable) = state.get(&name).cloned() else { break };
+            let Content::OneOf(contents) = &variable.content else { break };
+            if self.ways * contents.len() > MAX_WAYS {
+                let content = Content::Unknown(Why::Variable(name.clone()));
+                state.put(&name, Variable { content, ..variable }, self.change());
+                continue;
+            }
+            let outer = self.ways;
+            self.ways *= contents.len();
+            let ends = self.each_way(&state, contents, |walk, content, mut own| {
+                own.put(&name, Variable { content: content.clone(), ..variable.clone() }, walk.change());
+                walk.pipeline(pipeline, own)
+            });
+            self.ways = outer;
+            return ends;
+        }
+        if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
+            let ends = self.each_way(&state, &[false, true], |walk, reads, own| {
+                walk.backslashes = Some(*reads);
+                walk.pipeline_as_it_is(pipeline, own)
+            });
+            self.backslashes = None;
+            return ends;
+        }
+        self.pipeline_as_it_is(pipeline, state)
+    }
+
+    fn each_way<T>(&mut self, state: &State, ways: &[T], mut run: impl FnMut(&mut Self, &T, State) -> Ends) -> Ends {
+        let joiner = self.joiner;
+        let mut all: Option<Ends> = None;
+        for way in ways {
+            self.joiner = joiner;
+            let ends = self.doubting(true, |walk| run(walk, way, state.clone()));
+            all = Some(match all {
+                Some(all) => all.or(ends, self),
+                None => ends,
+            });
+        }
+        all.unwrap_or_else(|| Ends::of(state.clone()))
+    }
+}
+
+/// A variable with several values that a pipeline expands before anything in it runs.
+fn open_name(pipeline: &Pipeline, state: &State) -> Option<String> {
+    let seeker = Seeker { state };
+    pipeline.commands.iter().find_map(|node| seeker.node(node))
+}
+
+/// Whether what comes of a pipeline depends on how `echo` reads backslashes: it is piped on, or put into a word.
+fn uses_echo(pipeline: &Pipeline, state: &State) -> bool {
+    let several = pipeline.commands.len() > 1;
+    pipeline.commands.iter().any(|node| {
+        let NodeKind::Simple { assignments, words } = &node.kind else { return false };
+        let scalars = assignments.iter().filter_map(|assignment| match &assignment.value {
+            Assigned::Scalar(word) => Some(word),
+            Assigned::Array(_) => None,
+        });
+        several && echoes_backslashes(words, state) || words.iter().chain(scalars).any(|word| has_echo(&word.parts, state))
+    })
+}
+
+fn echoes_backslashes(words: &[Word], state: &State) -> bool {
+    fn has_backslash(parts: &[Part], state: &State) -> bool {
+        parts.iter().any(|part| match part {
+            Part::Literal(literal) => literal.text.contains('\\'),
+            Part::Double(parts) => has_backslash(parts, state),
+            Part::Parameter(parameter) => state.known(&parameter.name).is_some_and(|text| text.contains('\\')),
+            _ => false,
+        })
+    }
+    words.first().and_then(Word::plain) == Some("echo") && words.iter().skip(1).any(|word| has_backslash(&word.parts, state))
+}
+
+/// Whether a command substitution in it prints what `echo` makes of backslashes.
+fn has_echo(parts: &[Part], state: &State) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Double(parts) => has_echo(parts, state),
+        Part::Command(list) => list.items.iter().any(|item| {
+            item.first.commands.iter().any(
+                |node| matches!(&node.kind, NodeKind::Simple { words, .. } if echoes_backslashes(words, state)),
+            )
+        }),
+        _ => false,
+    })
+}
+
+struct Seeker<'s> {
+    state: &'s State,
+}
+
+impl Seeker<'_> {
+    fn name(&self, name: &str) -> Option<String> {
+        matches!(self.state.get(name)?.content, Content::OneOf(_)).then(|| name.to_owned())
+    }
+
+    /// Not the lists of compound commands, whose pipelines are run one by one.
+    fn node(&self, node: &Node) -> Option<String> {
+        let own = match &node.kind {
+            NodeKind::Simple { assignments, words } => {
+                self.words(words).or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment)))
+            }
+            NodeKind::For { words, .. } => words.as_deref().and_then(|words| self.words(words)),
+            NodeKind::Case { subject, arms } => self.word(subject).or_else(|| self.patterns(arms)),
+            NodeKind::Test(test) => self.test(test),
+            NodeKind::Arithmetic(word) => self.word(word),
+            _ => None,
+        };
+        own.or_else(|| self.redirects(&node.redirects))
+    }
+
+    fn redirects(&self, redirects: &[Redirect]) -> Option<String> {
+        redirects.iter().find_map(|redirect| match &redirect.target {
+            Target::Word(word) => self.word(word),
+            Target::Document(body) => body.get().and_then(|body| self.word(body)),
+        })
+    }
+
+    fn patterns(&self, arms: &[Arm]) -> Option<String> {
+        arms.iter().find_map(|arm| self.words(&arm.patterns))
+    }
+
+    fn assignment(&self, assignment: &Assignment) -> Option<String> {
+        let changed = assignment.append || assignment.index.is_some();
+        let before = changed.then(|| self.name(&assignment.name)).flatten();
+        before.or_else(|| self.word(assignment.index.as_ref()?)).or_else(|| match &assignment.value {
+            Assigned::Scalar(word) => self.word(word),
+            Assigned::Array(elements) => self.elements(elements),
+        })
+    }
+
+    fn elements(&self, elements: &[Element]) -> Option<String> {
+        let element = |element: &Element| self.word(&element.word).or_else(|| self.word(element.index.as_ref()?));
+        elements.iter().find_map(element)
+    }
+
+    fn test(&self, test: &Test) -> Option<String> {
+        match test {
+            Test::Or(a, b) | Test::And(a, b) => self.test(a).or_else(|| self.test(b)),
+            Test::Not(test) => self.test(test),
+            Test::Unary(_, word) | Test::Word(word) => self.word(word),
+            Test::Binary(_, a, b) => self.word(a).or_else(|| self.word(b)),
+        }
+    }
+
+    fn words(&self, words: &[Word]) -> Option<String> {
+        words.iter().find_map(|word| self.word(word))
+    }
+
+    fn word(&self, word: &Word) -> Option<String> {
+        self.parts(&word.parts)
+    }
+
+    fn parts(&self, parts: &[Part]) -> Option<String> {
+        parts.iter().find_map(|part| match part {
+            Part::Literal(_) | Part::Malformed => None,
+            Part::Double(parts) => self.parts(parts),
+            Part::Parameter(parameter) => self.parameter(parameter),
+            // What it prints is known only where each of its words is.
+            Part::Command(list) | Part::Process(list) => self.list(list),
+            Part::Arithmetic(word) => self.word(word),
+            Part::Array(elements) => self.elements(elements),
+        })
+    }
+
+    fn list(&self, list: &List) -> Option<String> {
+        let pipelines =
+            list.items.iter().flat_map(|item| std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)));
+        pipelines.flat_map(|pipeline| &pipeline.commands).find_map(|node| self.node(node))
+    }
+
+    fn parameter(&self, parameter: &Parameter) -> Option<String> {
+        let target = || self.state.known(&parameter.name).filter(|_| parameter.indirect);
+        let own = self.name(&parameter.name).or_else(|| self.name(&target()?));
+        let index = || match parameter.index.as_ref()? {
+            Index::All | Index::Joined => None,
+            Index::Word(word) => self.word(word),
+        };
+        own.or_else(index).or_else(|| match &parameter.operation {
+            Operation::Default { word, .. } => self.word(word),
+            Operation::Substring { offset, length } => self.word(offset).or_else(|| self.word(length.as_ref()?)),
+            Operation::Remove { pattern, .. } | Operation::Case { pattern, .. } => self.word(pattern),
+            Operation::Replace { pattern, with, .. } => self.word(pattern).or_else(|| self.word(with)),
+            Operation::Commands(list) => self.list(list),
+            Operation::None
+            | Operation::Length
+            | Operation::Transform(_)
+            | Operation::Names
+            | Operation::Malformed => None,
+        })
+    }
+}
