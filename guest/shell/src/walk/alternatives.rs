@@ -4,29 +4,41 @@
 use super::control::Ends;
 use super::state::{Content, State};
 use super::{Variable, Walk};
-use crate::syntax::{Arm, Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
+use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
 use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
-use crate::word::Why;
+use crate::word::{Span, Why};
 
 /// How often a pipeline is run with other values, those around it counted in. With more the values are unknown.
-const MAX_WAYS: usize = 64;
+const MAX_WAYS: usize = 16;
+
+/// How often one pipeline is come to with several values; after that they are unknown to it. Loops and functions come to
+/// some again and again.
+const MAX_RETURNS: u32 = 16;
+
+/// A part of a tree: where it is in memory, as texts inside the text may share a span, and where it stands, as the memory
+/// of one text is used again for the next.
+pub(super) type Place = (usize, usize, usize);
+
+fn place<T: ?Sized>(part: &T, span: Option<Span>) -> Place {
+    let span = span.unwrap_or_default();
+    (std::ptr::from_ref(part).cast::<()>().addr(), span.start, span.end)
+}
 
 impl Walk<'_> {
     /// Runs a pipeline, with each value that what it expands may have.
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline, mut state: State) -> Ends {
-        let runs = !state.never && !self.listed_only;
-        while let Some(name) = open_name(pipeline, &state).filter(|_| runs) {
-            let Some(variable) = state.get(&name).cloned() else { break };
-            let Content::OneOf(contents) = &variable.content else { break };
-            if self.ways * contents.len() > MAX_WAYS {
-                let content = Content::Unknown(Why::Variable(name.clone()));
-                state.put(&name, Variable { content, ..variable }, self.change());
+        let runs = !state.never && !self.listed_only && self.dry == 0;
+        let open = |state: &State| open_name(pipeline, state).filter(|_| runs);
+        while let Some(name) = open(&state) {
+            let ways =
+                self.ways_of(&name, place(pipeline, pipeline.commands.first().map(|node| node.span)), &mut state);
+            if ways.is_empty() {
                 continue;
             }
             let outer = self.ways;
-            self.ways *= contents.len();
-            let ends = self.each_way(&state, contents, |walk, content, mut own| {
-                own.put(&name, Variable { content: content.clone(), ..variable.clone() }, walk.change());
+            self.ways *= ways.len();
+            let ends = self.each_way(&state, &ways, |walk, way, mut own| {
+                own.put(&name, way.clone(), walk.change());
                 walk.pipeline(pipeline, own)
             });
             self.ways = outer;
@@ -41,6 +53,62 @@ impl Walk<'_> {
             return ends;
         }
         self.pipeline_as_it_is(pipeline, state)
+    }
+
+    /// A variable with each of its values. None if they are too many to be followed; it is unknown then.
+    fn ways_of(&mut self, name: &str, place: Place, state: &mut State) -> Vec<Variable> {
+        let Some(variable) = state.get(name).cloned() else { return Vec::new() };
+        let Content::OneOf(contents) = &variable.content else { return Vec::new() };
+        let returns = self.returns.entry(place).or_default();
+        *returns += 1;
+        if self.ways * contents.len() > MAX_WAYS || *returns > MAX_RETURNS {
+            let content = Content::Unknown(Why::Variable(name.to_owned()));
+            state.put(name, Variable { content, ..variable }, self.change());
+            return Vec::new();
+        }
+        contents.iter().map(|content| Variable { content: content.clone(), ..variable.clone() }).collect()
+    }
+
+    /// The words that a loop goes through. Of those that depend on a value among several it may be any.
+    pub(super) fn items(&mut self, words: &[Word], state: &mut State) -> Vec<super::Word> {
+        let place = place(words, words.first().map(|word| word.span));
+        let mut open = vec![state.clone()];
+        let mut settled = Vec::new();
+        while let Some(mut state) = open.pop() {
+            let name = Seeker { state: &state }.words(words).filter(|_| !state.never && self.dry == 0);
+            let Some(name) = name else {
+                settled.push(state);
+                continue;
+            };
+            let ways =
+                if open.len() + settled.len() < MAX_WAYS { self.ways_of(&name, place, &mut state) } else { Vec::new() };
+            if ways.is_empty() {
+                state.forget(&name, self.change());
+                open.push(state);
+                continue;
+            }
+            for way in ways.into_iter().rev() {
+                let mut own = state.clone();
+                own.put(&name, way, self.change());
+                open.push(own);
+            }
+        }
+        let several = settled.len() > 1;
+        let mut items: Vec<super::Word> = Vec::new();
+        let mut end: Option<State> = None;
+        for mut own in settled {
+            for mut item in words.iter().flat_map(|word| self.words(word, &mut own)).collect::<Vec<_>>() {
+                item.several |= several;
+                if !several || !items.contains(&item) {
+                    items.push(item);
+                }
+            }
+            end = self.either(end, Some(own));
+        }
+        if let Some(end) = end {
+            *state = end;
+        }
+        items
     }
 
     fn each_way<T>(&mut self, state: &State, ways: &[T], mut run: impl FnMut(&mut Self, &T, State) -> Ends) -> Ends {
@@ -73,7 +141,8 @@ fn uses_echo(pipeline: &Pipeline, state: &State) -> bool {
             Assigned::Scalar(word) => Some(word),
             Assigned::Array(_) => None,
         });
-        several && echoes_backslashes(words, state) || words.iter().chain(scalars).any(|word| has_echo(&word.parts, state))
+        several && echoes_backslashes(words, state)
+            || words.iter().chain(scalars).any(|word| has_echo(&word.parts, state))
     })
 }
 
@@ -86,7 +155,8 @@ fn echoes_backslashes(words: &[Word], state: &State) -> bool {
             _ => false,
         })
     }
-    words.first().and_then(Word::plain) == Some("echo") && words.iter().skip(1).any(|word| has_backslash(&word.parts, state))
+    words.first().and_then(Word::plain) == Some("echo")
+        && words.iter().skip(1).any(|word| has_backslash(&word.parts, state))
 }
 
 /// Whether a command substitution in it prints what `echo` makes of backslashes.
@@ -94,9 +164,10 @@ fn has_echo(parts: &[Part], state: &State) -> bool {
     parts.iter().any(|part| match part {
         Part::Double(parts) => has_echo(parts, state),
         Part::Command(list) => list.items.iter().any(|item| {
-            item.first.commands.iter().any(
-                |node| matches!(&node.kind, NodeKind::Simple { words, .. } if echoes_backslashes(words, state)),
-            )
+            item.first
+                .commands
+                .iter()
+                .any(|node| matches!(&node.kind, NodeKind::Simple { words, .. } if echoes_backslashes(words, state)))
         }),
         _ => false,
     })
@@ -117,8 +188,6 @@ impl Seeker<'_> {
             NodeKind::Simple { assignments, words } => {
                 self.words(words).or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment)))
             }
-            NodeKind::For { words, .. } => words.as_deref().and_then(|words| self.words(words)),
-            NodeKind::Case { subject, arms } => self.word(subject).or_else(|| self.patterns(arms)),
             NodeKind::Test(test) => self.test(test),
             NodeKind::Arithmetic(word) => self.word(word),
             _ => None,
@@ -131,10 +200,6 @@ impl Seeker<'_> {
             Target::Word(word) => self.word(word),
             Target::Document(body) => body.get().and_then(|body| self.word(body)),
         })
-    }
-
-    fn patterns(&self, arms: &[Arm]) -> Option<String> {
-        arms.iter().find_map(|arm| self.words(&arm.patterns))
     }
 
     fn assignment(&self, assignment: &Assignment) -> Option<String> {
@@ -181,8 +246,10 @@ impl Seeker<'_> {
     }
 
     fn list(&self, list: &List) -> Option<String> {
-        let pipelines =
-            list.items.iter().flat_map(|item| std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)));
+        let pipelines = list
+            .items
+            .iter()
+            .flat_map(|item| std::iter::once(&item.first).chain(item.rest.iter().map(|(_, next)| next)));
         pipelines.flat_map(|pipeline| &pipeline.commands).find_map(|node| self.node(node))
     }
 
@@ -199,11 +266,9 @@ impl Seeker<'_> {
             Operation::Remove { pattern, .. } | Operation::Case { pattern, .. } => self.word(pattern),
             Operation::Replace { pattern, with, .. } => self.word(pattern).or_else(|| self.word(with)),
             Operation::Commands(list) => self.list(list),
-            Operation::None
-            | Operation::Length
-            | Operation::Transform(_)
-            | Operation::Names
-            | Operation::Malformed => None,
+            Operation::None | Operation::Length | Operation::Transform(_) | Operation::Names | Operation::Malformed => {
+                None
+            }
         })
     }
 }

@@ -725,7 +725,7 @@ impl Walk<'_> {
     ) -> Ends {
         let span = Span::default();
         let items: Vec<Word> = match words {
-            Some(words) => words.iter().flat_map(|word| self.words(word, &mut state)).collect(),
+            Some(words) => self.items(words, &mut state),
             None => match &state.arguments {
                 Some(arguments) => arguments.iter().skip(1).map(|value| super::expand::item(value, span)).collect(),
                 None => vec![Word { several: true, ..Word::unknown(Why::Expansion, span) }],
@@ -795,7 +795,9 @@ impl Walk<'_> {
             if let Some(state) = &mut pending {
                 for pattern in &arm.patterns {
                     let pattern = self.pattern(pattern, state);
-                    let any = pattern.as_deref().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte == b'*'));
+                    let any = pattern
+                        .as_deref()
+                        .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte == b'*'));
                     let one = match (pattern.and_then(|text| Pattern::new(&text)), subject.known()) {
                         _ if any => Some(true),
                         (Some(pattern), Some(text)) => Some(pattern.matches(text)),

@@ -653,7 +653,9 @@ impl Walk<'_> {
         let stamp = self.change();
         for (name, variable) in state.vars() {
             match (variable.exported, &variable.content) {
-                (Some(true), Content::Text(_) | Content::OneOf(_) | Content::Unknown(_) | Content::Unset) if name != "IFS" => {
+                (Some(true), Content::Text(_) | Content::OneOf(_) | Content::Unknown(_) | Content::Unset)
+                    if name != "IFS" =>
+                {
                     let plain = Variable { readonly: false, special: false, ..variable.clone() };
                     own.put(name, plain, stamp);
                 }

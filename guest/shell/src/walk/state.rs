@@ -106,6 +106,19 @@ impl Content {
         }
     }
 
+    /// Whether it says yes or no and no more, as the variables of scripts often do. Whether a word is this or that of
+    /// them changes nothing that is judged.
+    fn is_switch(&self) -> bool {
+        const SWITCHES: &[&str] = &["", "f", "false", "n", "no", "off", "on", "t", "true", "y", "yes"];
+        match self {
+            Content::Text(Value::Known(text)) => {
+                SWITCHES.contains(&text.as_str()) || text.bytes().all(|byte| byte.is_ascii_digit())
+            }
+            Content::Unknown(_) | Content::Unset => true,
+            _ => false,
+        }
+    }
+
     /// This or the other one, as a variable of this name has it; `settled` if it may be no more than this.
     fn or(self, other: &Content, name: &str, settled: bool) -> Content {
         if self == *other {
@@ -122,6 +135,7 @@ impl Content {
         match values.len() {
             1 => unknown(),
             count if count > MAX_VALUES || (settled && count > self.values().len()) => unknown(),
+            _ if values.iter().all(Content::is_switch) => unknown(),
             _ => Content::OneOf(Rc::new(values)),
         }
     }
