@@ -2,7 +2,7 @@
 //! reads backslashes in some shells.
 
 use super::control::Ends;
-use super::state::{Content, State};
+use super::state::{Arguments, Content, State};
 use super::{Variable, Walk};
 use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
 use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
@@ -11,9 +11,9 @@ use crate::word::{Span, Why};
 /// How often a pipeline is run with other values, those around it counted in. With more the values are unknown.
 const MAX_WAYS: usize = 16;
 
-/// How often one pipeline is come to with several values; after that they are unknown to it. Loops and functions come to
-/// some again and again.
-const MAX_RETURNS: u32 = 16;
+/// How often one pipeline is run with other values in all, as loops and functions come to some again and again. After that
+/// they are unknown to it.
+const MAX_RUNS: usize = 64;
 
 /// A part of a tree: where it is in memory, as texts inside the text may share a span, and where it stands, as the memory
 /// of one text is used again for the next.
@@ -22,6 +22,25 @@ pub(super) type Place = (usize, usize, usize);
 fn place<T: ?Sized>(part: &T, span: Option<Span>) -> Place {
     let span = span.unwrap_or_default();
     (std::ptr::from_ref(part).cast::<()>().addr(), span.start, span.end)
+}
+
+/// The arguments as a name: those of all parameters that stand for one or more of them.
+const ARGUMENTS: &str = "@";
+
+/// What something is in one of several ways.
+#[derive(Clone)]
+enum Way {
+    Variable(Variable),
+    Arguments(Arguments),
+}
+
+impl Way {
+    fn take(self, name: &str, state: &mut State, stamp: u64) {
+        match self {
+            Way::Variable(variable) => state.put(name, variable, stamp),
+            Way::Arguments(arguments) => state.arguments = arguments,
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -38,7 +57,7 @@ impl Walk<'_> {
             let outer = self.ways;
             self.ways *= ways.len();
             let ends = self.each_way(&state, &ways, |walk, way, mut own| {
-                own.put(&name, way.clone(), walk.change());
+                way.clone().take(&name, &mut own, walk.change());
                 walk.pipeline(pipeline, own)
             });
             self.ways = outer;
@@ -55,41 +74,62 @@ impl Walk<'_> {
         self.pipeline_as_it_is(pipeline, state)
     }
 
-    /// A variable with each of its values. None if they are too many to be followed; it is unknown then.
-    fn ways_of(&mut self, name: &str, place: Place, state: &mut State) -> Vec<Variable> {
-        let Some(variable) = state.get(name).cloned() else { return Vec::new() };
-        let Content::OneOf(contents) = &variable.content else { return Vec::new() };
-        let returns = self.returns.entry(place).or_default();
-        *returns += 1;
-        if self.ways * contents.len() > MAX_WAYS || *returns > MAX_RETURNS {
-            let content = Content::Unknown(Why::Variable(name.to_owned()));
-            state.put(name, Variable { content, ..variable }, self.change());
-            return Vec::new();
+    /// The ways that a name is open. None if they are too many to be followed; it is unknown then.
+    fn ways_of(&mut self, name: &str, place: Place, state: &mut State) -> Vec<Way> {
+        let ways: Vec<Way> = match (name, &state.arguments, state.get(name)) {
+            (ARGUMENTS, Arguments::OneOf(each), _) => each.iter().cloned().map(Way::Arguments).collect(),
+            (_, _, Some(variable)) => match &variable.content {
+                Content::OneOf(contents) => {
+                    let with = |content: &Content| Variable { content: content.clone(), ..variable.clone() };
+                    contents.iter().map(with).map(Way::Variable).collect()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        let runs = self.runs_of.entry(place).or_default();
+        *runs += ways.len();
+        if self.ways * ways.len() <= MAX_WAYS && *runs <= MAX_RUNS {
+            return ways;
         }
-        contents.iter().map(|content| Variable { content: content.clone(), ..variable.clone() }).collect()
+        let unknown = match state.get(name) {
+            _ if name == ARGUMENTS => Way::Arguments(Arguments::Unknown),
+            Some(variable) => Way::Variable(Variable {
+                content: Content::Unknown(Why::Variable(name.to_owned())),
+                ..variable.clone()
+            }),
+            None => return Vec::new(),
+        };
+        unknown.take(name, state, self.change());
+        Vec::new()
     }
 
-    /// The words that a loop goes through. Of those that depend on a value among several it may be any.
-    pub(super) fn items(&mut self, words: &[Word], state: &mut State) -> Vec<super::Word> {
-        let place = place(words, words.first().map(|word| word.span));
+    /// The words that a loop goes through. Of those that depend on what has several values it may be any.
+    pub(super) fn items(&mut self, words: Option<&[Word]>, state: &mut State) -> Vec<super::Word> {
+        let place = place(words.unwrap_or_default(), words.and_then(|words| words.first()).map(|word| word.span));
         let mut open = vec![state.clone()];
         let mut settled = Vec::new();
         while let Some(mut state) = open.pop() {
-            let name = Seeker { state: &state }.words(words).filter(|_| !state.never && self.dry == 0);
-            let Some(name) = name else {
+            let seeker = Seeker { state: &state };
+            let name = match words {
+                Some(words) => seeker.words(words),
+                None => seeker.name(ARGUMENTS),
+            };
+            let Some(name) = name.filter(|_| !state.never && self.dry == 0) else {
                 settled.push(state);
                 continue;
             };
-            let ways =
-                if open.len() + settled.len() < MAX_WAYS { self.ways_of(&name, place, &mut state) } else { Vec::new() };
+            let outer = self.ways;
+            self.ways *= open.len() + settled.len() + 1;
+            let ways = self.ways_of(&name, place, &mut state);
+            self.ways = outer;
             if ways.is_empty() {
-                state.forget(&name, self.change());
                 open.push(state);
                 continue;
             }
             for way in ways.into_iter().rev() {
                 let mut own = state.clone();
-                own.put(&name, way, self.change());
+                way.take(&name, &mut own, self.change());
                 open.push(own);
             }
         }
@@ -97,7 +137,7 @@ impl Walk<'_> {
         let mut items: Vec<super::Word> = Vec::new();
         let mut end: Option<State> = None;
         for mut own in settled {
-            for mut item in words.iter().flat_map(|word| self.words(word, &mut own)).collect::<Vec<_>>() {
+            for mut item in self.items_of(words, &mut own) {
                 item.several |= several;
                 if !several || !items.contains(&item) {
                     items.push(item);
@@ -109,6 +149,16 @@ impl Walk<'_> {
             *state = end;
         }
         items
+    }
+
+    /// These words, or the arguments.
+    fn items_of(&mut self, words: Option<&[Word]>, state: &mut State) -> Vec<super::Word> {
+        let span = Span::default();
+        match (words, state.arguments.known()) {
+            (Some(words), _) => words.iter().flat_map(|word| self.words(word, state)).collect(),
+            (None, Some(arguments)) => arguments.iter().skip(1).map(|value| super::expand::item(value, span)).collect(),
+            (None, None) => vec![super::Word { several: true, ..super::Word::unknown(Why::Expansion, span) }],
+        }
     }
 
     fn each_way<T>(&mut self, state: &State, ways: &[T], mut run: impl FnMut(&mut Self, &T, State) -> Ends) -> Ends {
@@ -179,14 +229,22 @@ struct Seeker<'s> {
 
 impl Seeker<'_> {
     fn name(&self, name: &str) -> Option<String> {
-        matches!(self.state.get(name)?.content, Content::OneOf(_)).then(|| name.to_owned())
+        if matches!(name, "*" | "#" | ARGUMENTS) || name.starts_with(|c: char| c.is_ascii_digit()) {
+            return matches!(self.state.arguments, Arguments::OneOf(_)).then(|| ARGUMENTS.to_owned());
+        }
+        let variable = self.state.get(name).filter(|_| !self.state.wild)?;
+        matches!(variable.content, Content::OneOf(_)).then(|| name.to_owned())
     }
 
     /// Not the lists of compound commands, whose pipelines are run one by one.
     fn node(&self, node: &Node) -> Option<String> {
         let own = match &node.kind {
             NodeKind::Simple { assignments, words } => {
-                self.words(words).or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment)))
+                let shifts = words.first().and_then(Word::plain) == Some("shift");
+                let arguments = || self.name(ARGUMENTS).filter(|_| shifts);
+                self.words(words)
+                    .or_else(arguments)
+                    .or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment)))
             }
             NodeKind::Test(test) => self.test(test),
             NodeKind::Arithmetic(word) => self.word(word),

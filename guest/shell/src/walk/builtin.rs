@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::control::Ends;
 use super::parameter::Got;
-use super::state::{Content, Folders, Input, State, Status, Variable};
+use super::state::{Arguments, Content, Folders, Input, State, Status, Variable};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
@@ -668,7 +668,7 @@ impl Walk<'_> {
         while let Some(word) = arguments.get(at) {
             let Some(text) = word.known().filter(|_| !word.several) else {
                 // Options, or arguments.
-                state.arguments = None;
+                state.arguments = Arguments::Unknown;
                 (state.errexit, state.nounset, state.pipefail, state.allexport) = (true, true, true, true);
                 return Status::Unknown;
             };
@@ -677,10 +677,10 @@ impl Walk<'_> {
             if text == "--" || !text.starts_with(['-', '+']) || text.len() < 2 {
                 let rest = if matches!(text, "--" | "-") { &arguments[at..] } else { &arguments[at - 1..] };
                 let several = rest.iter().any(|word| word.several);
-                let zero = state.arguments.as_ref().and_then(|values| values.first().cloned());
+                let zero = state.arguments.known().and_then(|values| values.first().cloned());
                 let mut values = vec![zero.unwrap_or(Value::hole(Why::Expansion))];
                 values.extend(rest.iter().map(|word| word.value.clone()));
-                state.arguments = (!several).then(|| Rc::new(values));
+                state.arguments = (!several).then_some(values).into();
                 return Status::Success;
             }
             for letter in text.chars().skip(1) {
@@ -719,24 +719,24 @@ impl Walk<'_> {
             None => Some(1),
             Some(word) => word.known().filter(|_| !word.several).and_then(|text| text.parse::<usize>().ok()),
         };
-        let (Some(count), Some(values)) = (count, state.arguments.clone()) else {
-            state.arguments = None;
+        let (Some(count), Arguments::Known(values)) = (count, state.arguments.clone()) else {
+            state.arguments = Arguments::Unknown;
             return Status::Unknown;
         };
         if super::expand::spreads(values.get(..=count).unwrap_or(&values)) {
-            state.arguments = None;
+            state.arguments = Arguments::Unknown;
             return Status::Unknown;
         }
         if values.len() <= count {
             return Status::Failure;
         }
         if !self.afford(values.len() * 16) {
-            state.arguments = None;
+            state.arguments = Arguments::Unknown;
             return Status::Unknown;
         }
         let mut kept = values.to_vec();
         kept.drain(1..=count);
-        state.arguments = Some(Rc::new(kept));
+        state.arguments = Arguments::Known(Rc::new(kept));
         Status::Success
     }
 

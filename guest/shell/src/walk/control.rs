@@ -7,7 +7,7 @@ use super::{Command, Frame, FrameKind, Joiner, MAX_COMMANDS, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
 use crate::tracker::Subshell;
-use crate::word::{Span, Value, Why, Word};
+use crate::word::{Value, Why, Word};
 
 /// How many rounds of a loop are run one by one.
 const MAX_ROUNDS: usize = 256;
@@ -723,14 +723,7 @@ impl Walk<'_> {
         select: bool,
         mut state: State,
     ) -> Ends {
-        let span = Span::default();
-        let items: Vec<Word> = match words {
-            Some(words) => self.items(words, &mut state),
-            None => match &state.arguments {
-                Some(arguments) => arguments.iter().skip(1).map(|value| super::expand::item(value, span)).collect(),
-                None => vec![Word { several: true, ..Word::unknown(Why::Expansion, span) }],
-            },
-        };
+        let items = self.items(words, &mut state);
         let frame = self.frames.len();
         let before = state.lost;
         self.frames.push(Frame { kind: FrameKind::Loop, ..Frame::default() });
@@ -899,8 +892,8 @@ impl Walk<'_> {
         let before = state.lost;
         let untouched = (!sure).then(|| state.clone());
         let several = words.iter().any(super::expand::is_open_ended);
-        let own = Rc::new(words.iter().map(super::expand::argument).collect::<Vec<_>>());
-        let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own));
+        let own = words.iter().map(super::expand::argument).collect::<Vec<_>>();
+        let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
         self.calls.push(name.to_owned());
         let ends = self.doubting(!sure, |walk| {

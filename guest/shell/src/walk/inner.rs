@@ -669,7 +669,7 @@ impl Walk<'_> {
         // A shell finds out itself where it is.
         own.remove("PWD", stamp);
         let several = arguments.iter().any(super::expand::is_open_ended);
-        own.arguments = (!several).then(|| Rc::new(arguments.iter().map(super::expand::argument).collect()));
+        own.arguments = (!several).then(|| arguments.iter().map(super::expand::argument).collect::<Vec<_>>()).into();
         own.keep_exported_functions(stamp);
         own.stack = Some(Rc::new(Vec::new()));
         (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);

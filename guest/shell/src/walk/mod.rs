@@ -362,8 +362,8 @@ struct Walk<'f> {
     stamp: u64,
     /// How often the text at hand is run with other values of variables.
     ways: usize,
-    /// How often each pipeline was come to with several values.
-    returns: BTreeMap<alternatives::Place, u32>,
+    /// How often each pipeline was run with other values.
+    runs_of: BTreeMap<alternatives::Place, usize>,
     /// How many conditions that may not hold are around.
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
@@ -414,7 +414,7 @@ impl<'f> Walk<'f> {
             groups: 1,
             stamp: 0,
             ways: 1,
-            returns: BTreeMap::new(),
+            runs_of: BTreeMap::new(),
             doubt: 0,
             dry: 0,
             steps: 0,

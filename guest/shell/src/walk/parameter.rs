@@ -260,7 +260,7 @@ impl Walk<'_> {
                 }
             };
         }
-        let arguments = state.arguments.as_deref();
+        let arguments = state.arguments.known();
         match name {
             "@" | "*" => match arguments {
                 Some(values) => Got::Many { values: values.get(1..).unwrap_or_default().to_vec(), joined: name == "*" },
@@ -548,7 +548,7 @@ fn slice(
         // Counted from `$0`.
         all.insert(
             0,
-            state.arguments.as_ref().and_then(|all| all.first().cloned()).unwrap_or(Value::hole(Why::Expansion)),
+            state.arguments.known().and_then(|all| all.first().cloned()).unwrap_or(Value::hole(Why::Expansion)),
         );
     }
     let count = i64::try_from(all.len()).unwrap_or(i64::MAX);

@@ -141,6 +141,45 @@ impl Content {
     }
 }
 
+/// `$1` and on, with `$0` before them.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Arguments {
+    Known(Rc<Vec<Value>>),
+    /// One of these, of which there are at least two and none is itself one of several.
+    OneOf(Rc<Vec<Arguments>>),
+    Unknown,
+}
+
+impl From<Option<Vec<Value>>> for Arguments {
+    fn from(values: Option<Vec<Value>>) -> Self {
+        values.map_or(Arguments::Unknown, |values| Arguments::Known(Rc::new(values)))
+    }
+}
+
+impl Arguments {
+    pub(crate) fn known(&self) -> Option<&[Value]> {
+        match self {
+            Arguments::Known(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// These or the other ones; `settled` if they may be no more than these.
+    fn or(self, other: &Arguments, settled: bool) -> Arguments {
+        let each = |arguments: &Arguments| match arguments {
+            Arguments::OneOf(each) => each.to_vec(),
+            one => vec![one.clone()],
+        };
+        let (mut all, before) = (each(&self), each(&self).len());
+        all.extend(each(other).into_iter().filter(|other| !each(&self).contains(other)));
+        match all.len() {
+            count if count == before => self,
+            count if count > MAX_VALUES || settled => Arguments::Unknown,
+            _ => Arguments::OneOf(Rc::new(all)),
+        }
+    }
+}
+
 /// A variable that the text or the facts name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Variable {
@@ -588,7 +627,7 @@ pub(crate) struct State {
     /// Whether what is not followed may have set any variable, so that none is the environment's for certain.
     pub(crate) overrun: bool,
     /// `$1` and on, with `$0` before them.
-    pub(crate) arguments: Option<Rc<Vec<Value>>>,
+    pub(crate) arguments: Arguments,
     /// What `pushd` has put away, the last one first.
     pub(crate) stack: Option<Rc<Vec<String>>>,
     pub(crate) files: Files,
@@ -640,7 +679,7 @@ impl State {
             wild: false,
             overrun: false,
             // Where nothing is set there are no arguments either.
-            arguments: facts.env_complete.then(|| Rc::new(vec![Value::Known("bash".to_owned())])),
+            arguments: facts.env_complete.then(|| vec![Value::Known("bash".to_owned())]).into(),
             stack: Some(Rc::new(Vec::new())),
             files: Files {
                 made: Table::default(),
@@ -756,7 +795,7 @@ impl State {
         names.iter().for_each(|name| self.forget(name, stamp));
         self.complete = false;
         self.overrun = true;
-        self.arguments = None;
+        self.arguments = Arguments::Unknown;
         self.stamp = stamp;
     }
 
@@ -939,7 +978,7 @@ impl State {
         self.complete &= other.complete;
         self.wild |= other.wild;
         self.overrun |= other.overrun;
-        self.arguments = self.arguments.filter(|arguments| other.arguments.as_ref() == Some(arguments));
+        self.arguments = self.arguments.or(&other.arguments, settled);
         let keeps_stack = other.unlikely && !self.unlikely;
         self.stack = self.stack.filter(|stack| keeps_stack || other.stack.as_ref() == Some(stack));
         self.unlikely &= other.unlikely;
