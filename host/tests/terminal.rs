@@ -462,23 +462,19 @@ async fn a_pane_is_split_off_beside_the_agents_without_the_focus() {
         let at_shell = async |expected| {
             look(async || (pane(&terminal, &shared).await.at_shell == Some(expected)).then_some(())).await;
         };
-        // A key that comes before its reader has set the terminal up is lost, so each prompt is waited for.
-        let at_prompt = async |row| {
-            let fits = |screen: &Screen| screen.before_cursor == "$ " && screen.text.lines().count() == row;
-            until(&terminal, &shared, fits).await;
-        };
+        // A key that comes before its reader has set the terminal up is lost, so what the reader shows is waited for.
+        let shows = async |prompt| until(&terminal, &shared, |screen: &Screen| screen.before_cursor == prompt).await;
         at_shell(true).await;
-        for (nested, ready, ended) in [("cat", None, 2), ("PS1='$ ' bash --norc", Some(4), 5)] {
+        for (before, nested, ready) in [(0, "cat", ""), (1, "PS1='> ' bash --norc", "> ")] {
             terminal.send_text(shared.clone(), nested.to_owned(), true).await.expect("typed");
             at_shell(false).await;
-            if let Some(row) = ready {
-                at_prompt(row).await;
-            }
+            shows(ready).await;
             terminal.send_keys(shared.clone(), keys(&["C-d"])).await.expect("pressed");
             at_shell(true).await;
-            at_prompt(ended).await;
+            shows("$ ").await;
             terminal.send_keys(shared.clone(), keys(&["C-c"])).await.expect("pressed");
-            at_prompt(ended + 1).await;
+            let fresh = |screen: &Screen| screen.before_cursor == "$ " && screen.text.matches("^C").count() > before;
+            until(&terminal, &shared, fresh).await;
         }
     }
     terminal.send_text(shared.clone(), "printf '\\33[?1049h'; cat".to_owned(), true).await.expect("typed");
