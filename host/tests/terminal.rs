@@ -472,6 +472,7 @@ async fn a_pane_is_split_off_beside_the_agents_without_the_focus() {
             terminal.send_keys(shared.clone(), keys(&["C-d"])).await.expect("pressed");
             at_shell(true).await;
             shows("$ ").await;
+            // After another key no text is typed until a C-c has cleared the line.
             terminal.send_keys(shared.clone(), keys(&["C-c"])).await.expect("pressed");
             let fresh = |screen: &Screen| screen.before_cursor == "$ " && screen.text.matches("^C").count() > before;
             until(&terminal, &shared, fresh).await;
