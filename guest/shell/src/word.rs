@@ -29,8 +29,10 @@ pub enum Why {
     Variable(String),
     /// The value that this variable had before the text, which nothing in the text has changed: the user's own.
     Environment(String),
-    /// This text, unless a variable that is not known has another one.
-    Default(String),
+    /// One of these texts, which branches or the default of a variable say, or another one.
+    Perhaps(Vec<String>),
+    /// This variable's value, which is one of more than are followed.
+    Values(String),
     /// The home folder of this user; of the own one if empty.
     Home(String),
     /// The directory in which the command runs.
@@ -51,7 +53,7 @@ impl Why {
     /// The variable whose value is not known, wherever that comes from.
     pub fn variable(&self) -> Option<&str> {
         match self {
-            Why::Variable(name) | Why::Environment(name) => Some(name),
+            Why::Variable(name) | Why::Environment(name) | Why::Values(name) => Some(name),
             _ => None,
         }
     }
@@ -72,7 +74,8 @@ impl fmt::Display for Why {
             Why::CommandOutput => f.write_str("it is the output of a command"),
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is not known"),
-            Why::Default(text) => write!(f, "it is {text} unless a variable says otherwise"),
+            Why::Perhaps(texts) => write!(f, "it may be {}, or something else", texts.join(" or ")),
+            Why::Values(name) => write!(f, "${name} has one of more values than are followed"),
             Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
             Why::Home(user) => write!(f, "the home folder of {user} is not known"),
             Why::Directory => f.write_str("the directory is not known"),

@@ -1,27 +1,37 @@
-//! What may be one thing or another is run as each: variables that an `if` left with several values, and `echo`, which
-//! reads backslashes in some shells.
+//! What may be one thing or another is run as each: variables that branches or loops left with several values, elements
+//! of an array by an index that is not known, and `echo`, which reads backslashes in some shells. Not how variables come
+//! to have several values, which is what joining states makes of them.
+
+use std::rc::Rc;
 
 use super::control::Ends;
 use super::state::{Arguments, Content, State};
 use super::{Variable, Walk};
 use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
 use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
-use crate::word::{Span, Why};
+use crate::word::{Span, Value, Why, is_name};
 
-/// How often a pipeline is run with other values, those around it counted in. With more the values are unknown.
+/// How often a pipeline is run with other values, those around it counted in. With more the values are unknown to it.
 const MAX_WAYS: usize = 16;
 
 /// How often one pipeline is run with other values in all, as loops and functions come to some again and again. After that
 /// they are unknown to it.
 const MAX_RUNS: usize = 64;
 
-/// A part of a tree: where it is in memory, as texts inside the text may share a span, and where it stands, as the memory
-/// of one text is used again for the next.
-pub(super) type Place = (usize, usize, usize);
+/// A part of a tree.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Where it is in memory, as texts inside the text may share a span.
+    address: usize,
+    /// Where it stands, as the memory of one text is used again for the next.
+    span: (usize, usize),
+}
 
-fn place<T: ?Sized>(part: &T, span: Option<Span>) -> Place {
-    let span = span.unwrap_or_default();
-    (std::ptr::from_ref(part).cast::<()>().addr(), span.start, span.end)
+impl Place {
+    pub(super) fn of<T>(part: &T, span: Option<Span>) -> Self {
+        let span = span.unwrap_or_default();
+        Place { address: std::ptr::from_ref(part).addr(), span: (span.start, span.end) }
+    }
 }
 
 /// The arguments as a name: those of all parameters that stand for one or more of them.
@@ -35,7 +45,7 @@ enum Way {
 }
 
 impl Way {
-    fn take(self, name: &str, state: &mut State, stamp: u64) {
+    fn put_into(self, name: &str, state: &mut State, stamp: u64) {
         match self {
             Way::Variable(variable) => state.put(name, variable, stamp),
             Way::Arguments(arguments) => state.arguments = arguments,
@@ -46,103 +56,125 @@ impl Way {
 impl Walk<'_> {
     /// Runs a pipeline, with each value that what it expands may have.
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline, mut state: State) -> Ends {
-        let runs = !state.never && !self.listed_only && self.dry == 0;
-        let open = |state: &State| open_name(pipeline, state).filter(|_| runs);
-        while let Some(name) = open(&state) {
-            let ways =
-                self.ways_of(&name, place(pipeline, pipeline.commands.first().map(|node| node.span)), &mut state);
+        self.interrupt(&mut state, false);
+        // In loops around loops the rounds that only find out what changes are many, and assignments are cheap.
+        let runs = !state.never && !self.listed_only && (self.dry <= 1 || only_assigns(pipeline));
+        let place = Place::of(pipeline, pipeline.commands.first().map(|node| node.span));
+        let mut hidden = Vec::new();
+        while let Some(name) = open_name(pipeline, &state).filter(|_| runs) {
+            let ways = self.ways_of(&name, place, self.ways, &state);
             if ways.is_empty() {
+                hidden.extend(self.hide(&name, &mut state));
                 continue;
             }
             let outer = self.ways;
             self.ways *= ways.len();
             let ends = self.each_way(&state, &ways, |walk, way, mut own| {
-                way.clone().take(&name, &mut own, walk.change());
+                way.clone().put_into(&name, &mut own, walk.change());
                 walk.pipeline(pipeline, own)
             });
             self.ways = outer;
-            return ends;
+            return self.shown(hidden, ends);
         }
-        if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
+        let ends = if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, reads, own| {
                 walk.backslashes = Some(*reads);
                 walk.pipeline_as_it_is(pipeline, own)
             });
             self.backslashes = None;
-            return ends;
-        }
-        self.pipeline_as_it_is(pipeline, state)
+            ends
+        } else {
+            self.pipeline_as_it_is(pipeline, state)
+        };
+        self.shown(hidden, ends)
     }
 
-    /// The ways that a name is open. None if they are too many to be followed; it is unknown then.
-    fn ways_of(&mut self, name: &str, place: Place, state: &mut State) -> Vec<Way> {
+    /// The ways that a name is open, if `times` as many are not too many to be followed.
+    fn ways_of(&mut self, name: &str, place: Place, times: usize, state: &State) -> Vec<Way> {
         let ways: Vec<Way> = match (name, &state.arguments, state.get(name)) {
             (ARGUMENTS, Arguments::OneOf(each), _) => each.iter().cloned().map(Way::Arguments).collect(),
-            (_, _, Some(variable)) => match &variable.content {
-                Content::OneOf(contents) => {
-                    let with = |content: &Content| Variable { content: content.clone(), ..variable.clone() };
-                    contents.iter().map(with).map(Way::Variable).collect()
-                }
-                _ => Vec::new(),
-            },
+            (_, _, Some(variable)) => {
+                let contents = match &variable.content {
+                    Content::OneOf(contents) => contents.to_vec(),
+                    Content::Array(values) => each_element(values),
+                    _ => Vec::new(),
+                };
+                let with = |content| Way::Variable(Variable { content, ..variable.clone() });
+                contents.into_iter().map(with).collect()
+            }
             _ => Vec::new(),
         };
-        let runs = self.runs_of.entry(place).or_default();
-        *runs += ways.len();
-        if self.ways * ways.len() <= MAX_WAYS && *runs <= MAX_RUNS {
-            return ways;
+        if self.dry > 0 {
+            return if times * ways.len() <= MAX_WAYS { ways } else { Vec::new() };
         }
-        let unknown = match state.get(name) {
-            _ if name == ARGUMENTS => Way::Arguments(Arguments::Unknown),
-            Some(variable) => Way::Variable(Variable {
-                content: Content::Unknown(Why::Variable(name.to_owned())),
-                ..variable.clone()
-            }),
-            None => return Vec::new(),
-        };
-        unknown.take(name, state, self.change());
-        Vec::new()
+        let runs = self.runs_of.entry(place).or_default();
+        if times * ways.len() > MAX_WAYS || *runs + ways.len() > MAX_RUNS {
+            return Vec::new();
+        }
+        *runs += ways.len();
+        ways
+    }
+
+    /// Makes unknown what is open in more ways than are followed, and says what it was.
+    fn hide(&mut self, name: &str, state: &mut State) -> Option<Hidden> {
+        let stamp = self.change();
+        if name == ARGUMENTS {
+            let was = std::mem::replace(&mut state.arguments, Arguments::Unknown);
+            return Some(Hidden { name: name.to_owned(), was: Way::Arguments(was) });
+        }
+        let was = state.get(name)?.clone();
+        let content = Content::Unknown(Why::Values(name.to_owned()));
+        state.put(name, Variable { content, ..was.clone() }, stamp);
+        Some(Hidden { name: name.to_owned(), was: Way::Variable(was) })
+    }
+
+    /// Brings back what was only unknown to the pipeline.
+    fn shown(&mut self, hidden: Vec<Hidden>, ends: Ends) -> Ends {
+        if hidden.is_empty() {
+            return ends;
+        }
+        ends.each(self, |state, stamp| hidden.iter().for_each(|hidden| hidden.show(state, stamp)))
     }
 
     /// The words that a loop goes through. Of those that depend on what has several values it may be any.
-    pub(super) fn items(&mut self, words: Option<&[Word]>, state: &mut State) -> Vec<super::Word> {
-        let place = place(words.unwrap_or_default(), words.and_then(|words| words.first()).map(|word| word.span));
-        let mut open = vec![state.clone()];
+    pub(super) fn items(&mut self, words: Option<&[Word]>, place: Place, state: &mut State) -> Vec<super::Word> {
+        let mut open = vec![(state.clone(), Vec::new())];
         let mut settled = Vec::new();
-        while let Some(mut state) = open.pop() {
+        while let Some((mut state, mut hidden)) = open.pop() {
             let seeker = Seeker { state: &state };
             let name = match words {
                 Some(words) => seeker.words(words),
                 None => seeker.name(ARGUMENTS),
             };
-            let Some(name) = name.filter(|_| !state.never && self.dry == 0) else {
-                settled.push(state);
+            let Some(name) = name.filter(|_| !state.never && self.dry <= 1) else {
+                settled.push((state, hidden));
                 continue;
             };
-            let outer = self.ways;
-            self.ways *= open.len() + settled.len() + 1;
-            let ways = self.ways_of(&name, place, &mut state);
-            self.ways = outer;
-            if ways.is_empty() {
-                open.push(state);
+            let others = open.len() + settled.len();
+            let ways = self.ways_of(&name, place, self.ways, &state);
+            if ways.is_empty() || self.ways * (others + ways.len()) > MAX_WAYS {
+                hidden.extend(self.hide(&name, &mut state));
+                open.push((state, hidden));
                 continue;
             }
             for way in ways.into_iter().rev() {
                 let mut own = state.clone();
-                way.take(&name, &mut own, self.change());
-                open.push(own);
+                way.put_into(&name, &mut own, self.change());
+                open.push((own, hidden.clone()));
             }
         }
         let several = settled.len() > 1;
         let mut items: Vec<super::Word> = Vec::new();
-        let mut end: Option<State> = None;
-        for mut own in settled {
+        let mut end = None;
+        for (mut own, hidden) in settled {
             for mut item in self.items_of(words, &mut own) {
                 item.several |= several;
                 if !several || !items.contains(&item) {
                     items.push(item);
                 }
             }
+            let stamp = self.change();
+            hidden.iter().for_each(|hidden| hidden.show(&mut own, stamp));
             end = self.either(end, Some(own));
         }
         if let Some(end) = end {
@@ -161,6 +193,7 @@ impl Walk<'_> {
         }
     }
 
+    /// Runs it in each of at least one way.
     fn each_way<T>(&mut self, state: &State, ways: &[T], mut run: impl FnMut(&mut Self, &T, State) -> Ends) -> Ends {
         let joiner = self.joiner;
         let mut all: Option<Ends> = None;
@@ -176,10 +209,48 @@ impl Walk<'_> {
     }
 }
 
+/// What was open in more ways than are followed.
+#[derive(Clone)]
+struct Hidden {
+    name: String,
+    was: Way,
+}
+
+impl Hidden {
+    /// Brings it back where it was only hidden.
+    fn show(&self, state: &mut State, stamp: u64) {
+        let hidden = match &self.was {
+            Way::Arguments(_) => state.arguments == Arguments::Unknown,
+            Way::Variable(_) => state.get(&self.name).is_some_and(
+                |variable| matches!(&variable.content, Content::Unknown(Why::Values(name)) if *name == self.name),
+            ),
+        };
+        if hidden {
+            self.was.clone().put_into(&self.name, state, stamp);
+        }
+    }
+}
+
+/// An array in which every index leads to the same element, for each of its elements.
+fn each_element(values: &[Value]) -> Vec<Content> {
+    let mut each: Vec<&Value> = Vec::new();
+    for value in values {
+        if !each.contains(&value) {
+            each.push(value);
+        }
+    }
+    each.into_iter().map(|value| Content::Array(Rc::new(vec![value.clone(); values.len()]))).collect()
+}
+
 /// A variable with several values that a pipeline expands before anything in it runs.
 fn open_name(pipeline: &Pipeline, state: &State) -> Option<String> {
     let seeker = Seeker { state };
     pipeline.commands.iter().find_map(|node| seeker.node(node))
+}
+
+fn only_assigns(pipeline: &Pipeline) -> bool {
+    let assigns = |node: &Node| matches!(&node.kind, NodeKind::Simple { words, .. } if words.is_empty());
+    pipeline.commands.iter().all(assigns)
 }
 
 /// Whether what comes of a pipeline depends on how `echo` reads backslashes: it is piped on, or put into a word.
@@ -239,15 +310,13 @@ impl Seeker<'_> {
     /// Not the lists of compound commands, whose pipelines are run one by one.
     fn node(&self, node: &Node) -> Option<String> {
         let own = match &node.kind {
-            NodeKind::Simple { assignments, words } => {
-                let shifts = words.first().and_then(Word::plain) == Some("shift");
-                let arguments = || self.name(ARGUMENTS).filter(|_| shifts);
-                self.words(words)
-                    .or_else(arguments)
-                    .or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment)))
-            }
+            NodeKind::Simple { assignments, words } => self
+                .words(words)
+                .or_else(|| self.unwritten(words.first()?.plain()?))
+                .or_else(|| assignments.iter().find_map(|assignment| self.assignment(assignment))),
             NodeKind::Test(test) => self.test(test),
-            NodeKind::Arithmetic(word) => self.word(word),
+            NodeKind::Arithmetic(word) | NodeKind::Case { subject: word, .. } => self.word(word),
+            NodeKind::Coprocess { body, .. } => self.node(body),
             _ => None,
         };
         own.or_else(|| self.redirects(&node.redirects))
@@ -288,7 +357,31 @@ impl Seeker<'_> {
     }
 
     fn word(&self, word: &Word) -> Option<String> {
-        self.parts(&word.parts)
+        self.parts(&word.parts).or_else(|| {
+            let mut literals = word.parts.iter().filter_map(|part| match part {
+                Part::Literal(literal) if !literal.quoted => Some(&literal.text),
+                _ => None,
+            });
+            let splits = || word.parts.iter().any(|part| matches!(part, Part::Parameter(_) | Part::Command(_)));
+            let joins = || format!("{:?}", word.parts).contains("Joined");
+            let home = self
+                .name("HOME")
+                .filter(|_| literals.any(|text| text.starts_with('~') || text.contains(":~") || text.contains("=~")));
+            home.or_else(|| self.name("IFS").filter(|_| splits() || joins()))
+        })
+    }
+
+    /// Variables that a command uses without their being written: the shell's own, or those that a program goes by.
+    fn unwritten(&self, command: &str) -> Option<String> {
+        let any = |names: &[&str]| names.iter().find_map(|name| self.name(name));
+        match command {
+            "cd" | "pushd" => any(&["HOME", "OLDPWD", "CDPATH"]),
+            "read" => any(&["IFS"]),
+            _ => any(super::simple::run_by(command)).or_else(|| any(&["BASH_ENV"])).or_else(|| {
+                let vars = self.state.vars().iter().filter(|(name, _)| command == "git" && name.starts_with("GIT_"));
+                vars.map(|(name, _)| name).find_map(|name| self.name(name))
+            }),
+        }
     }
 
     fn parts(&self, parts: &[Part]) -> Option<String> {
@@ -311,12 +404,39 @@ impl Seeker<'_> {
         pipelines.flat_map(|pipeline| &pipeline.commands).find_map(|node| self.node(node))
     }
 
+    /// An array of which an index is used that is not known.
+    fn element(&self, name: &str, index: &Word) -> Option<String> {
+        let variable = self.state.get(name).filter(|_| !self.state.wild)?;
+        let Content::Array(values) = &variable.content else { return None };
+        let differ = values.windows(2).any(|pair| pair[0] != pair[1]);
+        (differ && !self.is_number(&index.parts)).then(|| name.to_owned())
+    }
+
+    /// Whether it is known which number an index is.
+    fn is_number(&self, parts: &[Part]) -> bool {
+        let names = |text: &str| {
+            let words = text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+            words.filter(|word| is_name(word)).all(|name| self.state.known(name).is_some())
+        };
+        parts.iter().all(|part| match part {
+            Part::Literal(literal) => names(&literal.text),
+            Part::Double(parts) => self.is_number(parts),
+            Part::Parameter(parameter) if matches!(parameter.operation, Operation::Length) => true,
+            Part::Parameter(parameter) => match parameter.name.chars().next() {
+                Some('0'..='9' | '#') => self.state.arguments.known().is_some(),
+                _ => names(&parameter.name),
+            },
+            Part::Arithmetic(word) => self.is_number(&word.parts),
+            Part::Command(_) | Part::Process(_) | Part::Array(_) | Part::Malformed => false,
+        })
+    }
+
     fn parameter(&self, parameter: &Parameter) -> Option<String> {
         let target = || self.state.known(&parameter.name).filter(|_| parameter.indirect);
         let own = self.name(&parameter.name).or_else(|| self.name(&target()?));
         let index = || match parameter.index.as_ref()? {
             Index::All | Index::Joined => None,
-            Index::Word(word) => self.word(word),
+            Index::Word(word) => self.word(word).or_else(|| self.element(&parameter.name, word)),
         };
         own.or_else(index).or_else(|| match &parameter.operation {
             Operation::Default { word, .. } => self.word(word),

@@ -8,6 +8,39 @@ use super::state::{Content, State, Variable};
 use crate::syntax::{self, Assigned, Assignment, Part};
 use crate::word::{Value, Why, Word, is_name};
 
+/// What a value is: one of several, if it may be one of several texts.
+fn one_of(value: Value) -> Content {
+    match &value {
+        Value::Unknown { why: Why::Perhaps(texts), shape }
+            if texts.len() > 1 && shape.matches(Value::HOLE).count() == 1 =>
+        {
+            let each = texts.iter().map(|text| Content::Text(Value::Known(shape.replace(Value::HOLE, text))));
+            let other = Content::Text(Value::Unknown { why: Why::CommandOutput, shape: shape.clone() });
+            Content::OneOf(Rc::new(each.chain([other]).collect()))
+        }
+        _ => Content::Text(value),
+    }
+}
+
+/// What a variable holds after an assignment: of an array all but its first element stays.
+fn with_first(before: &Content, value: &Content, name: &str) -> Content {
+    match (before, value) {
+        (Content::Array(values), Content::Text(value)) => {
+            let mut values = values.to_vec();
+            match values.first_mut() {
+                Some(first) => first.clone_from(value),
+                None => values.push(value.clone()),
+            }
+            Content::Array(Rc::new(values))
+        }
+        (Content::OneOf(all), _) if all.iter().any(|one| matches!(one, Content::Array(_))) => {
+            let each = all.iter().map(|one| with_first(one, value, name));
+            each.reduce(|a, b| a.or(&b, name, false)).unwrap_or_else(|| value.clone())
+        }
+        _ => value.clone(),
+    }
+}
+
 impl Walk<'_> {
     /// Sets a variable as an assignment does.
     pub(super) fn assign(&mut self, name: &str, value: Value, state: &mut State) {
@@ -28,18 +61,9 @@ impl Walk<'_> {
             None => None,
         };
         let exported = if state.allexport { Some(true) } else { exported };
-        // What an array held beyond its first element stays.
-        let content = match state.get(name).map(|variable| &variable.content) {
-            Some(Content::Array(values)) => {
-                let mut values = values.to_vec();
-                match values.first_mut() {
-                    Some(first) => *first = value,
-                    None => values.push(value),
-                }
-                Content::Array(Rc::new(values))
-            }
-            _ => Content::Text(value),
-        };
+        let unset = Content::Unset;
+        let before = state.get(name).map_or(&unset, |variable| &variable.content);
+        let content = with_first(before, &one_of(value), name);
         state.put(name, Variable { content, exported, readonly: false, special: false }, stamp);
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::control::Ends;
 use super::parameter::Got;
-use super::state::{Arguments, Content, Folders, Input, State, Status, Variable};
+use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, Variable};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
@@ -125,7 +125,7 @@ impl Walk<'_> {
                 let stamp = self.change();
                 state.forget(name, stamp);
                 if arguments.iter().any(|word| word.known().is_none()) {
-                    state.forget_all(stamp);
+                    state.doubt_vars(stamp);
                 }
                 if matches!(state.input, Input::Text(..)) {
                     state.input = Input::Unseen;
@@ -143,7 +143,7 @@ impl Walk<'_> {
                         Some(text) => self.number_in(&text, &mut state),
                         None => {
                             let stamp = self.change();
-                            state.forget_all(stamp);
+                            state.doubt_vars(stamp);
                             None
                         }
                     };
@@ -157,7 +157,7 @@ impl Walk<'_> {
                 }
                 match arguments.get(1).and_then(Word::known) {
                     Some(name) => state.forget(name, stamp),
-                    None => state.forget_all(stamp),
+                    None => state.doubt_vars(stamp),
                 }
                 Status::Unknown
             }
@@ -166,7 +166,7 @@ impl Walk<'_> {
                 if let Some(at) = arguments.iter().position(|word| word.known() == Some("-p")) {
                     match arguments.get(at + 1).and_then(Word::known) {
                         Some(name) => state.forget(name, stamp),
-                        None => state.forget_all(stamp),
+                        None => state.doubt_vars(stamp),
                     }
                 }
                 Status::Unknown
@@ -427,7 +427,7 @@ impl Walk<'_> {
                 let stamp = self.change();
                 match name.split('[').next().filter(|name| is_name(name)) {
                     Some(name) => state.forget(name, stamp),
-                    None => state.forget_all(stamp),
+                    None => state.doubt_vars(stamp),
                 }
                 continue;
             }
@@ -449,9 +449,11 @@ impl Walk<'_> {
                 }
             }
             let content = state.get(name).map(|variable| &variable.content);
-            let array = matches!(content, Some(Content::Array(_) | Content::Map(_)));
+            let maps =
+                matches!(content, Some(Content::OneOf(each)) if each.iter().all(|one| matches!(one, Content::Map(_))));
+            let array = maps || matches!(content, Some(Content::Array(_) | Content::Map(_)));
             let keyed = flag('A') && command != "export" && !flag('i') && !flag('l') && !flag('u') && !flag('n');
-            if keyed && value.is_none() && !matches!(content, Some(Content::Map(_))) {
+            if keyed && value.is_none() && !maps && !matches!(content, Some(Content::Map(_))) {
                 let stamp = self.change();
                 let content = match content {
                     Some(Content::Unset) => Content::Map(Rc::default()),
@@ -493,7 +495,7 @@ impl Walk<'_> {
                 self.assign(name, value, state);
             }
             let stamp = self.change();
-            let map = matches!(state.get(name).map(|variable| &variable.content), Some(Content::Map(_)));
+            let map = maps || matches!(state.get(name).map(|variable| &variable.content), Some(Content::Map(_)));
             let special = flag('i') || flag('l') || flag('u') || flag('n') || (flag('A') && !map) || flag('c');
             let exported = match (command, flag('x'), flag('n'), letters.contains("+x")) {
                 ("export", _, true, _) | (_, _, _, true) => Some(Some(false)),
@@ -530,7 +532,7 @@ impl Walk<'_> {
         let stamp = self.change();
         for word in operands {
             let Some(name) = word.known().filter(|_| !word.several) else {
-                state.forget_all(stamp);
+                state.doubt_vars(stamp);
                 state.forget_functions(stamp);
                 continue;
             };
@@ -576,7 +578,7 @@ impl Walk<'_> {
         while let Some(word) = arguments.get(at) {
             let Some(text) = word.known().filter(|_| !word.several) else {
                 let stamp = self.change();
-                state.forget_all(stamp);
+                state.doubt_vars(stamp);
                 state.input = Input::Unseen;
                 return Ends::with(state, Status::Unknown);
             };
@@ -669,7 +671,8 @@ impl Walk<'_> {
             let Some(text) = word.known().filter(|_| !word.several) else {
                 // Options, or arguments.
                 state.arguments = Arguments::Unknown;
-                (state.errexit, state.nounset, state.pipefail, state.allexport) = (true, true, true, true);
+                state.errexit = Errexit::Perhaps;
+                (state.nounset, state.pipefail, state.allexport) = (true, true, true);
                 return Status::Unknown;
             };
             at += 1;
@@ -685,7 +688,7 @@ impl Walk<'_> {
             }
             for letter in text.chars().skip(1) {
                 match letter {
-                    'e' => state.errexit = on,
+                    'e' => state.errexit = on.into(),
                     'u' => state.nounset = on,
                     'f' => state.noglob = on,
                     'a' => state.allexport = on,
@@ -694,7 +697,7 @@ impl Walk<'_> {
                     'n' if on => self.leaves_shell(state, true),
                     'o' => {
                         match arguments.get(at).and_then(Word::known) {
-                            Some("errexit") => state.errexit = on,
+                            Some("errexit") => state.errexit = on.into(),
                             Some("nounset") => state.nounset = on,
                             Some("noglob") => state.noglob = on,
                             Some("allexport") => state.allexport = on,
@@ -719,9 +722,27 @@ impl Walk<'_> {
             None => Some(1),
             Some(word) => word.known().filter(|_| !word.several).and_then(|text| text.parse::<usize>().ok()),
         };
-        let (Some(count), Arguments::Known(values)) = (count, state.arguments.clone()) else {
-            state.arguments = Arguments::Unknown;
+        if let Arguments::OneOf(each) = state.arguments.clone() {
+            let mut shifted: Option<Arguments> = None;
+            for one in each.iter() {
+                state.arguments = one.clone();
+                self.shift(arguments, state);
+                let one = std::mem::replace(&mut state.arguments, Arguments::Unknown);
+                shifted = Some(shifted.map_or(one.clone(), |all| all.or(&one, false)));
+            }
+            state.arguments = shifted.unwrap_or(Arguments::Unknown);
             return Status::Unknown;
+        }
+        let (count, values) = match (count, state.arguments.clone()) {
+            (Some(count), Arguments::Known(values)) => (count, values),
+            (None, Arguments::Known(values)) if !super::expand::spreads(&values) => {
+                state.arguments = Arguments::tails(&values);
+                return Status::Unknown;
+            }
+            _ => {
+                state.arguments = Arguments::Unknown;
+                return Status::Unknown;
+            }
         };
         if super::expand::spreads(values.get(..=count).unwrap_or(&values)) {
             state.arguments = Arguments::Unknown;
@@ -745,24 +766,24 @@ impl Walk<'_> {
         if named("expand_aliases") {
             state.aliases = true;
         }
-        state.nocasematch |= named("nocasematch");
-        // The last command of a pipeline then runs in this shell.
-        if named("nocasematch") || named("lastpipe") || arguments.iter().any(|word| word.known().is_none()) {
-            let stamp = self.change();
-            state.havoc(stamp);
-        }
+        let any = arguments.iter().any(|word| word.known().is_none());
+        state.nocasematch |= any || named("nocasematch");
+        state.lastpipe |= any || named("lastpipe");
+        state.aliases |= any;
         Status::Unknown
     }
 
-    /// Only where aliases are switched on do they stand for anything.
+    /// Only where aliases are switched on, which may be later, do they stand for anything.
     fn alias(&mut self, arguments: &[Word], state: &mut State) -> Status {
-        if !state.aliases {
-            return Status::Unknown;
-        }
         for word in arguments {
             let text = word.known().and_then(|text| text.split_once('='));
             if let Some((name, text)) = text {
                 Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), vec![text.to_owned()]);
+            }
+            if !state.aliases {
+                continue;
+            }
+            if let Some((name, text)) = text {
                 // It stands for words before others, and is read where it is used.
                 if is_name(name) && !RESERVED.contains(&name) && super::simple::alias_words(text, word.span).is_some() {
                     continue;
@@ -798,7 +819,7 @@ impl Walk<'_> {
         match (name, value) {
             (Some(name), Some(value)) if is_name(&name) => self.assign(&name, Value::Known(value), state),
             (Some(name), _) if is_name(&name) => state.forget(&name, stamp),
-            _ => state.forget_all(stamp),
+            _ => state.doubt_vars(stamp),
         }
         true
     }

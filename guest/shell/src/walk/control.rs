@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::state::{Function, Input, NOWHERE, State, Status, Variable};
+use super::state::{Errexit, Function, Input, NOWHERE, State, Status, Variable};
 use super::{Command, Frame, FrameKind, Joiner, MAX_COMMANDS, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
@@ -116,6 +116,15 @@ impl Ends {
         }
         self
     }
+
+    /// Runs what signals may run, on every way it may have ended.
+    fn interrupted(mut self, walk: &mut Walk<'_>) -> Self {
+        walk.interrupt(&mut self.state, false);
+        if let Some(failed) = &mut self.failed {
+            walk.interrupt(failed, false);
+        }
+        self
+    }
 }
 
 /// Where `break` comes out of this frame; what `continue` skips is found one below.
@@ -141,6 +150,7 @@ impl Walk<'_> {
         let frame = self.frames.len();
         let before = state.lost;
         let outer = state.traps.take();
+        let handlers = Rc::clone(&state.handlers);
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
@@ -153,25 +163,10 @@ impl Walk<'_> {
             None => end,
         };
         end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
-        let traps = end.traps();
-        end.traps = None;
-        if traps.iter().any(Option::is_some) {
-            let before = end.clone();
-            let mut after = None;
-            for trap in &traps {
-                let mut ran = before.clone();
-                if let Some(text) = trap {
-                    self.doubting(traps.len() > 1, |walk| {
-                        walk.inside("trap", |walk| {
-                            walk.text(text, |walk, list| ran = walk.list(list, ran.clone()).join(walk));
-                        });
-                    });
-                }
-                after = self.either(after, Some(ran));
-            }
-            let left = self.left(frame);
-            end = self.either(after, left).unwrap_or(end);
-        }
+        // Those of the shell around it come to their last opportunity there.
+        let last = frame == 0 || end.handlers != handlers;
+        self.interrupt(&mut end, last);
+        end = self.at_exit(end, frame);
         self.frames.truncate(frame);
         end.traps = outer;
         end
@@ -203,7 +198,7 @@ impl Walk<'_> {
     }
 
     /// What holds whichever of the states that left for the end of a frame came to pass.
-    fn left(&mut self, frame: usize) -> Option<State> {
+    pub(super) fn left(&mut self, frame: usize) -> Option<State> {
         let left = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.left));
         self.one_of(left.unwrap_or_default())
     }
@@ -281,7 +276,7 @@ impl Walk<'_> {
             }
             self.joiner = Joiner::Then;
         }
-        ends
+        ends.interrupted(self)
     }
 
     fn item(&mut self, item: &Item, state: State) -> Ends {
@@ -321,13 +316,13 @@ impl Walk<'_> {
 
     /// `set -e`: a failure ends the shell. In a list that may be one that does not count.
     fn errexit(&mut self, ends: Ends, perhaps: bool) -> Ends {
-        let applies = |state: &State| state.errexit;
+        let applies = |state: &State| state.errexit != Errexit::Off;
         if self.guarded > 0 || !(applies(&ends.state) || ends.failed.as_ref().is_some_and(applies)) {
             return ends;
         }
         let (success, mut failure) = ends.split();
-        let sure = success.is_none() && !perhaps;
         if let Some(failure) = &mut failure {
+            let sure = failure.errexit == Errexit::On && !perhaps;
             self.leaves_shell(failure, !sure);
         }
         match Ends::between(success, failure) {
@@ -367,10 +362,20 @@ impl Walk<'_> {
             let end = if index + 1 < nodes.len() {
                 let run = |walk: &mut Self| walk.apart(own, |walk, own| walk.node(node, own));
                 let (end, output) = self.capturing(&state, run);
-                if let Some(text) = output {
+                if let Some(text) = output.known() {
                     input = Input::Text(Rc::new(text), 0);
                 }
                 end
+            } else if state.lastpipe {
+                let mut here = self.node(node, own).join(self);
+                statuses.push(here.status);
+                here.input.clone_from(&state.input);
+                // With job control it is a subshell after all.
+                let mut outside = state.clone();
+                outside.files.clone_from(&here.files);
+                let stamp = self.change();
+                state = here.merge(outside, stamp);
+                break;
             } else {
                 self.apart(own, |walk, own| walk.node(node, own))
             };
@@ -550,13 +555,11 @@ impl Walk<'_> {
     fn unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let (count, group, groups, joiner) = (self.commands.len(), self.group, self.groups, self.joiner);
         // What is printed here is printed again.
-        let captures = self.captures.iter().map(|capture| (capture.text.clone(), capture.origin)).collect::<Vec<_>>();
+        let captures = self.captures.clone();
         self.dry += 1;
         let result = run(self);
         self.dry -= 1;
-        for (capture, (text, origin)) in self.captures.iter_mut().zip(captures) {
-            (capture.text, capture.origin) = (text, origin);
-        }
+        self.captures = captures;
         self.commands.truncate(count);
         (self.group, self.groups, self.joiner) = (group, groups, joiner);
         result
@@ -665,7 +668,7 @@ impl Walk<'_> {
         body: &mut dyn FnMut(&mut Self, State) -> State,
     ) -> Option<State> {
         let mut entry = state;
-        for round in 0..6 {
+        for round in 0.. {
             if self.failure.is_some() {
                 return Some(entry);
             }
@@ -723,7 +726,11 @@ impl Walk<'_> {
         select: bool,
         mut state: State,
     ) -> Ends {
-        let items = self.items(words, &mut state);
+        let place = super::alternatives::Place::of(
+            body,
+            body.items.first().and_then(|item| item.first.commands.first()).map(|node| node.span),
+        );
+        let items = self.items(words, place, &mut state);
         let frame = self.frames.len();
         let before = state.lost;
         self.frames.push(Frame { kind: FrameKind::Loop, ..Frame::default() });
@@ -843,7 +850,7 @@ impl Walk<'_> {
         if self.dry == 0 && !self.listed_only && self.may_nest() {
             let mut own = state.clone();
             let stamp = self.change();
-            own.havoc(stamp);
+            own.havoc_anywhere(stamp);
             own.input = Input::Inherited;
             if is_called_by_itself(name) {
                 let own = state.clone();

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::braces::{Atom, Braces};
 use super::parameter::Got;
 use super::places::located_at;
-use super::state::{Input, NOWHERE, State};
-use super::{Command, RedirectKind, SUBSTITUTION, Walk};
+use super::state::{Errexit, Input, NOWHERE, State};
+use super::{Command, Printed, RedirectKind, SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
 use crate::effect::Kind as EffectKind;
 use crate::facts::{Facts, Look as _, Presence};
@@ -235,7 +235,7 @@ impl Walk<'_> {
                     let ((), output) = self.capturing(&state.clone(), |walk| {
                         walk.inside(SUBSTITUTION, |walk| walk.subshell(list, &mut own, Input::Unseen));
                     });
-                    self.process_output = output.map(Rc::new);
+                    self.process_output = output.known().map(Rc::new);
                     state.files = own.files;
                 }
                 pieces.push(Piece::hole(Why::ProcessSubstitution, true));
@@ -264,19 +264,24 @@ impl Walk<'_> {
         }
         let before = state.clone();
         let first = self.commands.len();
+        let errexit = state.errexit;
+        if errexit == Errexit::On {
+            // Dash hands it on to a substitution, and bash does not.
+            state.errexit = Errexit::Perhaps;
+        }
         let ((), output) = self.capturing(&before, |walk| {
             walk.inside(SUBSTITUTION, |walk| {
                 let input = state.input.clone();
                 walk.subshell(list, state, input);
             });
         });
+        state.errexit = errexit;
+        // Bash leaves out what no text can hold.
+        let value = |text: &str| text.replace('\0', "").trim_end_matches('\n').to_owned();
         match output {
-            Some(text) => {
-                // Bash leaves out what no text can hold.
-                let text = text.text.replace('\0', "");
-                Value::Known(text.trim_end_matches('\n').to_owned())
-            }
-            None => {
+            Printed::Known(text) => Value::Known(value(&text.text)),
+            Printed::Perhaps(texts) => Value::hole(Why::Perhaps(texts.iter().map(|text| value(text)).collect())),
+            Printed::Unknown => {
                 let value = self.temporary(first).or_else(|| self.located(first, state));
                 value.unwrap_or_else(|| Value::hole(Why::CommandOutput))
             }

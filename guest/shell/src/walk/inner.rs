@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::control::Ends;
 use super::places::{is_unread, on_path, temporary, unlikely_places};
 use super::simple::{Lookup, used_up};
-use super::state::{Content, Input, State, Status, Text, Variable};
+use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
 use super::{Command, MAX_SCRIPTS, Runs, Walk, is_readable};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
@@ -15,12 +15,6 @@ use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
 
 /// Interpreters of shell text.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
-
-/// The names of a shell's end.
-const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];
-
-/// Signals whose handlers run between the commands of the shell itself.
-const SHELL_SIGNALS: &[&str] = &["DEBUG", "ERR", "RETURN"];
 
 impl Walk<'_> {
     /// Whether what a wrapper runs cannot be read here.
@@ -130,7 +124,8 @@ impl Walk<'_> {
                 state.status = status;
                 // What replaces the shell does not come back to its trap; what is not found does.
                 let mut traps = state.traps();
-                if self.runs(&state) == Runs::Certainly {
+                let there = words.get(1).and_then(Word::known).is_some_and(|program| is_there(program, &state));
+                if there && self.runs(&state) == Runs::Certainly {
                     traps.clear();
                 }
                 traps.push(None);
@@ -203,7 +198,7 @@ impl Walk<'_> {
                 let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
                 let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
                 let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
-                shell.errexit = letters.contains('e') || named("errexit");
+                shell.errexit = (letters.contains('e') || named("errexit")).into();
                 shell.nounset = letters.contains('u') || named("nounset");
                 self.text_in(&text, may_be_sh(name), shell, own)
             }
@@ -219,7 +214,7 @@ impl Walk<'_> {
                 })
             }
             Kind::Trap { text, signals } => {
-                self.trap(text, &signals, state);
+                self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
             Kind::Inline { language, text, .. } => {
@@ -663,6 +658,11 @@ impl Walk<'_> {
                     own.put(name, Variable { content: Content::Unset, ..Variable::unknown(name) }, stamp);
                 }
                 _ if name == "IFS" => own.remove(name, stamp),
+                (None, Content::Text(_) | Content::OneOf(_)) => {
+                    let content = variable.content.clone().or(&Content::Unset, name, false);
+                    let plain = Variable { content, exported: Some(true), readonly: false, special: false };
+                    own.put(name, plain, stamp);
+                }
                 _ => own.forget(name, stamp),
             }
         }
@@ -670,58 +670,13 @@ impl Walk<'_> {
         own.remove("PWD", stamp);
         let several = arguments.iter().any(super::expand::is_open_ended);
         own.arguments = (!several).then(|| arguments.iter().map(super::expand::argument).collect::<Vec<_>>()).into();
+        own.handlers = Rc::default();
         own.keep_exported_functions(stamp);
         own.stack = Some(Rc::new(Vec::new()));
-        (own.errexit, own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false, false);
+        own.errexit = Errexit::Off;
+        (own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false);
         own.status = Status::Success;
         own
-    }
-
-    /// `trap - EXIT` and `trap EXIT`: whether it was that.
-    pub(super) fn clears_trap(words: &[Word], state: &mut State) -> bool {
-        let texts: Option<Vec<&str>> = words.iter().skip(1).map(Word::known).collect();
-        let texts: Vec<&str> = texts.unwrap_or_default().into_iter().filter(|text| *text != "--").collect();
-        let signals = match texts.as_slice() {
-            ["-", signals @ ..] => signals,
-            [only] if !only.starts_with('-') => std::slice::from_ref(only),
-            _ => return false,
-        };
-        if signals.iter().any(|signal| AT_EXIT.contains(signal)) {
-            state.set_trap(None);
-        }
-        true
-    }
-
-    fn trap(&mut self, text: Word, signals: &[Word], state: &mut State) {
-        let at_exit = signals.iter().all(|word| word.known().is_some_and(|signal| AT_EXIT.contains(&signal)));
-        if at_exit && !state.never {
-            let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
-            state.set_trap(Some(text).filter(|_| !clear));
-            return;
-        }
-        // When it runs is not known, nor what is then; most likely it is as it is here.
-        let mut own = state.clone();
-        if self.via.iter().filter(|via| *via == "trap").count() <= 1 {
-            let here = own.clone();
-            self.doubting(true, |walk| {
-                walk.text(&text, |walk, list| {
-                    walk.apart(here, |walk, here| walk.list(list, here));
-                });
-            });
-        }
-        let stamp = self.change();
-        own.havoc(stamp);
-        let shell_wide =
-            signals.iter().any(|word| !matches!(word.known(), Some(name) if !SHELL_SIGNALS.contains(&name)));
-        self.doubting(true, |walk| {
-            walk.text(&text, |walk, list| {
-                walk.apart(own, |walk, own| walk.list(list, own));
-            });
-        });
-        if shell_wide {
-            let stamp = self.change();
-            state.havoc(stamp);
-        }
     }
 }
 
@@ -785,6 +740,15 @@ pub(super) fn differs(text: &str) -> bool {
         "}>",
     ];
     MARKS.iter().any(|mark| text.contains(mark))
+}
+
+/// Whether a program is certainly there.
+fn is_there(program: &str, state: &State) -> bool {
+    let places = match program.contains('/') {
+        true => vec![program.to_owned()],
+        false => ["/bin", "/usr/bin"].iter().map(|folder| format!("{folder}/{program}")).collect(),
+    };
+    places.iter().any(|place| place.starts_with('/') && state.files.sure(place) == Presence::File)
 }
 
 /// Whether a path stands for an open file other than standard input.

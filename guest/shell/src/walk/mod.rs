@@ -15,6 +15,7 @@
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
 //! | `builtin` | commands that change the shell itself | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
@@ -40,6 +41,7 @@ mod simple;
 mod state;
 mod table;
 mod test;
+mod traps;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -342,15 +344,42 @@ enum FrameKind {
 }
 
 /// What is written to standard output where that is kept.
+#[derive(Clone, Default)]
 struct Capture {
     /// `None` once it is not known.
     text: Option<String>,
+    /// What it is instead where something was printed that may not be: each such text, with what is printed for certain.
+    perhaps: Vec<String>,
+    /// What was printed before the first of those.
+    certain: String,
+    /// Whether more may have been printed than these have.
+    closed: bool,
     /// The parts in the outermost source, if there is just one.
     origin: Option<(Span, Option<usize>)>,
     /// How many doubts there were when it began.
     doubt: usize,
     lost: usize,
 }
+
+/// What something printed.
+enum Printed {
+    Known(Text),
+    /// One of these, or something else.
+    Perhaps(Vec<String>),
+    Unknown,
+}
+
+impl Printed {
+    fn known(self) -> Option<Text> {
+        match self {
+            Printed::Known(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// How many texts are kept that may be all that is printed.
+const MAX_PRINTED: usize = 8;
 
 struct Walk<'f> {
     /// The outermost text.
@@ -364,6 +393,8 @@ struct Walk<'f> {
     ways: usize,
     /// How often each pipeline was run with other values.
     runs_of: BTreeMap<alternatives::Place, usize>,
+    /// How often something was run for signals.
+    interruptions: usize,
     /// How many conditions that may not hold are around.
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
@@ -415,6 +446,7 @@ impl<'f> Walk<'f> {
             stamp: 0,
             ways: 1,
             runs_of: BTreeMap::new(),
+            interruptions: 0,
             doubt: 0,
             dry: 0,
             steps: 0,
@@ -567,11 +599,41 @@ impl<'f> Walk<'f> {
 
     /// Adds to what standard output gets.
     fn print(&mut self, text: Option<&str>, span: Span, at: Option<usize>, state: &State) {
-        let (doubt, affordable) = (self.doubt, self.afford(text.map_or(0, str::len)));
+        let (doubt, guarded, affordable) = (self.doubt, self.guarded > 0, self.afford(text.map_or(0, str::len)));
         let Some(capture) = self.captures.last_mut() else { return };
-        let sure = !state.never && doubt == capture.doubt && state.lost == capture.lost && affordable;
-        match (text, &mut capture.text) {
-            (Some(text), Some(all)) if sure && all.len() + text.len() <= state::MAX_VALUE => {
+        if state.never {
+            return;
+        }
+        let sure = doubt == capture.doubt && state.lost == capture.lost;
+        let Some(text) = text.filter(|_| affordable) else {
+            // A condition is not expected to print anything that matters.
+            if guarded {
+                let before = capture.text.take();
+                capture.certain = before.unwrap_or(std::mem::take(&mut capture.certain));
+            } else {
+                capture.text = None;
+                capture.perhaps.clear();
+                capture.closed = true;
+            }
+            return;
+        };
+        if !sure {
+            if !text.is_empty() && !capture.closed {
+                if let Some(before) = capture.text.take() {
+                    capture.certain = before;
+                }
+                // A second one of the same branch comes after the first; of another branch it stands for itself.
+                if let Some(last) = capture.perhaps.last().cloned() {
+                    capture.perhaps.push(last + text);
+                }
+                capture.perhaps.push(capture.certain.clone() + text);
+                capture.closed = capture.perhaps.len() > MAX_PRINTED;
+            }
+            capture.text = None;
+            return;
+        }
+        match &mut capture.text {
+            Some(all) if all.len() + text.len() <= state::MAX_VALUE => {
                 capture.origin = match (all.is_empty(), text.is_empty(), capture.origin.take()) {
                     (true, _, _) => Some((span, at)),
                     (false, true, origin) => origin,
@@ -579,21 +641,24 @@ impl<'f> Walk<'f> {
                 };
                 all.push_str(text);
             }
-            _ if state.never => {}
-            _ => capture.text = None,
+            Some(_) => (capture.text, capture.closed) = (None, true),
+            None => capture.perhaps.iter_mut().for_each(|all| all.push_str(text)),
         }
     }
 
     /// Runs something and keeps what it writes to standard output, if that is known.
-    fn capturing<T>(&mut self, state: &State, run: impl FnOnce(&mut Self) -> T) -> (T, Option<Text>) {
-        let capture = Capture { text: Some(String::new()), origin: None, doubt: self.doubt, lost: state.lost };
-        self.captures.push(capture);
+    fn capturing<T>(&mut self, state: &State, run: impl FnOnce(&mut Self) -> T) -> (T, Printed) {
+        let (text, doubt, lost) = (Some(String::new()), self.doubt, state.lost);
+        self.captures.push(Capture { text, doubt, lost, ..Capture::default() });
         let result = run(self);
-        let text = self.captures.pop().and_then(|capture| {
-            let (span, at) = capture.origin.unwrap_or_default();
-            Some(Text { text: capture.text?, span, at })
-        });
-        (result, text)
+        let Some(capture) = self.captures.pop() else { return (result, Printed::Unknown) };
+        let (span, at) = capture.origin.unwrap_or_default();
+        let output = match capture.text {
+            Some(text) => Printed::Known(Text { text, span, at }),
+            None if capture.closed || capture.perhaps.is_empty() => Printed::Unknown,
+            None => Printed::Perhaps(capture.perhaps),
+        };
+        (result, output)
     }
 }
 

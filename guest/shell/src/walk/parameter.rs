@@ -300,7 +300,10 @@ impl Walk<'_> {
                             let value = usize::try_from(number).ok().and_then(|at| values.get(at));
                             value.map_or(Got::Unset, |value| Got::Set(value.clone()))
                         }
-                        None => Got::Unknown(Why::Expansion),
+                        None => match values.split_first() {
+                            Some((first, rest)) if rest.iter().all(|value| value == first) => Got::Set(first.clone()),
+                            _ => Got::Unknown(Why::Expansion),
+                        },
                     },
                     (Some(_), None) => match state.lookup(name) {
                         Got::Unset => Got::Unset,
@@ -405,7 +408,7 @@ impl Walk<'_> {
     ) -> Option<Got> {
         let has_value = match &got {
             Got::Set(Value::Known(text)) => Some(!(empty && text.is_empty())),
-            Got::Set(_) => (!empty).then_some(true),
+            Got::Set(value) => (!empty || value.text().chars().any(|c| c != Value::HOLE)).then_some(true),
             Got::Unset => Some(false),
             Got::Unknown(_) => None,
             Got::Many { values, .. } if values.is_empty() => Some(false),
@@ -456,12 +459,8 @@ impl Walk<'_> {
             (_, None) => {
                 let own = join(&own, word.span, false).value;
                 let why = match (got, own) {
-                    (Got::Unknown(Why::Variable(_) | Why::Environment(_)), Value::Known(text))
-                        if operator != b'+' && !text.is_empty() =>
-                    {
-                        Why::Default(text)
-                    }
-                    (Got::Unknown(why), _) => why,
+                    (_, Value::Known(text)) if !text.is_empty() => Why::Perhaps(vec![text]),
+                    (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), _) => why,
                     _ => Why::Expansion,
                 };
                 if operator == b'=' {

@@ -69,24 +69,22 @@ pub(super) fn behind_link(name: &str, state: &State) -> Option<String> {
 /// A file in a folder that the text put before others on `PATH`: the text's own, or one that was there. The
 /// variables are those that the command runs with.
 pub(super) fn on_path(name: &str, with: &State, state: &State) -> Option<String> {
-    let path = match &with.get("PATH")?.content {
-        Content::Text(value) => value.text(),
-        _ => return None,
-    };
-    let known = path.split(':').take_while(|folder| !folder.contains(Value::HOLE));
-    let mut places = known.map(|folder| {
-        if folder.starts_with('/') {
-            Some(format!("{folder}/{name}"))
-        } else {
-            Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
-        }
-    });
     let is_there = |place: &String| {
         let made = |made: &Made| made.content.is_some() || made.unread;
         let was = |before: String| !effect::is_system(&before) && state.files.was_there(&before);
         state.files.made(place).is_some_and(made) || state.files.before(place).is_some_and(was)
     };
-    places.find_map(|place| place.filter(is_there))
+    with.get("PATH")?.content.values().iter().find_map(|content| {
+        let Content::Text(path) = content else { return None };
+        let known = path.text().split(':').take_while(|folder| !folder.contains(Value::HOLE));
+        let mut places = known.filter_map(|folder| {
+            if folder.starts_with('/') {
+                return Some(format!("{folder}/{name}"));
+            }
+            Some(absolute(&format!("{folder}/{name}"), state.folders.certain()?))
+        });
+        places.find(is_there)
+    })
 }
 
 /// The shape of a path that `mktemp` made up: what is written there is found under it again.

@@ -173,7 +173,7 @@ impl Walk<'_> {
             Output::Same => (run(self), None),
             Output::File { .. } => {
                 let (result, text) = self.capturing(state, run);
-                (result, text.map(Rc::new))
+                (result, text.known().map(Rc::new))
             }
             Output::Elsewhere => {
                 self.print(None, Span::default(), None, state);

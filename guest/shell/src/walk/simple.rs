@@ -170,16 +170,20 @@ impl Walk<'_> {
         if state.never && !before.never {
             before.lost = before.lost.min(self.frames.len());
         }
-        let Some(other) = with_defaults(&command) else {
+        let others = with_texts(&command);
+        if others.is_empty() {
             return self.run_redirected(slot, command, &redirected, &before, state);
-        };
-        // With the defaults of variables that are not known it may be something else.
+        }
         let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
-        let ends = self.run_redirected(slot, command, &redirected, &before, state.clone());
-        self.joiner = joiner;
-        let slot = self.reserve();
-        let others = self.doubting(true, |walk| walk.run_redirected(slot, other, &redirected, &before, state));
-        ends.or(others, self)
+        let mut ends = self.run_redirected(slot, command, &redirected, &before, state.clone());
+        for other in others {
+            self.joiner = joiner;
+            let slot = self.reserve();
+            let own = state.clone();
+            let more = self.doubting(true, |walk| walk.run_redirected(slot, other, &redirected, &before, own));
+            ends = ends.or(more, self);
+        }
+        ends
     }
 
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
@@ -255,9 +259,9 @@ impl Walk<'_> {
         };
         let command =
             Command { assignments: own, redirects: redirected.list.clone(), ..Command::bare(Vec::new(), span, 0) };
-        let other = with_defaults(&command);
+        let others = with_texts(&command);
         self.record(slot, command, before, &mut state);
-        if let Some(other) = other {
+        for other in others {
             let slot = self.reserve();
             self.doubting(true, |walk| walk.record(slot, other, before, &mut state));
         }
@@ -504,27 +508,42 @@ impl Walk<'_> {
     }
 }
 
-/// The command with each word that has a default as that default has it, if there is such a word.
-fn with_defaults(command: &Command) -> Option<Command> {
-    let default = |word: &Word| match &word.value {
-        Value::Unknown { why: Why::Default(text), shape } => Some((text.clone(), shape.clone())),
-        _ => None,
-    };
-    let targets = command.redirects.iter().map(|redirect| &redirect.target);
-    if !command.words.iter().chain(targets).any(|word| default(word).is_some()) {
-        return None;
-    }
-    let filled = |word: &Word| match default(word) {
-        // What else is unknown stays so.
-        Some((text, shape)) if shape.matches(Value::HOLE).count() == 1 => {
-            Word { value: Value::Known(shape.replace(Value::HOLE, &text)), several: false, ..word.clone() }
+/// The command as it is if words are what they may be: with the first of the texts of each, with the second, and so on.
+fn with_texts(command: &Command) -> Vec<Command> {
+    fn texts(word: &Word) -> Option<(&[String], &str)> {
+        match &word.value {
+            // What else is unknown stays so.
+            Value::Unknown { why: Why::Perhaps(texts), shape } if shape.matches(Value::HOLE).count() == 1 => {
+                Some((texts, shape))
+            }
+            _ => None,
         }
-        _ => word.clone(),
+    }
+    let targets = command.redirects.iter().map(|redirect| &redirect.target);
+    let words = command.words.iter().chain(targets);
+    let most = words.filter_map(texts).map(|(texts, _)| texts.len()).max().unwrap_or_default();
+    (0..most)
+        .filter_map(|at| {
+            with_text(command, |word| {
+                let (texts, shape) = texts(word)?;
+                Some((texts.get(at).or(texts.last())?, shape))
+            })
+        })
+        .collect()
+}
+
+/// The command with other texts for some of its words.
+fn with_text<'c>(command: &'c Command, text: impl Fn(&'c Word) -> Option<(&'c String, &'c str)>) -> Option<Command> {
+    let filled = |word: &'c Word| match text(word) {
+        Some((text, shape)) => {
+            Word { value: Value::Known(shape.replace(Value::HOLE, text)), several: false, ..word.clone() }
+        }
+        None => word.clone(),
     };
     let mut other = command.clone();
     other.words = Vec::new();
     for word in &command.words {
-        match default(word) {
+        match text(word) {
             Some((text, shape)) if word.several && shape.chars().eq([Value::HOLE]) => {
                 let parts = text.split_whitespace();
                 other.words.extend(parts.map(|part| Word { at: None, ..Word::new(part, word.span) }));
@@ -532,7 +551,9 @@ fn with_defaults(command: &Command) -> Option<Command> {
             _ => other.words.push(filled(word)),
         }
     }
-    other.redirects.iter_mut().for_each(|redirect| redirect.target = filled(&redirect.target));
+    for (own, redirect) in other.redirects.iter_mut().zip(&command.redirects) {
+        own.target = filled(&redirect.target);
+    }
     (!other.words.is_empty() || command.words.is_empty()).then_some(other)
 }
 
@@ -580,11 +601,15 @@ const RUN_BY: &[(&str, &[&str])] = &[
     ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
 ];
 
+/// The variables whose value a program runs.
+pub(super) fn run_by(name: &str) -> &'static [&'static str] {
+    let name = crate::path::basename(name);
+    RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[], |(_, names)| names)
+}
+
 /// What a program runs because variables of the text say so, perhaps.
 fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
-    let name = crate::path::basename(name);
-    let names = RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[][..], |(_, names)| names);
-    let set = names.iter().filter_map(|name| match &state.get(name)?.content {
+    let set = run_by(name).iter().filter_map(|name| match &state.get(name)?.content {
         Content::Text(value @ Value::Known(text)) if !text.is_empty() && state.get(name)?.exported == Some(true) => {
             Some((*name, value.clone()))
         }

@@ -99,7 +99,8 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    fn values(&self) -> &[Content] {
+    /// Each that it may be.
+    pub(crate) fn values(&self) -> &[Content] {
         match self {
             Content::OneOf(values) => values,
             one => std::slice::from_ref(one),
@@ -114,27 +115,37 @@ impl Content {
             Content::Text(Value::Known(text)) => {
                 SWITCHES.contains(&text.as_str()) || text.bytes().all(|byte| byte.is_ascii_digit())
             }
-            Content::Unknown(_) | Content::Unset => true,
+            Content::Unknown(why) => !matches!(why, Why::Perhaps(_)),
+            Content::Unset => true,
             _ => false,
         }
     }
 
     /// This or the other one, as a variable of this name has it; `settled` if it may be no more than this.
-    fn or(self, other: &Content, name: &str, settled: bool) -> Content {
+    pub(crate) fn or(self, other: &Content, name: &str, settled: bool) -> Content {
         if self == *other {
             return self;
         }
         let unknown = || Content::Unknown(Why::Variable(name.to_owned()));
         let mut values: Vec<Content> = Vec::new();
         for value in self.values().iter().chain(other.values()) {
-            let value = if matches!(value, Content::Unknown(_)) { unknown() } else { value.clone() };
+            let value = match value {
+                // Why it is unknown matters only where that says what it may be.
+                Content::Unknown(Why::Perhaps(_) | Why::Values(_)) => value.clone(),
+                Content::Unknown(_) => unknown(),
+                _ => value.clone(),
+            };
             if !values.contains(&value) {
                 values.push(value);
             }
         }
+        if let Some(many) = values.iter().find(|value| matches!(value, Content::Unknown(Why::Values(_)))) {
+            return many.clone();
+        }
         match values.len() {
-            1 => unknown(),
-            count if count > MAX_VALUES || (settled && count > self.values().len()) => unknown(),
+            1 => values.swap_remove(0),
+            count if count > MAX_VALUES => Content::Unknown(Why::Values(name.to_owned())),
+            count if settled && count > self.values().len() => unknown(),
             _ if values.iter().all(Content::is_switch) => unknown(),
             _ => Content::OneOf(Rc::new(values)),
         }
@@ -164,14 +175,35 @@ impl Arguments {
         }
     }
 
+    /// What is left of these after so many are shifted away that it is not known.
+    pub(crate) fn tails(values: &[Value]) -> Self {
+        let count = values.len().saturating_sub(1);
+        if count == 0 || count >= MAX_VALUES {
+            return if count == 0 { Arguments::Known(Rc::new(values.to_vec())) } else { Arguments::Unknown };
+        }
+        let tail = |from: usize| {
+            let kept = values.iter().take(1).chain(values.iter().skip(1 + from));
+            Arguments::Known(Rc::new(kept.cloned().collect()))
+        };
+        Arguments::OneOf(Rc::new((0..=count).map(tail).collect()))
+    }
+
     /// These or the other ones; `settled` if they may be no more than these.
-    fn or(self, other: &Arguments, settled: bool) -> Arguments {
+    pub(crate) fn or(self, other: &Arguments, settled: bool) -> Arguments {
+        if self == *other {
+            return self;
+        }
         let each = |arguments: &Arguments| match arguments {
             Arguments::OneOf(each) => each.to_vec(),
             one => vec![one.clone()],
         };
-        let (mut all, before) = (each(&self), each(&self).len());
-        all.extend(each(other).into_iter().filter(|other| !each(&self).contains(other)));
+        let mut all = each(&self);
+        let before = all.len();
+        for other in each(other) {
+            if !all.contains(&other) {
+                all.push(other);
+            }
+        }
         match all.len() {
             count if count == before => self,
             count if count > MAX_VALUES || settled => Arguments::Unknown,
@@ -202,6 +234,37 @@ impl Variable {
     }
 }
 
+/// What a signal has the shell run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Handler {
+    /// Its name without `SIG`, or its number.
+    pub(crate) signal: String,
+    pub(crate) text: Word,
+}
+
+/// What held when handlers were last run.
+#[derive(Debug)]
+pub(crate) struct Handled {
+    /// Whether they were.
+    pub(crate) ran: bool,
+    vars: Table<Variable>,
+    stamp: u64,
+    functions_stamp: u64,
+    folders: Folders,
+}
+
+impl Handled {
+    pub(crate) fn of(state: &State, ran: bool) -> Self {
+        Handled {
+            ran,
+            vars: state.vars.clone(),
+            stamp: state.stamp,
+            functions_stamp: state.functions_stamp,
+            folders: state.folders.clone(),
+        }
+    }
+}
+
 /// No frame: control has not left on the way.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
@@ -228,6 +291,20 @@ impl Status {
             Status::Failure => Status::Success,
             Status::Unknown => Status::Unknown,
         }
+    }
+}
+
+/// `set -e`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Errexit {
+    Off,
+    On,
+    Perhaps,
+}
+
+impl From<bool> for Errexit {
+    fn from(on: bool) -> Self {
+        if on { Errexit::On } else { Errexit::Off }
     }
 }
 
@@ -641,7 +718,7 @@ pub(crate) struct State {
     pub(crate) unlikely: bool,
     pub(crate) input: Input,
     pub(crate) tracked: Rc<Vec<Option<String>>>,
-    pub(crate) errexit: bool,
+    pub(crate) errexit: Errexit,
     pub(crate) nounset: bool,
     pub(crate) pipefail: bool,
     /// `set -f`: no globs.
@@ -652,6 +729,8 @@ pub(crate) struct State {
     pub(crate) noclobber: bool,
     /// `shopt -s nocasematch`
     pub(crate) nocasematch: bool,
+    /// `shopt -s lastpipe`: the last command of a pipeline runs in this shell.
+    pub(crate) lastpipe: bool,
     /// `shopt -s expand_aliases`
     pub(crate) aliases: bool,
     pub(crate) exported_functions: Rc<BTreeSet<String>>,
@@ -659,6 +738,10 @@ pub(crate) struct State {
     pub(crate) namerefs: Rc<BTreeMap<String, String>>,
     /// What aliases stand for, where they stand for anything: one of these.
     pub(crate) alias_texts: Rc<BTreeMap<String, Vec<String>>>,
+    /// What it runs for signals, and after commands or before them: any of these at any time.
+    pub(crate) handlers: Rc<Vec<Handler>>,
+    /// What held when those were last run.
+    pub(crate) handled: Option<Rc<Handled>>,
     /// What the shell runs when it ends: one of these, which may be nothing. None while nothing was said of it.
     pub(crate) traps: Option<Rc<Vec<Option<Word>>>>,
     pub(crate) status: Status,
@@ -697,16 +780,19 @@ impl State {
             unlikely: false,
             input: Input::Inherited,
             tracked: Rc::new(Vec::new()),
-            errexit: false,
+            errexit: Errexit::Off,
             nounset: false,
             pipefail: false,
             noglob: false,
             allexport: false,
             noclobber: false,
             nocasematch: false,
+            lastpipe: false,
             aliases: false,
             alias_texts: Rc::default(),
             traps: None,
+            handlers: Rc::default(),
+            handled: None,
             exported_functions: Rc::default(),
             namerefs: Rc::default(),
             status: Status::Success,
@@ -789,25 +875,44 @@ impl State {
         self.put(name, Variable { exported, ..Variable::unknown(name) }, stamp);
     }
 
-    /// Any variable may have changed.
-    pub(crate) fn forget_all(&mut self, stamp: u64) {
-        let names: Vec<String> = self.vars.map().keys().cloned().collect();
-        names.iter().for_each(|name| self.forget(name, stamp));
+    /// Any variable may have changed, and each may be as it was.
+    pub(crate) fn doubt_vars(&mut self, stamp: u64) {
+        let changed = |(name, variable): (&String, &Variable)| {
+            let unknown = Content::Unknown(Why::Variable(name.clone()));
+            let content = variable.content.clone().or(&unknown, name, false);
+            let changes = !variable.readonly && content != variable.content;
+            changes.then(|| (name.clone(), Variable { content, ..variable.clone() }))
+        };
+        let changed: Vec<_> = self.vars.map().iter().filter_map(changed).collect();
+        changed.into_iter().for_each(|(name, variable)| self.put(&name, variable, stamp));
         self.complete = false;
         self.overrun = true;
-        self.arguments = Arguments::Unknown;
+        self.arguments = self.arguments.clone().or(&Arguments::Unknown, false);
         self.stamp = stamp;
     }
 
-    /// Nothing is left of what was known; where the text may be stays in the list.
+    /// Anything may have changed, and may be as it was; where the text may be stays in the list.
     pub(crate) fn havoc(&mut self, stamp: u64) {
-        self.forget_all(stamp);
+        self.doubt_shell(stamp);
+        let functions: Vec<_> = self.functions.iter().filter(|(_, (_, sure))| *sure).collect();
+        let doubted: Vec<_> = functions.into_iter().map(|(name, (body, _))| (name.clone(), Rc::clone(body))).collect();
+        doubted.into_iter().for_each(|(name, body)| self.functions.insert_mut(name, (body, false)));
+        self.functions_stamp = stamp;
+    }
+
+    /// The same of a place that may be come to from anywhere: nothing is known of functions.
+    pub(crate) fn havoc_anywhere(&mut self, stamp: u64) {
+        self.doubt_shell(stamp);
+        self.forget_functions(stamp);
+    }
+
+    fn doubt_shell(&mut self, stamp: u64) {
+        self.doubt_vars(stamp);
         self.folders.known = false;
         self.folders.open = true;
         self.stack = None;
         self.files.doubt = true;
         self.tracked = Rc::new(vec![None; self.tracked.len()]);
-        self.forget_functions(stamp);
         if matches!(self.input, Input::Text(..)) {
             self.input = Input::Unseen;
         }
@@ -968,7 +1073,11 @@ impl State {
                 let (a, b) = (before(&self), before(&other));
                 let merged = Variable {
                     content: a.content.or(&b.content, &name, settled),
-                    exported: a.exported.filter(|_| a.exported == b.exported),
+                    // Of what is in the environment, if it is anywhere, that is known.
+                    exported: match (self.vars.get(&name), other.vars.get(&name)) {
+                        (Some(one), None) | (None, Some(one)) => one.exported,
+                        _ => a.exported.filter(|_| a.exported == b.exported),
+                    },
                     readonly: a.readonly || b.readonly,
                     special: a.special || b.special,
                 };
@@ -994,13 +1103,16 @@ impl State {
             self.tracked = Rc::new(pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect());
         }
         // An option that may be on counts as on where that makes less certain.
-        self.errexit |= other.errexit;
+        if self.errexit != other.errexit {
+            self.errexit = Errexit::Perhaps;
+        }
         self.nounset |= other.nounset;
         self.pipefail |= other.pipefail;
         self.noglob &= other.noglob;
         self.allexport |= other.allexport;
         self.noclobber |= other.noclobber;
         self.nocasematch |= other.nocasematch;
+        self.lastpipe |= other.lastpipe;
         self.aliases |= other.aliases;
         if !Rc::ptr_eq(&self.namerefs, &other.namerefs) {
             let mut names = (*self.namerefs).clone();
@@ -1021,14 +1133,14 @@ impl State {
             self.alias_texts = Rc::new(all);
         }
         if self.traps != other.traps {
-            let mut all = self.traps();
-            other.traps().into_iter().for_each(|trap| {
-                if !all.contains(&trap) {
-                    all.push(trap);
-                }
-            });
-            self.traps = Some(Rc::new(all));
+            self.or_traps(other.traps());
         }
+        if self.handlers != other.handlers {
+            let more: Vec<_> = other.handlers.iter().filter(|one| !self.handlers.contains(one)).cloned().collect();
+            Rc::make_mut(&mut self.handlers).extend(more);
+            self.handled = None;
+        }
+        self.handled = self.handled.filter(|_| other.handled.is_some());
         if self.status != other.status {
             self.status = Status::Unknown;
         }
@@ -1043,6 +1155,36 @@ impl State {
     /// Has the shell run this when it ends, or nothing.
     pub(crate) fn set_trap(&mut self, text: Option<Word>) {
         self.traps = text.map(|text| Rc::new(vec![Some(text)]));
+    }
+
+    /// Or one of these, which are what it may run in another case.
+    pub(crate) fn or_traps(&mut self, others: Vec<Option<Word>>) {
+        let mut all = self.traps();
+        others.into_iter().for_each(|trap| {
+            if !all.contains(&trap) {
+                all.push(trap);
+            }
+        });
+        self.traps = Some(Rc::new(all));
+    }
+
+    /// Whether nothing that a handler may depend on has changed since.
+    pub(crate) fn is_handled(&self, handled: &Handled) -> bool {
+        self.stamp == handled.stamp
+            && self.functions_stamp == handled.functions_stamp
+            && self.folders == handled.folders
+    }
+
+    /// The variables that have changed since; none if it is more than variables.
+    pub(crate) fn changed_since(&self, handled: &Handled) -> Option<Vec<String>> {
+        let only_vars = self.functions_stamp == handled.functions_stamp && self.folders == handled.folders;
+        only_vars.then(|| self.vars.differences(&handled.vars).into_iter().collect())
+    }
+
+    /// The functions whose names are in a text, wherever they stand in it.
+    pub(crate) fn functions_in(&self, text: &str) -> Vec<(&str, &Function)> {
+        let found = self.functions.iter().filter(|(name, _)| text.contains(name.as_str()));
+        found.map(|(name, (function, _))| (name.as_str(), &**function)).collect()
     }
 
     fn merge_functions(&mut self, other: &State, stamp: u64) {
@@ -1120,6 +1262,7 @@ impl State {
             && self.stack == other.stack
             && self.functions.size() == other.functions.size()
             && self.traps == other.traps
+            && self.handlers == other.handlers
             && self.alias_texts == other.alias_texts
     }
 }

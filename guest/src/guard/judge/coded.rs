@@ -330,6 +330,20 @@ impl<'a> Inquiry<'a> {
                 self.coded(Coded::TooMuch, &why.to_string(), vec![evidence(command, word.span)]);
             }
         }
+        // What is removed or replaced is one of more than are followed: any of them may be what must not be.
+        for found in &script.commands {
+            let lost = found.effects.iter().find_map(|effect| match &effect.path {
+                Value::Unknown { why: why @ Why::Values(_), .. }
+                    if matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link) =>
+                {
+                    Some(why)
+                }
+                _ => None,
+            });
+            if let Some(why) = lost.filter(|_| found.runs != Runs::Never) {
+                self.coded(Coded::TooMuch, &why.to_string(), vec![evidence(command, found.span)]);
+            }
+        }
     }
 }
 

@@ -1,0 +1,203 @@
+//! What the shell runs by itself: at its end, after a command that failed, when a signal comes.
+
+use std::rc::Rc;
+
+use super::Walk;
+use super::state::{Handled, Handler, State};
+use crate::word::{Word, is_name};
+
+/// The names of the end of a shell as a signal.
+const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];
+
+/// How often what signals run is run in all, each time that something it may depend on has changed.
+const MAX_INTERRUPTIONS: usize = 64;
+
+/// How many texts one signal may run.
+const MAX_TRAPS: usize = 16;
+
+/// What it is found through.
+const VIA: &str = "trap";
+
+/// A signal by one name, however it is written; the numbers stay.
+fn signal_name(name: &str) -> String {
+    let name = name.to_ascii_uppercase();
+    name.strip_prefix("SIG").map_or(name.clone(), str::to_owned)
+}
+
+impl Walk<'_> {
+    /// `trap - EXIT` and `trap EXIT`: whether it was that.
+    pub(super) fn clears_trap(words: &[Word], state: &mut State) -> bool {
+        let texts: Option<Vec<&str>> = words.iter().skip(1).map(Word::known).collect();
+        let texts: Vec<&str> = texts.unwrap_or_default().into_iter().filter(|text| *text != "--").collect();
+        let signals = match texts.as_slice() {
+            ["-", signals @ ..] => signals,
+            [only] if !only.starts_with('-') => std::slice::from_ref(only),
+            _ => return false,
+        };
+        if signals.iter().any(|signal| AT_EXIT.contains(signal)) {
+            state.set_trap(None);
+        }
+        let cleared: Vec<String> = signals.iter().map(|signal| signal_name(signal)).collect();
+        if state.handlers.iter().any(|handler| cleared.contains(&handler.signal)) {
+            Rc::make_mut(&mut state.handlers).retain(|handler| !cleared.contains(&handler.signal));
+        }
+        true
+    }
+
+    /// `trap TEXT SIGNAL..`
+    pub(super) fn trap(&mut self, text: &Word, signals: &[Word], state: &mut State) {
+        if state.never || self.listed_only {
+            let own = state.clone();
+            self.doubting(true, |walk| {
+                walk.text(text, |walk, list| drop(walk.shell(list, own)));
+            });
+            return;
+        }
+        let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
+        for signal in signals {
+            match signal.known() {
+                Some(name) if AT_EXIT.contains(&name) => {
+                    // One that a branch set before may stand beside it, and what is set again and again is not one.
+                    if state.traps().len() > MAX_TRAPS {
+                        self.fail("the shell may run more texts at its end than are followed");
+                    }
+                    state.set_trap(Some(text.clone()).filter(|_| !clear));
+                    continue;
+                }
+                Some(_) => {}
+                None => {
+                    let other = state.traps();
+                    state.set_trap(Some(text.clone()));
+                    state.or_traps(other);
+                }
+            }
+            let name = signal_name(signal.value.text());
+            let handlers = Rc::make_mut(&mut state.handlers);
+            handlers.retain(|handler| handler.signal != name);
+            if !clear {
+                handlers.push(Handler { signal: name, text: text.clone() });
+            }
+            if handlers.len() > MAX_TRAPS * 4 {
+                self.fail("signals may run more texts than are followed");
+            }
+        }
+        state.handled = None;
+    }
+
+    /// Runs what a signal may have the shell run between two commands, if it may do something else than before. Before a
+    /// variable that it expands has a value it is not run, but at the `last` opportunity.
+    pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
+        let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
+        if idle || self.via.iter().any(|via| via == VIA) || self.interruptions >= MAX_INTERRUPTIONS {
+            return;
+        }
+        let mut texts: Vec<Word> = Vec::new();
+        for handler in state.handlers.iter() {
+            if !texts.contains(&handler.text) {
+                texts.push(handler.text.clone());
+            }
+        }
+        let due: Vec<bool> = match &state.handled {
+            Some(handled) if handled.ran && state.is_handled(handled) => return,
+            Some(handled) if !handled.ran && last => vec![true; texts.len()],
+            Some(handled) => match state.changed_since(handled) {
+                Some(names) => texts.iter().map(|text| self.mentions(text, state, &names)).collect(),
+                None if handled.ran => vec![true; texts.len()],
+                None => texts.iter().map(|text| last || !self.waits(text, state)).collect(),
+            },
+            None => texts.iter().map(|text| last || !self.waits(text, state)).collect(),
+        };
+        let ran = state.handled.as_ref().is_some_and(|handled| handled.ran) || due.iter().any(|due| *due);
+        state.handled = Some(Rc::new(Handled::of(state, ran)));
+        let (guarded, joiner) = (std::mem::take(&mut self.guarded), self.joiner);
+        for (text, due) in texts.iter().zip(due) {
+            if due {
+                self.interruptions += 1;
+                let mut after = None;
+                self.doubting(true, |walk| {
+                    walk.inside(VIA, |walk| {
+                        walk.text(text, |walk, list| after = Some(walk.list(list, state.clone()).join(walk)));
+                    });
+                });
+                if let Some(after) = after {
+                    let stamp = self.change();
+                    let status = state.status;
+                    *state = state.clone().merge(after, stamp);
+                    state.status = status;
+                }
+            }
+        }
+        (self.guarded, self.joiner) = (guarded, joiner);
+        self.joiner = joiner;
+    }
+
+    /// Whether what a text runs may depend on any of these variables.
+    fn mentions(&self, text: &Word, state: &State, names: &[String]) -> bool {
+        self.texts_of(text, state).is_none_or(|texts| {
+            texts.iter().any(|text| {
+                let tilde = names.iter().any(|name| name == "HOME") && text.contains('~');
+                let indirect = ["${!", "eval", "source", ". ", "cd"].iter().any(|mark| text.contains(mark));
+                tilde || indirect || names.iter().any(|name| text.contains(name.as_str()))
+            })
+        })
+    }
+
+    /// Whether a text expands variables of which nothing was said yet.
+    fn waits(&self, text: &Word, state: &State) -> bool {
+        let Some(texts) = self.texts_of(text, state) else { return false };
+        texts.iter().any(|text| {
+            text.match_indices('$').any(|(at, _)| {
+                let rest = text.get(at + 1..).unwrap_or_default();
+                let rest = rest.strip_prefix('{').unwrap_or(rest);
+                let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+                let name = rest.get(..end).unwrap_or_default();
+                is_name(name) && state.get(name).is_none()
+            })
+        })
+    }
+
+    /// A text, and the bodies of the functions that it may call. None if not all are known.
+    fn texts_of<'t>(&'t self, text: &'t Word, state: &State) -> Option<Vec<&'t str>> {
+        let mut open = vec![text.known()?];
+        let (mut texts, mut functions) = (Vec::new(), Vec::new());
+        while let Some(text) = open.pop() {
+            texts.push(text);
+            for (name, function) in state.functions_in(text) {
+                if functions.contains(&name) {
+                    continue;
+                }
+                functions.push(name);
+                for body in &function.bodies {
+                    // Of a text inside the text the source is not at hand.
+                    let body = self.source.get(body.span.start..body.span.end)?;
+                    open.push(body.starts_with(['{', '(']).then_some(body)?);
+                }
+            }
+        }
+        Some(texts)
+    }
+
+    /// Runs what the shell has been told to run at its end.
+    pub(super) fn at_exit(&mut self, mut end: State, frame: usize) -> State {
+        let traps = end.traps();
+        end.traps = None;
+        if !traps.iter().any(Option::is_some) {
+            return end;
+        }
+        let before = end.clone();
+        let mut after = None;
+        for trap in &traps {
+            let mut ran = before.clone();
+            if let Some(text) = trap {
+                self.doubting(traps.len() > 1, |walk| {
+                    walk.inside(VIA, |walk| {
+                        walk.text(text, |walk, list| ran = walk.list(list, ran.clone()).join(walk));
+                    });
+                });
+            }
+            after = self.either(after, Some(ran));
+        }
+        let left = self.left(frame);
+        self.either(after, left).unwrap_or(end)
+    }
+}
