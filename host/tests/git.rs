@@ -382,3 +382,59 @@ async fn a_git_in_the_project_is_not_the_one_that_runs() {
     repository.changed("").await.expect("an answer");
     assert_eq!(repository.sprung(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn branches_are_merged_where_others_hold_all_their_commits() {
+    let repository = Repository::new();
+    repository.write("a", "x\n");
+    repository.commit();
+    let git = |arguments: &[&str]| assert!(repository.git(arguments), "{arguments:?}");
+    let own = |branch: &str| {
+        git(&["checkout", "-q", "-b", branch, "main"]);
+        git(&["commit", "-q", "--allow-empty", "-m", branch]);
+    };
+    git(&["branch", "-m", "main"]);
+    git(&["branch", "same"]);
+    own("tagged");
+    git(&["tag", "v1"]);
+    own("fetched");
+    git(&["update-ref", "refs/remotes/origin/fetched", "HEAD"]);
+    own("alone");
+    own("twin/a");
+    git(&["branch", "twin/b"]);
+    // To a git that believes what it is told of parents, `main` holds these as well.
+    own("replaced");
+    own("grafted");
+    git(&["checkout", "-q", "main"]);
+    let commit = |branch: &str| {
+        let file = repository.root.join(".git/refs/heads").join(branch);
+        std::fs::read_to_string(file).expect("a commit").trim().to_owned()
+    };
+    std::fs::create_dir_all(repository.root.join(".git/info")).expect("a folder");
+    repository.write(".git/info/grafts", &format!("{} {}\n", commit("fetched"), commit("grafted")));
+    git(&["replace", "--graft", "tagged", "replaced"]);
+    let cases: &[(&[&str], Option<bool>)] = &[
+        (&["same"], Some(true)),
+        (&["tagged"], Some(true)),
+        (&["fetched"], Some(true)),
+        (&["same", "tagged"], Some(true)),
+        (&["alone"], Some(false)),
+        (&["same", "alone"], Some(false)),
+        (&["twin/a"], Some(true)),
+        (&["twin/a", "twin/b"], Some(false)),
+        (&["replaced"], Some(false)),
+        (&["grafted"], Some(false)),
+        (&["main"], Some(true)),
+        (&["nowhere"], None),
+        (&["v1"], None),
+        (&["t*"], None),
+        (&["--all"], None),
+        (&[""], None),
+        (&[], None),
+    ];
+    for (branches, expected) in cases {
+        let names = branches.iter().map(|name| (*name).to_owned()).collect();
+        let found = LocalGit.merged(repository.root.display().to_string(), names).await.ok();
+        assert_eq!(found, *expected, "{branches:?}");
+    }
+}

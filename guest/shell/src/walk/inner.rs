@@ -748,7 +748,7 @@ fn is_there(program: &str, state: &State) -> bool {
         true => vec![program.to_owned()],
         false => ["/bin", "/usr/bin"].iter().map(|folder| format!("{folder}/{program}")).collect(),
     };
-    places.iter().any(|place| place.starts_with('/') && state.files.sure(place) == Presence::File)
+    places.iter().any(|place| place.starts_with('/') && state.files.look(place) == Presence::File)
 }
 
 /// Whether a path stands for an open file other than standard input.

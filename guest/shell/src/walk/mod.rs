@@ -395,6 +395,8 @@ struct Walk<'f> {
     runs_of: BTreeMap<alternatives::Place, usize>,
     /// How often something was run for signals.
     interruptions: usize,
+    /// In what a signal runs.
+    handling: bool,
     /// How many conditions that may not hold are around.
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
@@ -447,6 +449,7 @@ impl<'f> Walk<'f> {
             ways: 1,
             runs_of: BTreeMap::new(),
             interruptions: 0,
+            handling: false,
             doubt: 0,
             dry: 0,
             steps: 0,

@@ -55,7 +55,7 @@ const DYNAMIC: &[&str] = &[
 ];
 
 /// Whether a shell itself sets a variable: bash, or zsh, whose names are in small letters as well.
-fn is_shells(name: &str) -> bool {
+pub(super) fn is_shells(name: &str) -> bool {
     let prefixes = ["BASH", "COMP", "READLINE", "HIST", "PROMPT", "ZSH", "PS"];
     DYNAMIC.contains(&name)
         || prefixes.iter().any(|prefix| name.starts_with(prefix))

@@ -365,7 +365,7 @@ impl Walk<'_> {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
-        if name == "trap" && Self::clears_trap(&words, &mut state) {
+        if name == "trap" && self.clears_trap(&words, &mut state) {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Success);
         }

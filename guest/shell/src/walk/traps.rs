@@ -9,6 +9,9 @@ use crate::word::{Word, is_name};
 /// The names of the end of a shell as a signal.
 const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];
 
+/// Signals that come between the commands of the shell itself, and not from outside.
+const OWN: &[&str] = &["DEBUG", "ERR", "RETURN"];
+
 /// How often what signals run is run in all, each time that something it may depend on has changed.
 const MAX_INTERRUPTIONS: usize = 64;
 
@@ -26,7 +29,7 @@ fn signal_name(name: &str) -> String {
 
 impl Walk<'_> {
     /// `trap - EXIT` and `trap EXIT`: whether it was that.
-    pub(super) fn clears_trap(words: &[Word], state: &mut State) -> bool {
+    pub(super) fn clears_trap(&mut self, words: &[Word], state: &mut State) -> bool {
         let texts: Option<Vec<&str>> = words.iter().skip(1).map(Word::known).collect();
         let texts: Vec<&str> = texts.unwrap_or_default().into_iter().filter(|text| *text != "--").collect();
         let signals = match texts.as_slice() {
@@ -34,6 +37,8 @@ impl Walk<'_> {
             [only] if !only.starts_with('-') => std::slice::from_ref(only),
             _ => return false,
         };
+        // It may have come before.
+        self.interrupt(state, true);
         if signals.iter().any(|signal| AT_EXIT.contains(signal)) {
             state.set_trap(None);
         }
@@ -53,6 +58,7 @@ impl Walk<'_> {
             });
             return;
         }
+        self.interrupt(state, true);
         let clear = text.known().is_some_and(|text| text.is_empty() || text == "-");
         for signal in signals {
             match signal.known() {
@@ -84,33 +90,37 @@ impl Walk<'_> {
         state.handled = None;
     }
 
-    /// Runs what a signal may have the shell run between two commands, if it may do something else than before. Before a
-    /// variable that it expands has a value it is not run, but at the `last` opportunity.
+    /// Runs what a signal may have the shell run between two commands, if it may do something else than before. One from
+    /// outside is expected only once the variables that the text expands have values, or at the `last` opportunity.
     pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
-        if idle || self.via.iter().any(|via| via == VIA) || self.interruptions >= MAX_INTERRUPTIONS {
+        if idle || self.handling || self.interruptions >= MAX_INTERRUPTIONS {
             return;
         }
-        let mut texts: Vec<Word> = Vec::new();
+        // Each text, and whether it is expected at any time.
+        let mut texts: Vec<(Word, bool)> = Vec::new();
         for handler in state.handlers.iter() {
-            if !texts.contains(&handler.text) {
-                texts.push(handler.text.clone());
+            let own = OWN.contains(&&*handler.signal);
+            match texts.iter_mut().find(|(text, _)| *text == handler.text) {
+                Some((_, any)) => *any |= own,
+                None => texts.push((handler.text.clone(), own)),
             }
         }
         let due: Vec<bool> = match &state.handled {
             Some(handled) if handled.ran && state.is_handled(handled) => return,
             Some(handled) if !handled.ran && last => vec![true; texts.len()],
             Some(handled) => match state.changed_since(handled) {
-                Some(names) => texts.iter().map(|text| self.mentions(text, state, &names)).collect(),
+                Some(names) => texts.iter().map(|(text, _)| self.mentions(text, state, &names)).collect(),
                 None if handled.ran => vec![true; texts.len()],
-                None => texts.iter().map(|text| last || !self.waits(text, state)).collect(),
+                None => texts.iter().map(|(text, own)| *own || last || !self.waits(text, state)).collect(),
             },
-            None => texts.iter().map(|text| last || !self.waits(text, state)).collect(),
+            None => texts.iter().map(|(text, own)| *own || last || !self.waits(text, state)).collect(),
         };
         let ran = state.handled.as_ref().is_some_and(|handled| handled.ran) || due.iter().any(|due| *due);
         state.handled = Some(Rc::new(Handled::of(state, ran)));
         let (guarded, joiner) = (std::mem::take(&mut self.guarded), self.joiner);
-        for (text, due) in texts.iter().zip(due) {
+        self.handling = true;
+        for ((text, _), due) in texts.iter().zip(due) {
             if due {
                 self.interruptions += 1;
                 let mut after = None;
@@ -127,8 +137,8 @@ impl Walk<'_> {
                 }
             }
         }
+        self.handling = false;
         (self.guarded, self.joiner) = (guarded, joiner);
-        self.joiner = joiner;
     }
 
     /// Whether what a text runs may depend on any of these variables.
@@ -151,7 +161,8 @@ impl Walk<'_> {
                 let rest = rest.strip_prefix('{').unwrap_or(rest);
                 let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
                 let name = rest.get(..end).unwrap_or_default();
-                is_name(name) && state.get(name).is_none()
+                let sets = || text.match_indices(name).any(|(at, _)| !text[..at].ends_with(['$', '{']));
+                is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets()
             })
         })
     }

@@ -1,7 +1,7 @@
-//! Whether git holds all that a git command overwrites, so that nothing is lost: `git restore --source=HEAD~3 FILE` where
-//! nobody has changed FILE.
+//! Whether git holds all that a git command overwrites or removes, so that nothing is lost: `git restore --source=HEAD~3
+//! FILE` where nobody has changed FILE, `git branch -D NAME` where NAME is merged.
 //!
-//! Git is asked before the text runs, and has to be asked about the files that the text will overwrite, in whatever shell
+//! Git is asked before the text runs, and has to be asked about what the text will change, in whatever shell
 //! it runs. Only a text of which that is certain is looked at: this one command, perhaps after `cd FOLDER &&`, in words that
 //! every shell takes as they are written.
 
@@ -24,6 +24,15 @@ const OPTIONS: &[&str] =
 pub(super) struct Answers(HashMap<String, bool>);
 
 impl Answers {
+    /// Whether git holds the commits of the branches that this command of a text removes. Asked last, as it takes a while.
+    pub(super) fn keep(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
+        let removed = alone(subject, source).and_then(|folder| Some((folder, branches(subject.invocation()?)?)));
+        let Some((folder, names)) = removed else { return false };
+        let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+        let fits = self.0.len() < FILES && names.len() <= FILES;
+        fits && *self.0.entry(names.join(" ")).or_insert_with(|| world.merged(folder, &names))
+    }
+
     /// Whether git holds what this command of a text overwrites. Asked last, as it takes a while.
     pub(super) fn hold(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
         let Some((folder, files)) = overwritten(subject, source) else { return false };
@@ -53,6 +62,13 @@ fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
 
 /// The directory, and the files in it or below that a text overwrites. What it takes them from makes no difference.
 fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<&'a str>)> {
+    let folder = alone(subject, source)?;
+    let files = named(subject.command, subject.invocation()?)?;
+    (!files.is_empty() && files.iter().all(|file| is_name(file))).then_some((folder, files))
+}
+
+/// The directory that a git command works in which is all that a text does.
+fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
     let command = subject.command;
     // No keyword, assignment or redirect stands before or behind.
     let says = |text: &str, program: &str| {
@@ -67,11 +83,8 @@ fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<
         }
         _ => false,
     };
-    if !is_alone || !command.via.is_empty() || command.other_folders || names_repository(command) {
-        return None;
-    }
-    let files = named(command, subject.invocation()?)?;
-    (!files.is_empty() && files.iter().all(|file| is_name(file))).then_some((command.cwd.as_deref()?, files))
+    let certain = is_alone && command.via.is_empty() && !command.other_folders && !names_repository(command);
+    command.cwd.as_deref().filter(|_| certain)
 }
 
 /// Whether a word is the same in every shell. Those of zsh expand `=` and `~` at its beginning.
@@ -90,6 +103,15 @@ fn is_cd(command: &Command) -> bool {
     let words: Vec<_> = command.words.iter().map(|word| word.known()).collect();
     command.via.is_empty()
         && matches!(words.as_slice(), [Some("cd"), Some(folder)] if is_name(folder) && !folder.starts_with('-'))
+}
+
+/// The local branches that `git branch -D` removes. `None` for what does anything else, or may.
+fn branches<'a>(found: &Invocation<'a>) -> Option<Vec<&'a str>> {
+    const FIT: &[&str] = &["-D", "-d", "--delete", "-f", "--force", "-q", "--quiet"];
+    let (subcommand, rest) = found.operands.split_first()?;
+    let fits = subcommand.word == 1 && subcommand.text == Some("branch") && !rest.is_empty();
+    let names: Option<Vec<&str>> = rest.iter().map(|operand| operand.text.filter(|name| is_name(name))).collect();
+    names.filter(|_| fits && found.options.iter().all(|given| FIT.contains(&&*given.name)))
 }
 
 /// The words that are paths: of `git checkout` those after `--` if there is one, of `git restore` all. `None` for what does
