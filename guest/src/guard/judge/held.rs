@@ -1,9 +1,9 @@
 //! Whether git holds all that a git command overwrites or removes, so that nothing is lost: `git restore --source=HEAD~3
 //! FILE` where nobody has changed FILE, `git branch -D NAME` where NAME is merged.
 //!
-//! Git is asked before the text runs, and has to be asked about what the text will change, in whatever shell
-//! it runs. Only a text of which that is certain is looked at: this one command, perhaps after `cd FOLDER &&`, in words that
-//! every shell takes as they are written.
+//! Git is asked before the text runs, and has to be asked about what the text will change, in whatever shell it runs. Only
+//! a text of which that is certain is looked at: this one command, perhaps after `cd FOLDER &&` in words that every shell
+//! takes as they are written, or run by few wrappers, beside commands that do nothing.
 
 use std::collections::HashMap;
 
@@ -70,21 +70,72 @@ fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<
 /// The directory that a git command works in which is all that a text does.
 fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
     let command = subject.command;
-    // No keyword, assignment or redirect stands before or behind.
-    let says = |text: &str, program: &str| {
-        let mut words = text.split(' ');
-        words.next() == Some(program) && words.all(is_literal)
-    };
-    let is_alone = match subject.script.commands.as_slice() {
-        [_] => says(source, "git"),
-        [first, second] => {
+    let commands = subject.script.commands.as_slice();
+    let certain = match commands {
+        [first, second] if is_cd(first) => {
             let (before, after) = source.split_once(" && ")?;
-            second.joiner == Joiner::And && is_cd(first) && says(before, "cd") && says(after, "git")
+            let says = |text: &str, program: &str| {
+                let mut words = text.split(' ');
+                words.next() == Some(program) && words.all(is_literal)
+            };
+            // No keyword, assignment or redirect stands before or behind.
+            second.joiner == Joiner::And && second.via.is_empty() && says(before, "cd") && says(after, "git")
         }
-        _ => false,
+        _ => {
+            // A loop may wait for another call to change what git sees.
+            let loops = |text: &str| ["while", "until", "[[", "(("].iter().any(|mark| text.contains(mark));
+            let same = |other: &Command| is_git(other) && texts(other).eq(texts(command));
+            let waits = |other: &Command| texts(other).flatten().any(loops);
+            !loops(source) && commands.iter().all(|other| same(other) || is_idle(other) && !waits(other))
+        }
     };
-    let certain = is_alone && command.via.is_empty() && !command.other_folders && !names_repository(command);
+    let certain = certain && !command.elsewhere && !command.other_folders && !names_repository(command);
     command.cwd.as_deref().filter(|_| certain)
+}
+
+fn texts(command: &Command) -> impl Iterator<Item = Option<&str>> {
+    command.words.iter().map(|word| word.known().filter(|_| !word.several))
+}
+
+fn is_git(command: &Command) -> bool {
+    texts(command).next() == Some(Some("git"))
+        && texts(command).all(|word| word.is_some())
+        && command.assignments.iter().all(|(name, _)| is_plain_variable(name))
+        && command.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"))
+}
+
+/// Whether a command does nothing, or nothing but to run another one that is listed. No shell has to be known for it, and
+/// it takes no time in which something else might change.
+fn is_idle(command: &Command) -> bool {
+    const RUNNERS: &[&str] = &["bash", "dash", "env", "nohup", "sh", "timeout"];
+    let Some(words) = texts(command).collect::<Option<Vec<&str>>>() else { return false };
+    let number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    // What stands before the command that it runs.
+    let before = || words.iter().skip(1).take_while(|word| **word != "git" && !RUNNERS.contains(word));
+    let idle = match words.first() {
+        None | Some(&(":" | "true")) => true,
+        Some(&"echo") => words.iter().skip(1).all(|word| is_name(word)),
+        Some(&("bash" | "dash" | "sh")) => {
+            let letters = words.get(1).and_then(|word| word.strip_prefix('-'));
+            words.len() == 3 && letters.is_some_and(|letters| letters.chars().all(|letter| "ceu".contains(letter)))
+        }
+        Some(&"env") => before()
+            .all(|word| word.split_once('=').is_some_and(|(name, value)| is_plain_variable(name) && is_name(value))),
+        Some(&"nohup") => before().next().is_none(),
+        Some(&"timeout") => before().all(|word| *word == "-k" || number(word)),
+        Some(_) => false,
+    };
+    idle && command.assignments.iter().all(|(name, word)| is_plain_variable(name) && word.known().is_some())
+        && command.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"))
+        && !(command.opaque || command.unseen_script || command.more_words || command.elsewhere)
+}
+
+/// Whether a variable of this name says nothing to git or to a shell. Those of shells have large letters or, in zsh, more
+/// than one.
+fn is_plain_variable(name: &str) -> bool {
+    const OF_ZSH: &[&str] = &["argv", "aliases", "cdpath", "commands", "fpath", "functions", "options", "path"];
+    let small = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !OF_ZSH.contains(&name);
+    small || matches!(name, "LANG" | "LC_ALL" | "TZ")
 }
 
 /// Whether a word is the same in every shell. Those of zsh expand `=` and `~` at its beginning.
