@@ -53,6 +53,7 @@ pub struct Facts {
     pub(crate) env_complete: bool,
     pub(crate) files: Option<Rc<dyn Look>>,
     pub(crate) trackers: Option<Rc<Trackers>>,
+    pub(crate) may_be_zsh: bool,
 }
 
 impl Facts {
@@ -80,6 +81,13 @@ impl Facts {
     #[must_use]
     pub fn complete(mut self) -> Self {
         self.env_complete = true;
+        self
+    }
+
+    /// The shell that runs the text may be zsh as well. What that reads otherwise than bash is then read both ways.
+    #[must_use]
+    pub fn perhaps_zsh(mut self) -> Self {
+        self.may_be_zsh = true;
         self
     }
 

@@ -42,7 +42,8 @@
 //! unset variable is unknown unless the environment is [complete](Facts::complete).
 //!
 //! Every shell is taken for bash, and not in its posix mode. A text for `sh` is read as dash does, too, where that may differ;
-//! `sh` is then one of both for all that runs inside. What only zsh does is known in part. What an assignment makes another program run
+//! `sh` is then one of both for all that runs inside. What zsh does otherwise is known in
+//! part, and read where the facts say that it [may be zsh](Facts::perhaps_zsh). What an assignment makes another program run
 //! (`GIT_SSH_COMMAND`, `LD_PRELOAD`) is not followed, but for a `BASH_ENV` that the text wrote.
 //!
 //! The environment is the user's. A text for a shell is read with a value that it has of there in its place (`sh -c "make

@@ -108,7 +108,8 @@ impl Guard {
         if let (Some(provided), Some(command)) = (&self.provided, &call.command) {
             provided.renew(&command.value);
         }
-        let mut facts = Facts::new(&call.cwd);
+        // Agents run texts in the user's own shell, which many set to zsh.
+        let mut facts = Facts::new(&call.cwd).perhaps_zsh();
         if let Some(home) = &call.home {
             facts = facts.home(home);
         }

@@ -76,7 +76,14 @@ impl Walk<'_> {
             self.ways = outer;
             return self.shown(hidden, ends);
         }
-        let ends = if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
+        let ends = if runs && self.may_be_zsh && self.zsh.is_none() && super::zsh::differs(pipeline, &state) {
+            let ends = self.each_way(&state, &[false, true], |walk, zsh, own| {
+                walk.zsh = Some(*zsh);
+                walk.pipeline(pipeline, own)
+            });
+            self.zsh = None;
+            ends
+        } else if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, reads, own| {
                 walk.backslashes = Some(*reads);
                 walk.pipeline_as_it_is(pipeline, own)

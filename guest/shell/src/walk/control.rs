@@ -366,11 +366,11 @@ impl Walk<'_> {
                     input = Input::Text(Rc::new(text), 0);
                 }
                 end
-            } else if state.lastpipe {
+            } else if state.lastpipe || self.last_may_set(node) {
                 let mut here = self.node(node, own).join(self);
                 statuses.push(here.status);
                 here.input.clone_from(&state.input);
-                // With job control it is a subshell after all.
+                // With job control it is a subshell after all, as it always is for other shells.
                 let mut outside = state.clone();
                 outside.files.clone_from(&here.files);
                 let stamp = self.change();

@@ -116,7 +116,7 @@ impl Walk<'_> {
                         }
                         let shell = walk.process(&state, &[Word::new("sh", span)]);
                         let fine = walk.failure.is_none();
-                        let end = walk.text_in(&text, true, shell, state.clone()).join(walk);
+                        let end = walk.text_in(&text, super::inner::Reader::Sh, shell, state.clone()).join(walk);
                         state.files = end.files;
                         // What a stored program builds is read roughly; if no shell text comes of it, it is not known.
                         if fine && walk.stored && !walk.exhausted && walk.failure.take().is_some() {

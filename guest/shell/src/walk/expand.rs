@@ -81,7 +81,8 @@ impl Walk<'_> {
     }
 
     fn words_of(&mut self, parts: &[Part], span: Span, state: &mut State) -> Vec<Word> {
-        let pieces = self.pieces(parts, false, true, state);
+        let qualified = if self.is_zsh() { self.qualified(parts, state) } else { None };
+        let pieces = qualified.unwrap_or_else(|| self.pieces(parts, false, true, state));
         self.note_process(parts, span);
         self.finish(pieces, span, state)
     }
@@ -115,6 +116,11 @@ impl Walk<'_> {
     }
 
     fn assigned_rest(&mut self, parts: &[Part], start: bool, state: &mut State, pieces: &mut Vec<Piece>) {
+        let tilde =
+            |part: &Part| matches!(part, Part::Literal(literal) if !literal.quoted && literal.text.contains('~'));
+        if !parts.iter().any(tilde) {
+            return self.sequence(parts, false, state, pieces);
+        }
         let mut colon = start;
         for (index, part) in parts.iter().enumerate() {
             match part {
@@ -175,15 +181,37 @@ impl Walk<'_> {
 
     pub(super) fn pieces(&mut self, parts: &[Part], quoted: bool, tilde: bool, state: &mut State) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for (index, part) in parts.iter().enumerate() {
-            match part {
-                Part::Literal(literal) if index == 0 && tilde && !literal.quoted && literal.text.starts_with('~') => {
-                    plain(literal, true, parts.len() == 1, state, &mut pieces);
-                }
-                part => self.piece(part, quoted, state, &mut pieces),
+        match parts.split_first() {
+            Some((Part::Literal(literal), rest)) if tilde && !literal.quoted && literal.text.starts_with('~') => {
+                plain(literal, true, rest.is_empty(), state, &mut pieces);
+                self.sequence(rest, quoted, state, &mut pieces);
             }
+            _ => self.sequence(parts, quoted, state, &mut pieces),
         }
         pieces
+    }
+
+    /// Parts one after the other. In zsh what stands behind a parameter may belong to it.
+    fn sequence(&mut self, parts: &[Part], quoted: bool, state: &mut State, pieces: &mut Vec<Piece>) {
+        let mut parts = parts.iter().peekable();
+        while let Some(part) = parts.next() {
+            let left = match (part, parts.peek()) {
+                (Part::Parameter(parameter), Some(Part::Literal(next))) if self.is_zsh() => {
+                    self.with_subscript(parameter, next, quoted, state, pieces)
+                }
+                _ => None,
+            };
+            match left {
+                Some(literal) => {
+                    parts.next();
+                    if !literal.text.is_empty() {
+                        let quoted = quoted || literal.quoted;
+                        push_literal(pieces, Literal { quoted, ..literal });
+                    }
+                }
+                None => self.piece(part, quoted, state, pieces),
+            }
+        }
     }
 
     fn atoms(&mut self, atoms: &[Atom<'_>], state: &mut State) -> Vec<Piece> {
@@ -216,9 +244,7 @@ impl Walk<'_> {
             Part::Double(inner) => {
                 // An empty pair of quotes is a word of its own, unless all that is in it is no arguments.
                 let before = pieces.len();
-                for part in inner {
-                    self.piece(part, true, state, pieces);
-                }
+                self.sequence(inner, true, state, pieces);
                 let arguments = matches!(inner.as_slice(), [Part::Parameter(p)] if p.name == "@" || matches!(p.index, Some(Index::All)));
                 if pieces.len() == before && !arguments {
                     pieces.push(Piece::text("", true));
@@ -397,7 +423,7 @@ impl Walk<'_> {
 }
 
 /// `whole`: nothing of the word comes after it, so that a tilde with a name is one to its end.
-fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, pieces: &mut Vec<Piece>) {
+pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, pieces: &mut Vec<Piece>) {
     let slash = literal.text.find('/');
     if !tilde || (slash.is_none() && !whole) {
         return push_literal(pieces, literal.clone());
@@ -423,7 +449,7 @@ fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, pieces: &mu
 }
 
 /// A run of characters. In a text that was made with variables whose values are not known, some are not.
-fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
+pub(super) fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
     let Literal { text, quoted, at } = literal;
     if !text.contains(Value::HOLE) {
         return pieces.push(Piece::Text { text, quoted, split: false, at });

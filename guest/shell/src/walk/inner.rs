@@ -200,7 +200,7 @@ impl Walk<'_> {
                 let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
                 shell.errexit = (letters.contains('e') || named("errexit")).into();
                 shell.nounset = letters.contains('u') || named("nounset");
-                self.text_in(&text, may_be_sh(name), shell, own)
+                self.text_in(&text, reader(name), shell, own)
             }
             Kind::Here { text } => {
                 let mut ends = None;
@@ -242,7 +242,7 @@ impl Walk<'_> {
                 let path_span = path.span;
                 let known = path.known().map(str::to_owned);
                 if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    let ends = self.read_input(None, may_be_sh(name), &args, span, own);
+                    let ends = self.read_input(None, reader(name), &args, span, own);
                     // What it sets in this shell is not followed.
                     return if here { ends.each(self, State::havoc) } else { ends };
                 }
@@ -275,7 +275,7 @@ impl Walk<'_> {
                         let mut arguments = vec![path];
                         arguments.extend(args);
                         let shell = self.process(&own, &arguments);
-                        self.text_in(&content_word(&content), may_be_sh(name), shell, own)
+                        self.text_in(&content_word(&content), reader(name), shell, own)
                     }
                     None => {
                         self.hides(slot);
@@ -295,7 +295,7 @@ impl Walk<'_> {
                     own.doubt_files(stamp);
                     return Ends::with(own, Status::Unknown);
                 }
-                self.read_input(language, may_be_sh(name), &args, span, own)
+                self.read_input(language, reader(name), &args, span, own)
             }
             Kind::Unseen => {
                 let mut own = own;
@@ -352,7 +352,14 @@ impl Walk<'_> {
     }
 
     /// A shell, or another interpreter, that reads its program from standard input.
-    fn read_input(&mut self, language: Option<Language>, sh: bool, args: &[Word], span: Span, own: State) -> Ends {
+    fn read_input(
+        &mut self,
+        language: Option<Language>,
+        reader: Reader,
+        args: &[Word],
+        span: Span,
+        own: State,
+    ) -> Ends {
         let Input::Text(content, from) = &own.input else {
             let mut own = own;
             if !matches!(own.input, Input::Nothing) {
@@ -373,7 +380,7 @@ impl Walk<'_> {
                 arguments.extend(args.iter().cloned());
                 let mut shell = self.process(&own, &arguments);
                 shell.input = Input::Unseen;
-                self.text_in(&word, sh, shell, own)
+                self.text_in(&word, reader, shell, own)
             }
             Some(language) => {
                 let after = self.script(language, &word, own);
@@ -442,7 +449,7 @@ impl Walk<'_> {
     fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
         let first = content.text.lines().next().unwrap_or_default();
         let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
-        let program = interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env");
+        let program = first_program(&content.text);
         let language = match program.unwrap_or("sh") {
             name if name.starts_with("python") => Some(Language::Python),
             "node" | "nodejs" => Some(Language::Node),
@@ -468,15 +475,15 @@ impl Walk<'_> {
                 let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
                 let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));
                 let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
-                let sh = runner.or(program).is_none_or(may_be_sh);
-                self.text_in(&word, sh, shell, own)
+                let reader = runner.or(program).map_or(Reader::Sh, reader);
+                self.text_in(&word, reader, shell, own)
             }
         }
     }
 
-    /// Runs a text in a shell process of its own; of what it changes, files stay. `sh`: whether the shell is one that is bash on
-    /// some systems and knows only the standard on others. It is then read as both do, where they differ.
-    pub(super) fn text_in(&mut self, text: &Word, sh: bool, shell: State, own: State) -> Ends {
+    /// Runs a text in a shell process of its own; of what it changes, files stay. What `sh` reads is
+    /// read as bash and as dash do, where they differ.
+    pub(super) fn text_in(&mut self, text: &Word, reader: Reader, shell: State, own: State) -> Ends {
         // A file of the text that bash reads first.
         let first = shell
             .known("BASH_ENV")
@@ -492,6 +499,9 @@ impl Walk<'_> {
         // What keeps `set -e` from ending this shell says nothing of that one.
         let guarded = std::mem::take(&mut self.guarded);
         let outer = (self.posix, self.sh_is_dash, self.beyond);
+        let outer_zsh = (self.may_be_zsh, self.zsh);
+        (self.may_be_zsh, self.zsh) = (reader == Reader::Zsh, None);
+        let sh = reader == Reader::Sh;
         let fine = self.failure.is_none();
         self.posix = sh && self.sh_is_dash == Some(true);
         let either = sh && self.sh_is_dash.is_none();
@@ -519,6 +529,7 @@ impl Walk<'_> {
         }
         let beyond = outer.2 || self.beyond && !either;
         (self.posix, self.sh_is_dash, self.beyond) = (outer.0, outer.1, beyond);
+        (self.may_be_zsh, self.zsh) = outer_zsh;
         self.guarded = guarded;
         match end {
             Some(end) => {
@@ -697,10 +708,35 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
     found
 }
 
-/// Whether what a program of this name gives to a shell may be read by dash: by `sh`, which is bash on some systems, itself or
-/// for `make`, `watch` or a script without a first line.
-fn may_be_sh(name: &str) -> bool {
-    !matches!(name, "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" | "zsh")
+/// Which shell reads a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// `sh`, which is bash on some systems and knows only the standard on others.
+    Sh,
+    Zsh,
+    /// One that is read as bash.
+    Bash,
+}
+
+/// Which shell reads what a program of this name gives to one: `sh` for itself, for `make`, `watch` or a script without a first
+/// line.
+fn reader(name: &str) -> Reader {
+    match name {
+        "zsh" | "rzsh" => Reader::Zsh,
+        "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" => Reader::Bash,
+        _ => Reader::Sh,
+    }
+}
+
+/// The program that the first line of a script names, without `env`.
+fn first_program(text: &str) -> Option<&str> {
+    let interpreter = text.lines().next()?.strip_prefix("#!")?;
+    interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env")
+}
+
+/// Whether the user's own shell reads a text: no first line says another one.
+pub(super) fn may_be_own(text: &str) -> bool {
+    first_program(text).is_none_or(|name| reader(name) == Reader::Zsh)
 }
 
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.

@@ -15,6 +15,7 @@
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
 //! | `builtin` | commands that change the shell itself | programs |
@@ -42,6 +43,7 @@ mod state;
 mod table;
 mod test;
 mod traps;
+mod zsh;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -297,6 +299,7 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
         Err(why) => walk.fail(why),
         Ok(parsed) => {
             let state = State::new(facts);
+            walk.may_be_zsh = facts.may_be_zsh && inner::may_be_own(text);
             walk.shell(&parsed.list, state);
             comments = parsed.comments;
         }
@@ -409,6 +412,10 @@ struct Walk<'f> {
     sh_is_dash: Option<bool>,
     /// Whether the shell at hand is dash.
     posix: bool,
+    /// Whether the shell at hand may be zsh: the user's own.
+    may_be_zsh: bool,
+    /// Whether it is; none until a text depends on it.
+    zsh: Option<bool>,
     /// Something was read that dash reads otherwise.
     beyond: bool,
     /// Whether `echo` reads escapes here without being told to; none until a text depends on it.
@@ -458,6 +465,8 @@ impl<'f> Walk<'f> {
             failure: None,
             sh_is_dash: None,
             posix: false,
+            may_be_zsh: false,
+            zsh: None,
             beyond: false,
             backslashes: None,
             exhausted: false,

@@ -241,7 +241,11 @@ impl Walk<'_> {
         }
         let index = match &parameter.index {
             None => None,
-            Some(Index::Word(word)) => Some(self.number(word, state)),
+            Some(Index::Word(word)) => {
+                // Zsh counts from one, and has no element with the number that is bash's first.
+                let first = self.is_zsh();
+                Some(self.number(word, state).map(|number| if first && number > 0 { number - 1 } else { number }))
+            }
             Some(Index::All | Index::Joined) => None,
         };
         if parameter.indirect {
@@ -288,6 +292,9 @@ impl Walk<'_> {
                     _ => None,
                 };
                 match (&parameter.index, array) {
+                    (None, Some(values)) if self.is_zsh() && values.len() > 1 => {
+                        Got::Many { values: values.to_vec(), joined: true }
+                    }
                     (None, _) => state.lookup(name),
                     (Some(Index::All | Index::Joined), Some(values)) => {
                         let joined = matches!(parameter.index, Some(Index::Joined));
@@ -342,6 +349,9 @@ impl Walk<'_> {
                 self.default(parameter, got, (*operator, *empty), word, quoted, state, pieces)
             }
             Operation::Substring { offset, length } => {
+                if let Some(changed) = self.with_modifier(&got, offset) {
+                    return Some(changed);
+                }
                 let from = self.number(offset, state);
                 let length = length.as_ref().map(|word| self.number(word, state));
                 if let (Got::Many { values, joined }, Some(from)) = (&got, from) {
@@ -478,7 +488,7 @@ impl Walk<'_> {
 }
 
 /// The words of `$@` or `$*`.
-fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
+pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
     let ifs = state.ifs();
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
