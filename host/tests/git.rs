@@ -405,6 +405,7 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
     // To a git that believes what it is told of parents, `main` holds these as well.
     own("replaced");
     own("grafted");
+    own("named");
     git(&["checkout", "-q", "main"]);
     let commit = |branch: &str| {
         let file = repository.root.join(".git/refs/heads").join(branch);
@@ -413,6 +414,7 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
     std::fs::create_dir_all(repository.root.join(".git/info")).expect("a folder");
     repository.write(".git/info/grafts", &format!("{} {}\n", commit("fetched"), commit("grafted")));
     git(&["replace", "--graft", "tagged", "replaced"]);
+    git(&["symbolic-ref", "refs/heads/other-name", "refs/heads/named"]);
     let cases: &[(&[&str], Option<bool>)] = &[
         (&["same"], Some(true)),
         (&["tagged"], Some(true)),
@@ -424,6 +426,7 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
         (&["twin/a", "twin/b"], Some(false)),
         (&["replaced"], Some(false)),
         (&["grafted"], Some(false)),
+        (&["named"], Some(false)),
         (&["main"], Some(true)),
         (&["nowhere"], None),
         (&["v1"], None),

@@ -23,6 +23,8 @@ impl Span {
 pub enum Why {
     /// It is what another command prints.
     CommandOutput,
+    /// It is a part of a name that `mktemp` makes up: letters and digits.
+    Temporary,
     /// It is a file that stands for another command's output or input.
     ProcessSubstitution,
     /// This variable's value.
@@ -58,10 +60,12 @@ impl Why {
         }
     }
 
-    /// Why a text is not known that has this in it as well. Only what is the environment's alone is said to be.
+    /// Why a text is not known that has this in it as well. Only what is the environment's, or
+    /// `mktemp`'s, alone is said to be.
     pub(crate) fn merge(known: &mut Option<Why>, other: &Why) {
         match known {
             Some(Why::Environment(_)) if !matches!(other, Why::Environment(_)) => *known = Some(other.clone()),
+            Some(Why::Temporary) if *other != Why::Temporary => *known = Some(other.clone()),
             Some(_) => {}
             None => *known = Some(other.clone()),
         }
@@ -71,6 +75,7 @@ impl Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Why::Temporary => f.write_str("mktemp makes it up"),
             Why::CommandOutput => f.write_str("it is the output of a command"),
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is not known"),

@@ -277,7 +277,10 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
         if !command.unseen_script
             && interprets
             && command.words.iter().any(|word| {
-                matches!(&word.value, Value::Unknown { why: Why::CommandOutput | Why::ProcessSubstitution, .. })
+                matches!(
+                    &word.value,
+                    Value::Unknown { why: Why::CommandOutput | Why::Temporary | Why::ProcessSubstitution, .. }
+                )
             })
             && let Some(source) = within().filter_map(|other| source(other)).max()
         {
@@ -436,7 +439,7 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
 
 /// Whether a value comes from variables or from what a command prints.
 fn is_computed(why: &Why) -> bool {
-    why.variable().is_some() || matches!(why, Why::CommandOutput | Why::Expansion)
+    why.variable().is_some() || matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion)
 }
 
 /// Whether what is run is a file beside one that is known: `. "$(dirname "$0")/lib.sh"`.

@@ -558,7 +558,7 @@ impl<'a> Subject<'a> {
                 // What was not there and is removed was made by the text, or it is not what somebody thinks it is.
                 !matches!(effect.kind, Kind::Delete | Kind::Move) || self.made_before(path)
             }
-            (Value::Unknown { why: Why::CommandOutput, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
+            (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.
             (Value::Pattern(path) | Value::Unknown { shape: path, .. }, Some(look)) => {
                 let fixed = path.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();

@@ -287,6 +287,16 @@ fn echoes_backslashes(words: &[Word], state: &State) -> bool {
         && words.iter().skip(1).any(|word| has_backslash(&word.parts, state))
 }
 
+/// Whether a command substitution is in it, which has a status.
+pub(super) fn substitutes(parts: &[Part]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Double(parts) => substitutes(parts),
+        Part::Literal(_) => false,
+        Part::Parameter(parameter) => !matches!(parameter.operation, Operation::None | Operation::Length),
+        _ => true,
+    })
+}
+
 /// Whether a command substitution in it prints what `echo` makes of backslashes.
 fn has_echo(parts: &[Part], state: &State) -> bool {
     parts.iter().any(|part| match part {

@@ -50,7 +50,11 @@ impl Walk<'_> {
         let special = before.as_ref().is_some_and(|before| before.special);
         if readonly {
             // The assignment fails; whether it was made readonly may depend on the run.
-            return state.forget(name, stamp);
+            if let Some(before) = before {
+                let content = before.content.clone().or(&one_of(value), name, false);
+                state.put(name, Variable { content, ..before }, stamp);
+            }
+            return;
         }
         if special || value.text().len() > super::state::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
             return state.forget(name, stamp);

@@ -134,8 +134,16 @@ impl Walk<'_> {
             }
             "set" => self.set(arguments, span, &mut state),
             "shift" => self.shift(arguments, &mut state),
-            "shopt" => self.shopt(arguments, &mut state),
-            "alias" => self.alias(arguments, &mut state),
+            "shopt" => {
+                self.print(None, span, None, &state);
+                self.shopt(arguments, &mut state)
+            }
+            "alias" => {
+                if !arguments.iter().any(|word| word.text().contains('=')) {
+                    self.print(None, span, None, &state);
+                }
+                self.alias(arguments, &mut state)
+            }
             "let" => {
                 let mut last = None;
                 for word in arguments {
@@ -432,8 +440,19 @@ impl Walk<'_> {
                 continue;
             }
             let before = state.get(name).cloned();
-            if before.as_ref().is_some_and(|before| before.readonly) {
+            if let Some(before) = before.as_ref().filter(|before| before.readonly) {
+                // It fails and changes nothing, if it was made readonly for certain.
                 status = Status::Unknown;
+                if let Some(value) = value {
+                    let stamp = self.change();
+                    let new = match &word.value {
+                        Value::Unknown { .. } => Content::Unknown(Why::Variable(name.to_owned())),
+                        _ => Content::Text(Value::Known(value.to_owned())),
+                    };
+                    let content = before.content.clone().or(&new, name, false);
+                    state.put(name, Variable { content, ..before.clone() }, stamp);
+                }
+                continue;
             }
             if local && let Some(frame) = function {
                 let known = self.frames[frame].locals.iter().any(|(known, _)| known == name);
@@ -533,7 +552,7 @@ impl Walk<'_> {
         for word in operands {
             let Some(name) = word.known().filter(|_| !word.several) else {
                 state.doubt_vars(stamp);
-                state.forget_functions(stamp);
+                state.doubt_functions(stamp);
                 continue;
             };
             if letters.contains('f') {
@@ -663,7 +682,7 @@ impl Walk<'_> {
     }
 
     fn set(&mut self, arguments: &[Word], span: Span, state: &mut State) -> Status {
-        if arguments.is_empty() {
+        if matches!(arguments.last().map(Word::text), None | Some("-o" | "+o")) {
             self.print(None, span, None, state);
         }
         let mut at = 0;
@@ -703,6 +722,7 @@ impl Walk<'_> {
                             Some("allexport") => state.allexport = on,
                             Some("pipefail") => state.pipefail = on,
                             Some("noclobber") => state.noclobber = on,
+                            Some("posix") => state.aliases |= on,
                             Some("noexec") if on => self.leaves_shell(state, true),
                             // Links are resolved by every later cd, which is not followed.
                             Some("physical") if on => state.folders = Folders::unknown(),
@@ -769,7 +789,12 @@ impl Walk<'_> {
         let any = arguments.iter().any(|word| word.known().is_none());
         state.nocasematch |= any || named("nocasematch");
         state.lastpipe |= any || named("lastpipe");
-        state.aliases |= any;
+        state.aliases |= any || named("posix");
+        let options = arguments.iter().filter_map(Word::known).filter(|word| word.starts_with('-'));
+        if any || options.flat_map(str::chars).any(|letter| letter == 'o') {
+            state.errexit = Errexit::Perhaps;
+        }
+        self.execfail |= any || named("execfail");
         Status::Unknown
     }
 

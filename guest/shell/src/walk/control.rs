@@ -256,7 +256,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn list(&mut self, list: &List, state: State) -> Ends {
-        let mut ends = Ends::with(state, Status::Success);
+        // `$?` is what was before until the first of them has run.
+        let mut ends = if list.items.is_empty() { Ends::with(state, Status::Success) } else { Ends::of(state) };
         for item in &list.items {
             if self.failure.is_some() {
                 break;
@@ -311,7 +312,9 @@ impl Walk<'_> {
         }
         // A failure that is wanted does not count.
         let last = item.rest.last().map_or(&item.first, |(_, pipeline)| pipeline);
-        if last.negated && !chained { ends } else { self.errexit(ends, chained) }
+        // What ends a compound command may have been exempt.
+        let compound = matches!(last.commands.as_slice(), [only] if is_group(only));
+        if last.negated && !chained { ends } else { self.errexit(ends, chained || compound) }
     }
 
     /// `set -e`: a failure ends the shell. In a list that may be one that does not count.
@@ -900,6 +903,7 @@ impl Walk<'_> {
         let untouched = (!sure).then(|| state.clone());
         let several = words.iter().any(super::expand::is_open_ended);
         let own = words.iter().map(super::expand::argument).collect::<Vec<_>>();
+        let errexit = state.errexit;
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());
         self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
         self.calls.push(name.to_owned());
@@ -938,12 +942,28 @@ impl Walk<'_> {
                 state.lost = before;
             }
             state.arguments.clone_from(&outer);
+            // `local -` brings it back.
+            if state.errexit != errexit {
+                state.errexit = Errexit::Perhaps;
+            }
             references.iter().for_each(|name| state.refer_no_more(name));
             for (name, variable) in locals.iter().rev() {
                 restore(state, name, variable.as_ref(), stamp);
             }
         })
     }
+}
+
+/// Whether a command is several in this shell.
+fn is_group(node: &Node) -> bool {
+    !matches!(
+        node.kind,
+        NodeKind::Simple { .. }
+            | NodeKind::Subshell(_)
+            | NodeKind::Test(_)
+            | NodeKind::Arithmetic(_)
+            | NodeKind::Function { .. }
+    )
 }
 
 /// Whether a shell calls a function of this name without being told: bash one, zsh several.

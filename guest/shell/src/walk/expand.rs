@@ -321,7 +321,7 @@ impl Walk<'_> {
         match &effect.path {
             Value::Pattern(pattern) if effect.kind == EffectKind::Create => {
                 let shape = pattern.replace('*', "\0");
-                Some(Value::Unknown { why: Why::CommandOutput, shape })
+                Some(Value::Unknown { why: Why::Temporary, shape })
             }
             _ => None,
         }
@@ -699,12 +699,39 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
         }
     }
     let at = at.filter(|_| contiguous);
+    if let Some(texts) = whole_texts(pieces) {
+        let value = Value::hole(Why::Perhaps(texts));
+        return Word { span, value, quoted: any_quoted, several, at: None };
+    }
     let value = match why {
         Some(why) => Value::Unknown { why, shape: text },
         None if globs || matched => Value::Pattern(text),
         None => Value::Known(text),
     };
     Word { span, value, quoted: any_quoted, several, at }
+}
+
+/// What a word may be in which several parts may each be one of some texts: with the first of each, with the second, and
+/// so on.
+fn whole_texts(pieces: &[Piece]) -> Option<Vec<String>> {
+    let mut most = 0;
+    let mut holes = 0;
+    for piece in pieces {
+        match piece {
+            Piece::Hole { why: Why::Perhaps(texts), .. } => (holes, most) = (holes + 1, most.max(texts.len())),
+            Piece::Text { .. } => {}
+            _ => return None,
+        }
+    }
+    let text = |at: usize| {
+        let part = |piece: &Piece| match piece {
+            Piece::Hole { why: Why::Perhaps(texts), .. } => texts.get(at).or(texts.last()).cloned().unwrap_or_default(),
+            Piece::Text { text, .. } => text.clone(),
+            _ => String::new(),
+        };
+        pieces.iter().map(part).collect::<String>()
+    };
+    (holes > 1).then(|| (0..most).map(text).collect())
 }
 
 /// A glob that can find one name only, as `/bin/[r]m`: that name if it is there, else the pattern as it is written.

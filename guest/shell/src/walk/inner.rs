@@ -26,7 +26,7 @@ impl Walk<'_> {
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
-                Value::Unknown { why: Why::CommandOutput, .. } => {
+                Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
                     temporary(&path.value).and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
                 }
                 // Another descriptor than standard input is not followed.
@@ -130,7 +130,8 @@ impl Walk<'_> {
                 }
                 traps.push(None);
                 state.traps = Some(Rc::new(traps));
-                self.leaves_shell(&mut state, false);
+                let stays = self.execfail && !there;
+                self.leaves_shell(&mut state, stays);
             }
         }
         if !single || matches!(name.as_str(), "timeout" | "xargs" | "find" | "sudo" | "su" | "ssh") {
@@ -200,6 +201,7 @@ impl Walk<'_> {
                 let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
                 shell.errexit = (letters.contains('e') || named("errexit")).into();
                 shell.nounset = letters.contains('u') || named("nounset");
+                shell.aliases |= named("--posix") || named("posix") || named("expand_aliases");
                 self.text_in(&text, reader(name), shell, own)
             }
             Kind::Here { text } => {
@@ -780,6 +782,10 @@ pub(super) fn differs(text: &str) -> bool {
 
 /// Whether a program is certainly there.
 fn is_there(program: &str, state: &State) -> bool {
+    // The text may have it looked for elsewhere.
+    if state.get("PATH").is_some() && !program.contains('/') {
+        return false;
+    }
     let places = match program.contains('/') {
         true => vec![program.to_owned()],
         false => ["/bin", "/usr/bin"].iter().map(|folder| format!("{folder}/{program}")).collect(),

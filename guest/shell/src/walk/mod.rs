@@ -398,6 +398,8 @@ struct Walk<'f> {
     runs_of: BTreeMap<alternatives::Place, usize>,
     /// How often something was run for signals.
     interruptions: usize,
+    /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
+    execfail: bool,
     /// In what a signal runs.
     handling: bool,
     /// How many conditions that may not hold are around.
@@ -457,6 +459,7 @@ impl<'f> Walk<'f> {
             runs_of: BTreeMap::new(),
             interruptions: 0,
             handling: false,
+            execfail: false,
             doubt: 0,
             dry: 0,
             steps: 0,
@@ -675,11 +678,11 @@ impl<'f> Walk<'f> {
 }
 
 /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-/// user. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
+/// user or that `mktemp` makes up. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
 fn is_readable(text: &Word) -> bool {
     match &text.value {
         Value::Known(_) => true,
-        Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
+        Value::Unknown { why, .. } => matches!(why, Why::Environment(_) | Why::Temporary),
         Value::Pattern(_) => false,
     }
 }

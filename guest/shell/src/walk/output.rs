@@ -45,7 +45,6 @@ const SILENT: &[&str] = &[
     "sync",
     "test",
     "touch",
-    "trap",
     "true",
     "truncate",
     "typeset",

@@ -90,7 +90,7 @@ pub(super) fn on_path(name: &str, with: &State, state: &State) -> Option<String>
 /// The shape of a path that `mktemp` made up: what is written there is found under it again.
 pub(super) fn temporary(path: &Value) -> Option<&str> {
     match path {
-        Value::Unknown { why: Why::CommandOutput, shape } if shape.starts_with('/') => Some(shape),
+        Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') => Some(shape),
         _ => None,
     }
 }

@@ -84,7 +84,8 @@ impl Walk<'_> {
 
     /// The alias that the first word is, and what it stands for.
     fn alias_of(&self, words: &[&syntax::Word], state: &State) -> Option<(String, Vec<String>)> {
-        let name = words.first().filter(|_| state.aliases)?.plain()?;
+        let on = state.aliases || state.get("POSIXLY_CORRECT").is_some();
+        let name = words.first().filter(|_| on)?.plain()?;
         let texts = state.alias_texts.get(name)?;
         (!self.calls.iter().any(|call| call == name)).then(|| (name.to_owned(), texts.clone()))
     }
@@ -242,7 +243,6 @@ impl Walk<'_> {
         before: &State,
         mut state: State,
     ) -> Ends {
-        state.status = Status::Success;
         let mut own = Vec::new();
         let mut failed = false;
         for assignment in assignments {
@@ -250,8 +250,17 @@ impl Walk<'_> {
             let word = self.assignment(assignment, &mut state);
             own.push((assignment.name.clone(), word));
         }
+        let substitutes = assignments.iter().any(|assignment| match &assignment.value {
+            Assigned::Scalar(word) => super::alternatives::substitutes(&word.parts),
+            Assigned::Array(_) => true,
+        });
         let status = match state.status {
             _ if failed => Status::Unknown,
+            // Only what a substitution runs has another one.
+            _ if !substitutes => match bare && redirected.list.is_empty() {
+                true => Status::Success,
+                false => Status::Unknown,
+            },
             // What redirects to a file may fail to.
             Status::Success if bare && redirected.list.is_empty() => Status::Success,
             Status::Success => Status::Unknown,
@@ -645,7 +654,7 @@ fn certain_name(word: &Word, state: &State) -> Option<String> {
 fn likely(command: &Command) -> Option<Vec<Word>> {
     let (first, rest) = command.words.split_first()?;
     let Value::Unknown { shape, why } = &first.value else { return None };
-    if why.variable().is_none() && !matches!(why, Why::CommandOutput | Why::Expansion) {
+    if why.variable().is_none() && !matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion) {
         return None;
     }
     let known = |name: &str| {

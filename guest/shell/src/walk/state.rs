@@ -14,13 +14,13 @@ use crate::syntax::Node;
 use crate::word::{Value, Why, Word};
 
 /// How many directories are followed at a time.
-const MAX_FOLDERS: usize = 4;
+const MAX_FOLDERS: usize = MAX_VALUES + 1;
 
 /// Longest value that is kept of a variable, in bytes. Doubling one again and again is a short text.
 pub(crate) const MAX_VALUE: usize = 64 * 1024;
 
 /// Most values that one variable is followed with at a time.
-const MAX_VALUES: usize = 8;
+const MAX_VALUES: usize = 12;
 
 /// Most variables, or paths, that are kept apart; more make all of them unknown.
 const MAX_NAMES: usize = 400;
@@ -894,6 +894,11 @@ impl State {
     /// Anything may have changed, and may be as it was; where the text may be stays in the list.
     pub(crate) fn havoc(&mut self, stamp: u64) {
         self.doubt_shell(stamp);
+        self.doubt_functions(stamp);
+    }
+
+    /// Any function may be gone.
+    pub(crate) fn doubt_functions(&mut self, stamp: u64) {
         let functions: Vec<_> = self.functions.iter().filter(|(_, (_, sure))| *sure).collect();
         let doubted: Vec<_> = functions.into_iter().map(|(name, (body, _))| (name.clone(), Rc::clone(body))).collect();
         doubted.into_iter().for_each(|(name, body)| self.functions.insert_mut(name, (body, false)));
@@ -908,6 +913,8 @@ impl State {
 
     fn doubt_shell(&mut self, stamp: u64) {
         self.doubt_vars(stamp);
+        self.errexit = Errexit::Perhaps;
+        self.aliases |= !self.alias_texts.is_empty();
         self.folders.known = false;
         self.folders.open = true;
         self.stack = None;

@@ -342,8 +342,9 @@ impl<'a> Inquiry<'a> {
         // What is removed or replaced is one of more than are followed: any of them may be what must not be.
         for found in &script.commands {
             let lost = found.effects.iter().find_map(|effect| match &effect.path {
-                Value::Unknown { why: why @ Why::Values(_), .. }
-                    if matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link) =>
+                Value::Unknown { why: why @ Why::Values(_), shape }
+                    if shape.starts_with(Value::HOLE)
+                        && matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link) =>
                 {
                     Some(why)
                 }

@@ -26,7 +26,8 @@ pub(super) struct Answers(HashMap<String, bool>);
 impl Answers {
     /// Whether git holds the commits of the branches that this command of a text removes. Asked last, as it takes a while.
     pub(super) fn keep(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
-        let removed = alone(subject, source).and_then(|folder| Some((folder, branches(subject.invocation()?)?)));
+        let removed = alone(subject, source, is_beside_branches)
+            .and_then(|folder| Some((folder, branches(subject.invocation()?)?)));
         let Some((folder, names)) = removed else { return false };
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let fits = self.0.len() < FILES && names.len() <= FILES;
@@ -62,13 +63,13 @@ fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
 
 /// The directory, and the files in it or below that a text overwrites. What it takes them from makes no difference.
 fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<&'a str>)> {
-    let folder = alone(subject, source)?;
+    let folder = alone(subject, source, |_| false)?;
     let files = named(subject.command, subject.invocation()?)?;
     (!files.is_empty() && files.iter().all(|file| is_name(file))).then_some((folder, files))
 }
 
-/// The directory that a git command works in which is all that a text does.
-fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
+/// The directory that a git command works in which is all that a text does, but for what may stand beside it.
+fn alone<'a>(subject: &Subject<'a>, source: &str, beside: fn(&Command) -> bool) -> Option<&'a str> {
     let command = subject.command;
     let commands = subject.script.commands.as_slice();
     let certain = match commands {
@@ -86,7 +87,8 @@ fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
             let loops = |text: &str| ["while", "until", "[[", "(("].iter().any(|mark| text.contains(mark));
             let same = |other: &Command| is_git(other) && texts(other).eq(texts(command));
             let waits = |other: &Command| texts(other).flatten().any(loops);
-            !loops(source) && commands.iter().all(|other| same(other) || is_idle(other) && !waits(other))
+            !loops(source)
+                && commands.iter().all(|other| same(other) || (is_idle(other) || beside(other)) && !waits(other))
         }
     };
     let certain = certain && !command.elsewhere && !command.other_folders && !names_repository(command);
@@ -128,6 +130,19 @@ fn is_idle(command: &Command) -> bool {
     idle && command.assignments.iter().all(|(name, word)| is_plain_variable(name) && word.known().is_some())
         && command.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"))
         && !(command.opaque || command.unseen_script || command.more_words || command.elsewhere)
+}
+
+/// Whether a command moves no branch: it goes to another one, or looks.
+fn is_beside_branches(command: &Command) -> bool {
+    let words: Option<Vec<&str>> = texts(command).collect();
+    let is_branch = |name: &&str| is_name(name) && !name.starts_with('-');
+    let fits = match words.as_deref() {
+        Some(["git", "checkout" | "switch", name]) => is_branch(name),
+        Some(["git", "checkout" | "switch", "-q", name]) => is_branch(name),
+        Some(["git", "status", options @ ..]) => options.iter().all(|word| matches!(*word, "-s" | "--short" | "-b")),
+        _ => false,
+    };
+    fits && is_git(command) && command.via.is_empty() && !names_repository(command)
 }
 
 /// Whether a variable of this name says nothing to git or to a shell. Those of shells have large letters or, in zsh, more

@@ -136,6 +136,11 @@ fn merged(git: &Runner<'_>, branches: &[String]) -> Answer<bool> {
     git.own_root()?;
     let settings = git.filters()?;
     let named: Vec<String> = branches.iter().map(|name| format!("refs/heads/{name}")).collect();
+    // A name for one of them holds nothing when that is gone.
+    let names = git.run(&["for-each-ref", "--format=%(symref)"], &settings)?;
+    if text(&names)?.lines().any(|line| named.iter().any(|name| name == line)) {
+        return Ok(false);
+    }
     let others: Vec<String> = branches.iter().map(|name| format!("--exclude={name}")).collect();
     let arguments = ["rev-list", "--max-count=1"].into_iter().chain(named.iter().map(String::as_str));
     let arguments = arguments.chain(["--not"]).chain(others.iter().map(String::as_str));
