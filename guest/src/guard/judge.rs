@@ -26,6 +26,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse, patch};
 
 pub(crate) use self::coded::Coded;
@@ -34,7 +35,7 @@ use super::matching::{Miss, Subject, World};
 use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
-use super::rule::named;
+use super::rule::{Rule, named};
 use super::rules::Guard;
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
@@ -132,6 +133,7 @@ impl Guard {
             comments: Vec::new(),
             branches: HashMap::new(),
             held: held::Answers::default(),
+            rows: FxHashMap::default(),
             trackers,
             memory: None,
             witnessed: None,
@@ -185,6 +187,8 @@ struct Inquiry<'a> {
     branches: HashMap<String, Option<Option<String>>>,
     /// What git holds.
     held: held::Answers,
+    /// The rows of the rules in code that were asked for.
+    rows: FxHashMap<Coded, Option<&'a Rule>>,
     trackers: Vec<String>,
     /// What the call leaves behind for later ones of the session.
     memory: Option<Memory>,
@@ -198,7 +202,10 @@ impl<'a> Inquiry<'a> {
         if let Some(known) = self.findings.iter_mut().find(same) {
             known.action = known.action.max(action);
             for one in evidence {
-                if !known.evidence.contains(&one) {
+                // The text is that of the place.
+                let place =
+                    |other: &Evidence| (other.start, other.end) == (one.start, one.end) && other.field == one.field;
+                if !known.evidence.iter().any(place) {
                     known.evidence.push(one);
                 }
             }

@@ -29,6 +29,9 @@ struct Part {
     verbatim: bool,
 }
 
+/// How much longer than what is known of a word its text may be, in bytes, to stand for it.
+const MAX_WRITTEN: usize = 512;
+
 impl View {
     /// The source as it is.
     pub(crate) fn raw(source: &str) -> Self {
@@ -71,9 +74,14 @@ impl View {
     fn word(&mut self, word: &Word, source: &str) {
         match &word.value {
             Value::Known(text) | Value::Pattern(text) => self.push(text, word.span, source),
-            Value::Unknown { .. } => {
-                let text = source.get(word.span.start..word.span.end).unwrap_or("$?");
-                self.push(text, word.span, source);
+            Value::Unknown { shape, .. } => {
+                // A word of a text inside the text stands where that stands, which may be most of the source, for each of
+                // its words again.
+                let written = source.get(word.span.start..word.span.end);
+                match written.filter(|written| written.len() <= MAX_WRITTEN + shape.len()) {
+                    Some(written) => self.push(written, word.span, source),
+                    None => self.push(&shape.replace(Value::HOLE, "$?"), word.span, source),
+                }
             }
         }
     }
@@ -232,5 +240,15 @@ mod tests {
             let span = view.source(&(at..at + needle.len()));
             assert_eq!(&text[span.start..span.end], expected, "{text}");
         }
+    }
+
+    /// Each word of a text inside the text stands where that whole text stands.
+    #[test]
+    fn what_is_inside_a_text_is_not_all_of_it_again() {
+        let text = format!("sh -c \"{}\"", "rm \\$(cat a)\\$x \\$y; ".repeat(500));
+        let views = views(&parse(&text, &Facts::new("/p")), &text);
+        let bytes: usize = views.iter().map(|view| view.text.len()).sum();
+        assert!(bytes < 20 * text.len(), "{bytes} bytes for {}", text.len());
+        assert!(views.iter().any(|view| view.text == "rm $?$? $?"), "{:?}", views.get(1).map(|view| &view.text));
     }
 }

@@ -20,7 +20,7 @@ const SEARCHES: &[&str] =
 const ENDLESS: usize = 200;
 
 /// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum Coded {
     NoCommand,
     Unparsed,
@@ -149,13 +149,18 @@ impl<'a> Inquiry<'a> {
         let lifted = self.not_exempt(rule, subject, source, world).err();
         self.consider(&rule.name, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
-            self.finding(&rule.name, rule.action, &reason(rule, ""), evidence);
+            // The first reason is the one that is kept.
+            let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
+            self.finding(&rule.name, rule.action, &reason, evidence);
         }
     }
 
-    fn row(&self, coded: Coded) -> Option<&'a Rule> {
-        let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(coded.name());
-        self.guard.active().flat_map(|part| &part.rules).find(own)
+    fn row(&mut self, coded: Coded) -> Option<&'a Rule> {
+        let guard = self.guard;
+        *self.rows.entry(coded).or_insert_with(|| {
+            let own = |rule: &&Rule| rule.code && rule.name.strip_prefix("builtin:") == Some(coded.name());
+            guard.active().flat_map(|part| &part.rules).find(own)
+        })
     }
 
     /// Tells of the rules in code that found nothing to fire on.
