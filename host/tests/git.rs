@@ -414,6 +414,8 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
     std::fs::create_dir_all(repository.root.join(".git/info")).expect("a folder");
     repository.write(".git/info/grafts", &format!("{} {}\n", commit("fetched"), commit("grafted")));
     git(&["replace", "--graft", "tagged", "replaced"]);
+    git(&["branch", "case", "same"]);
+    git(&["branch", "CASE", "same"]);
     git(&["symbolic-ref", "refs/heads/other-name", "refs/heads/named"]);
     let cases: &[(&[&str], Option<bool>)] = &[
         (&["same"], Some(true)),
@@ -427,11 +429,13 @@ async fn branches_are_merged_where_others_hold_all_their_commits() {
         (&["replaced"], Some(false)),
         (&["grafted"], Some(false)),
         (&["named"], Some(false)),
+        (&["case"], Some(false)),
+        (&["CASE"], Some(false)),
         (&["main"], Some(true)),
-        (&["nowhere"], None),
-        (&["v1"], None),
+        (&["nowhere"], Some(false)),
+        (&["v1"], Some(false)),
         (&["t*"], None),
-        (&["--all"], None),
+        (&["--all"], Some(false)),
         (&[""], None),
         (&[], None),
     ];

@@ -1,7 +1,8 @@
 //! Cases of this crate's own, one a line in the files beside this one: texts with the files, hints and commands that
 //! bash makes of them. What a case does not name is not compared.
 //!
-//! The defaults are the directory `/p`, the home `/h` and no environment; `tree` lists all that exists.
+//! The defaults are the directory `/p`, the home `/h` and no environment; `tree` lists all that exists. With `zsh` the
+//! user's shell may be that.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,6 +23,9 @@ impl Look for Tree {
 
 fn facts(case: &Value) -> Facts {
     let mut facts = Facts::new(case["cwd"].as_str().unwrap_or("/p"));
+    if case["zsh"] == json!(true) {
+        facts = facts.perhaps_zsh();
+    }
     if case["home"] != json!(false) {
         facts = facts.home("/h");
     }

@@ -1,5 +1,6 @@
 //! What may be one thing or another is run as each: variables that branches or loops left with several values, elements
-//! of an array by an index that is not known, and `echo`, which reads backslashes in some shells. Not how variables come
+//! of an array by an index that is not known, `echo`, which reads backslashes in some shells, and what zsh reads otherwise than
+//! bash. Not how variables come
 //! to have several values, which is what joining states makes of them.
 
 use std::rc::Rc;
@@ -17,6 +18,9 @@ const MAX_WAYS: usize = 16;
 /// How often one pipeline is run with other values in all, as loops and functions come to some again and again. After that
 /// they are unknown to it.
 const MAX_RUNS: usize = 64;
+
+/// How often pipelines are run with other values in the whole text. After that values are unknown to each.
+const MAX_RUNS_IN_ALL: usize = 2_000;
 
 /// A part of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,10 +119,12 @@ impl Walk<'_> {
             return if times * ways.len() <= MAX_WAYS { ways } else { Vec::new() };
         }
         let runs = self.runs_of.entry(place).or_default();
-        if times * ways.len() > MAX_WAYS || *runs + ways.len() > MAX_RUNS {
+        let many = *runs + ways.len() > MAX_RUNS || self.forked + ways.len() > MAX_RUNS_IN_ALL;
+        if times * ways.len() > MAX_WAYS || many {
             return Vec::new();
         }
         *runs += ways.len();
+        self.forked += ways.len();
         ways
     }
 
@@ -255,6 +261,15 @@ fn open_name(pipeline: &Pipeline, state: &State) -> Option<String> {
     pipeline.commands.iter().find_map(|node| seeker.node(node))
 }
 
+/// Whether it joins arguments or elements with what `IFS` says: `"$*"`, `"${a[*]}"`.
+fn joins(parts: &[Part]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Double(parts) => joins(parts),
+        Part::Parameter(parameter) => parameter.name == "*" || matches!(parameter.index, Some(Index::Joined)),
+        _ => false,
+    })
+}
+
 fn only_assigns(pipeline: &Pipeline) -> bool {
     let assigns = |node: &Node| matches!(&node.kind, NodeKind::Simple { words, .. } if words.is_empty());
     pipeline.commands.iter().all(assigns)
@@ -380,7 +395,7 @@ impl Seeker<'_> {
                 _ => None,
             });
             let splits = || word.parts.iter().any(|part| matches!(part, Part::Parameter(_) | Part::Command(_)));
-            let joins = || format!("{:?}", word.parts).contains("Joined");
+            let joins = || joins(&word.parts);
             let home = self
                 .name("HOME")
                 .filter(|_| literals.any(|text| text.starts_with('~') || text.contains(":~") || text.contains("=~")));

@@ -97,7 +97,11 @@ impl Walk<'_> {
             self.assign_keys(name, vec![(key, word)], assignment.append, true, state);
             return Word::unknown(Why::Expansion, assignment.span);
         }
-        let index = assignment.index.as_ref().map(|index| self.number(index, state));
+        let first = self.is_zsh();
+        let index = assignment
+            .index
+            .as_ref()
+            .map(|index| self.number(index, state).map(|number| if first && number > 0 { number - 1 } else { number }));
         match &assignment.value {
             Assigned::Array(elements) => {
                 if keyed {

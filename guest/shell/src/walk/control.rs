@@ -369,7 +369,7 @@ impl Walk<'_> {
                     input = Input::Text(Rc::new(text), 0);
                 }
                 end
-            } else if state.lastpipe || self.last_may_set(node) {
+            } else if state.lastpipe || self.last_may_set(node, &state) {
                 let mut here = self.node(node, own).join(self);
                 statuses.push(here.status);
                 here.input.clone_from(&state.input);

@@ -193,23 +193,23 @@ impl Walk<'_> {
 
     /// Parts one after the other. In zsh what stands behind a parameter may belong to it.
     fn sequence(&mut self, parts: &[Part], quoted: bool, state: &mut State, pieces: &mut Vec<Piece>) {
-        let mut parts = parts.iter().peekable();
-        while let Some(part) = parts.next() {
-            let left = match (part, parts.peek()) {
-                (Part::Parameter(parameter), Some(Part::Literal(next))) if self.is_zsh() => {
-                    self.with_subscript(parameter, next, quoted, state, pieces)
+        let mut rest = parts;
+        while let Some((part, after)) = rest.split_first() {
+            rest = after;
+            let taken = match part {
+                Part::Parameter(parameter) if self.is_zsh() => {
+                    self.with_subscript(parameter, after, quoted, state, pieces)
                 }
                 _ => None,
             };
-            match left {
-                Some(literal) => {
-                    parts.next();
-                    if !literal.text.is_empty() {
-                        let quoted = quoted || literal.quoted;
-                        push_literal(pieces, Literal { quoted, ..literal });
-                    }
-                }
-                None => self.piece(part, quoted, state, pieces),
+            let Some((count, left)) = taken else {
+                self.piece(part, quoted, state, pieces);
+                continue;
+            };
+            rest = after.get(count..).unwrap_or_default();
+            if !left.text.is_empty() {
+                let quoted = quoted || left.quoted;
+                push_literal(pieces, Literal { quoted, ..left });
             }
         }
     }

@@ -7,7 +7,7 @@
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
-//! | `alternatives` | pipelines that expand variables with several values | how a variable comes to have them |
+//! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
 //! | `simple` | one simple command: its words, what it is | what it runs inside |
 //! | `redirect`, `assign` | its redirects; its assignments | what runs with them |
@@ -396,6 +396,8 @@ struct Walk<'f> {
     ways: usize,
     /// How often each pipeline was run with other values.
     runs_of: BTreeMap<alternatives::Place, usize>,
+    /// How often pipelines were run with other values in all.
+    forked: usize,
     /// How often something was run for signals.
     interruptions: usize,
     /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
@@ -457,6 +459,7 @@ impl<'f> Walk<'f> {
             stamp: 0,
             ways: 1,
             runs_of: BTreeMap::new(),
+            forked: 0,
             interruptions: 0,
             handling: false,
             execfail: false,
@@ -642,7 +645,8 @@ impl<'f> Walk<'f> {
                     capture.perhaps.push(last + text);
                 }
                 capture.perhaps.push(capture.certain.clone() + text);
-                capture.closed = capture.perhaps.len() > MAX_PRINTED;
+                let bytes: usize = capture.perhaps.iter().map(String::len).sum();
+                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > state::MAX_VALUE;
             }
             capture.text = None;
             return;
@@ -657,7 +661,14 @@ impl<'f> Walk<'f> {
                 all.push_str(text);
             }
             Some(_) => (capture.text, capture.closed) = (None, true),
-            None => capture.perhaps.iter_mut().for_each(|all| all.push_str(text)),
+            None if capture.closed => {}
+            None => {
+                // Nothing of what may be printed may be.
+                capture.certain.push_str(text);
+                capture.perhaps.iter_mut().for_each(|all| all.push_str(text));
+                let bytes: usize = capture.perhaps.iter().map(String::len).sum();
+                capture.closed = bytes > state::MAX_VALUE;
+            }
         }
     }
 
@@ -671,7 +682,13 @@ impl<'f> Walk<'f> {
         let output = match capture.text {
             Some(text) => Printed::Known(Text { text, span, at }),
             None if capture.closed || capture.perhaps.is_empty() => Printed::Unknown,
-            None => Printed::Perhaps(capture.perhaps),
+            None => {
+                let mut texts = capture.perhaps;
+                if !capture.certain.is_empty() && !texts.contains(&capture.certain) {
+                    texts.push(capture.certain);
+                }
+                Printed::Perhaps(texts)
+            }
         };
         (result, output)
     }

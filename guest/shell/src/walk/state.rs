@@ -251,6 +251,9 @@ pub(crate) struct Handled {
     stamp: u64,
     functions_stamp: u64,
     folders: Folders,
+    files_stamp: u64,
+    arguments: Arguments,
+    alias_texts: Rc<BTreeMap<String, Vec<String>>>,
 }
 
 impl Handled {
@@ -261,6 +264,9 @@ impl Handled {
             stamp: state.stamp,
             functions_stamp: state.functions_stamp,
             folders: state.folders.clone(),
+            files_stamp: state.files.stamp,
+            arguments: state.arguments.clone(),
+            alias_texts: Rc::clone(&state.alias_texts),
         }
     }
 }
@@ -1177,15 +1183,20 @@ impl State {
 
     /// Whether nothing that a handler may depend on has changed since.
     pub(crate) fn is_handled(&self, handled: &Handled) -> bool {
-        self.stamp == handled.stamp
-            && self.functions_stamp == handled.functions_stamp
+        self.stamp == handled.stamp && self.differs_in_variables_only(handled)
+    }
+
+    fn differs_in_variables_only(&self, handled: &Handled) -> bool {
+        self.functions_stamp == handled.functions_stamp
+            && self.files.stamp == handled.files_stamp
             && self.folders == handled.folders
+            && self.arguments == handled.arguments
+            && self.alias_texts == handled.alias_texts
     }
 
     /// The variables that have changed since; none if it is more than variables.
     pub(crate) fn changed_since(&self, handled: &Handled) -> Option<Vec<String>> {
-        let only_vars = self.functions_stamp == handled.functions_stamp && self.folders == handled.folders;
-        only_vars.then(|| self.vars.differences(&handled.vars).into_iter().collect())
+        self.differs_in_variables_only(handled).then(|| self.vars.differences(&handled.vars).into_iter().collect())
     }
 
     /// The functions whose names are in a text, wherever they stand in it.
@@ -1235,6 +1246,11 @@ impl State {
     /// Whether there are more functions than are followed.
     pub(crate) fn has_too_many_functions(&self) -> bool {
         self.functions.size() > MAX_FUNCTIONS
+    }
+
+    /// Whether there are so many that looking for each in a text takes longer than running it.
+    pub(crate) fn has_many_functions(&self) -> bool {
+        self.functions.size() > 32
     }
 
     /// What a new shell sees of them: those that `export -f` named.

@@ -77,7 +77,8 @@ impl Walk<'_> {
                     state.or_traps(other);
                 }
             }
-            let name = signal_name(signal.value.text());
+            // Of those that are not known each stands for itself.
+            let name = signal.known().map_or_else(|| format!("{} {:?}", signal.text(), text.span), signal_name);
             let handlers = Rc::make_mut(&mut state.handlers);
             handlers.retain(|handler| handler.signal != name);
             if !clear {
@@ -94,7 +95,7 @@ impl Walk<'_> {
     /// outside is expected only once the variables that the text expands have values, or at the `last` opportunity.
     pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
-        if idle || self.handling || self.interruptions >= MAX_INTERRUPTIONS {
+        if idle || self.handling || self.interruptions >= MAX_INTERRUPTIONS && !last {
             return;
         }
         // Each text, and whether it is expected at any time.
@@ -138,6 +139,8 @@ impl Walk<'_> {
             }
         }
         self.handling = false;
+        // What it changed itself is no reason to run it again.
+        state.handled = Some(Rc::new(Handled::of(state, ran)));
         (self.guarded, self.joiner) = (guarded, joiner);
     }
 
@@ -169,6 +172,9 @@ impl Walk<'_> {
 
     /// A text, and the bodies of the functions that it may call. None if not all are known.
     fn texts_of<'t>(&'t self, text: &'t Word, state: &State) -> Option<Vec<&'t str>> {
+        if state.has_many_functions() {
+            return None;
+        }
         let mut open = vec![text.known()?];
         let (mut texts, mut functions) = (Vec::new(), Vec::new());
         while let Some(text) = open.pop() {

@@ -20,10 +20,6 @@ use crate::word::{Value, Why, Word};
 /// Letters that stand for a part of a path after a colon, or change it.
 const MODIFIERS: &str = "aAcefghlPpqQrstux";
 
-/// Builtins that set something in the shell which runs them.
-const SETTERS: &[&str] =
-    &["cd", "declare", "eval", "export", "mapfile", "read", "readarray", "set", "source", "typeset", "."];
-
 impl Walk<'_> {
     /// Whether the text at hand is read as zsh does.
     pub(super) fn is_zsh(&self) -> bool {
@@ -31,36 +27,44 @@ impl Walk<'_> {
     }
 
     /// Whether the last command of a pipeline may change the shell itself.
-    pub(super) fn last_may_set(&self, last: &Node) -> bool {
+    pub(super) fn last_may_set(&self, last: &Node, state: &State) -> bool {
         let sets = match &last.kind {
-            NodeKind::Simple { words, .. } => {
-                words.first().and_then(syntax::Word::plain).is_none_or(|name| SETTERS.contains(&name))
-            }
+            NodeKind::Simple { words, .. } => words.first().and_then(syntax::Word::plain).is_none_or(|name| {
+                let prints = matches!(name, "echo" | "printf" | "test" | "[" | "true" | "false" | ":" | "pwd");
+                let sets = name == "printf" && words.get(1).and_then(syntax::Word::plain) == Some("-v");
+                super::builtin::runs_in_shell(name) && (!prints || sets) || state.function(name).is_some()
+            }),
             NodeKind::Subshell(_) => false,
             _ => true,
         };
         self.may_be_zsh && sets
     }
 
-    /// The pieces of a parameter with what stands behind it, if that belongs to it; what is left of that.
+    /// The pieces of a parameter with the parts behind it, if they belong to it; how many do, and what is left of the last.
     pub(super) fn with_subscript(
         &mut self,
         parameter: &Parameter,
-        next: &Literal,
+        rest: &[Part],
         quoted: bool,
         state: &mut State,
         pieces: &mut Vec<Piece>,
-    ) -> Option<Literal> {
+    ) -> Option<(usize, Literal)> {
+        let Some(Part::Literal(next)) = rest.first() else { return None };
         let plain = parameter.index.is_none() && !parameter.indirect && matches!(parameter.operation, Operation::None);
         let content = state.get(&parameter.name).filter(|_| plain && !state.wild)?.content.clone();
-        let left = |taken: usize| Literal {
-            text: next.text.get(taken..).unwrap_or_default().to_owned(),
-            quoted: next.quoted,
-            at: next.at.map(|at| at + taken),
+        let left = |literal: &Literal, taken: usize| Literal {
+            text: literal.text.get(taken..).unwrap_or_default().to_owned(),
+            quoted: literal.quoted,
+            at: literal.at.map(|at| at + taken),
         };
         if next.text.starts_with('[') {
-            let close = next.text.find(']')?;
-            let range = self.range(next.text.get(1..close)?, state);
+            // Parts in between are expanded: which element it is is not known then.
+            let (count, last, close) = rest.iter().enumerate().find_map(|(at, part)| match part {
+                Part::Literal(literal) => Some((at + 1, literal, literal.text.find(']')?)),
+                _ => None,
+            })?;
+            let inside = next.text.get(1..close).filter(|_| count == 1);
+            let range = inside.and_then(|inside| self.range(inside, state));
             match (content, range) {
                 (Content::Array(values), Some(range)) => {
                     many(pieces, &slice(&values, range), false, quoted, state);
@@ -75,7 +79,7 @@ impl Walk<'_> {
                 (Content::Text(_), _) => pieces.push(Piece::hole(Why::Expansion, quoted)),
                 _ => return None,
             }
-            return Some(left(close + 1));
+            return Some((count, left(last, close + 1)));
         }
         let mut taken = 0;
         let mut values = match content {
@@ -89,7 +93,7 @@ impl Walk<'_> {
         }
         (taken > 0).then(|| {
             many(pieces, &values, false, quoted, state);
-            left(taken)
+            (1, left(next, taken))
         })
     }
 
@@ -133,9 +137,10 @@ impl Walk<'_> {
             _ => Value::HOLE.to_string(),
         });
         let inside = opening.text.get(from + 1..)?.to_owned() + &rest.collect::<String>();
-        if let Some(text) = inside.strip_suffix(')').and_then(command_in)
-            && self.may_nest()
-        {
+        for text in inside.strip_suffix(')').map(commands_in).unwrap_or_default() {
+            if !self.may_nest() {
+                break;
+            }
             let text = match text.contains(Value::HOLE) {
                 true => Word::unknown(Why::Expansion, Default::default()),
                 false => Word::new(text, Default::default()),
@@ -149,15 +154,33 @@ impl Walk<'_> {
     }
 }
 
-/// The text that qualifiers have run: `e:TEXT:` with any character for the colons, or `+NAME`.
-fn command_in(qualifiers: &str) -> Option<String> {
-    if let Some((_, name)) = qualifiers.split_once('+') {
-        return Some(name.to_owned());
+/// The texts that qualifiers have run: `e:TEXT:` with any pair of characters for the colons, or `+NAME`.
+fn commands_in(qualifiers: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = qualifiers;
+    while let Some(at) = rest.find(['e', '+']) {
+        let (_, after) = rest.split_at(at + 1);
+        if rest[at..].starts_with('+') {
+            let end = after.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(after.len());
+            found.push(after[..end].to_owned());
+            // What follows a number is not its name: `Lk+10`.
+            rest = if after.starts_with(|c: char| c.is_ascii_digit()) { after } else { &after[end..] };
+            continue;
+        }
+        let Some(mark) = after.chars().next() else { break };
+        let close = match mark {
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            '(' => ')',
+            mark => mark,
+        };
+        let text = &after[mark.len_utf8()..];
+        let end = text.find(close).unwrap_or(text.len());
+        found.push(text[..end].to_owned());
+        rest = text.get(end + close.len_utf8()..).unwrap_or_default();
     }
-    let (_, text) = qualifiers.split_once('e')?;
-    let mark = text.chars().next()?;
-    let text = text.get(mark.len_utf8()..)?;
-    Some(text.split(mark).next().unwrap_or(text).to_owned())
+    found
 }
 
 /// Where qualifiers begin: in which part, and at which byte of it.
@@ -183,6 +206,7 @@ fn modified(value: &Value, letter: char) -> Value {
     let changed = match (letter, trimmed.rsplit_once('/')) {
         ('h', Some(("", _))) => "/",
         ('h', Some((folder, _))) => folder,
+        ('h', None) if text.starts_with('/') => "/",
         ('h', None) => ".",
         ('t', Some((_, name))) => name,
         ('t', None) => trimmed,
@@ -190,7 +214,9 @@ fn modified(value: &Value, letter: char) -> Value {
             Some((root, extension)) if !extension.contains('/') => root,
             _ => text,
         },
-        ('l' | 'u' | 'q' | 'Q' | 'a' | 'A' | 'P' | 'x', _) if !text.contains(char::is_whitespace) => text,
+        ('l', _) => return Value::Known(text.to_lowercase()),
+        ('u', _) => return Value::Known(text.to_uppercase()),
+        ('q' | 'Q' | 'a' | 'A' | 'P' | 'x', _) if !text.contains(char::is_whitespace) => text,
         _ => return Value::hole(Why::Expansion),
     };
     Value::Known(changed.to_owned())
@@ -207,23 +233,28 @@ fn slice<T: Clone>(all: &[T], (from, to): (i64, i64)) -> Vec<T> {
 
 /// Whether zsh reads something in a pipeline otherwise.
 pub(super) fn differs(pipeline: &Pipeline, state: &State) -> bool {
-    pipeline.commands.iter().any(|node| match &node.kind {
-        NodeKind::Simple { assignments, words } => {
-            let scalars = assignments.iter().filter_map(|assignment| match &assignment.value {
-                Assigned::Scalar(word) => Some(word),
-                Assigned::Array(_) => None,
-            });
-            words.iter().any(|word| qualifiers(&word.parts).is_some())
-                || words.iter().chain(scalars).any(|word| word_differs(&word.parts, false, state))
-                || node.redirects.iter().any(|redirect| match &redirect.target {
-                    syntax::Target::Word(word) => word_differs(&word.parts, false, state),
-                    syntax::Target::Document(_) => false,
-                })
-        }
-        NodeKind::For { words: Some(words), .. } => {
-            words.iter().any(|word| qualifiers(&word.parts).is_some() || word_differs(&word.parts, false, state))
-        }
-        _ => false,
+    let word = |word: &syntax::Word| qualifiers(&word.parts).is_some() || word_differs(&word.parts, false, state);
+    let is_array = |name: &str| matches!(state.get(name).map(|one| &one.content), Some(Content::Array(_)));
+    pipeline.commands.iter().any(|node| {
+        let own = match &node.kind {
+            NodeKind::Simple { assignments, words } => {
+                let assigns = |assignment: &syntax::Assignment| {
+                    assignment.index.is_some() && is_array(&assignment.name)
+                        || match &assignment.value {
+                            Assigned::Scalar(scalar) => word_differs(&scalar.parts, false, state),
+                            Assigned::Array(elements) => elements.iter().any(|element| word(&element.word)),
+                        }
+                };
+                words.iter().any(word) || assignments.iter().any(assigns)
+            }
+            NodeKind::For { words: Some(words), .. } => words.iter().any(word),
+            NodeKind::Case { subject, .. } => word_differs(&subject.parts, false, state),
+            _ => false,
+        };
+        own || node.redirects.iter().any(|redirect| match &redirect.target {
+            syntax::Target::Word(target) => word_differs(&target.parts, false, state),
+            syntax::Target::Document(body) => body.get().is_some_and(|body| word_differs(&body.parts, true, state)),
+        })
     })
 }
 
@@ -244,7 +275,7 @@ fn word_differs(parts: &[Part], quoted: bool, state: &State) -> bool {
                 }
                 (None, _, Some(Content::Array(values))) => values.len() > 1 && !quoted && !parameter.indirect,
                 (Some(Index::Word(word)), _, Some(Content::Array(values))) => {
-                    values.len() > 1 && word.plain() != Some("0")
+                    !values.is_empty() && word.plain() != Some("0")
                 }
                 _ => false,
             }

@@ -1,7 +1,7 @@
 //! Whether git holds all that a git command overwrites or removes, so that nothing is lost: `git restore --source=HEAD~3
 //! FILE` where nobody has changed FILE, `git branch -D NAME` where NAME is merged.
 //!
-//! Git is asked before the text runs, and has to be asked about what the text will change, in whatever shell it runs. Only
+//! Git is asked before the text runs, and has to be asked about what the text will change, in bash as in zsh. Only
 //! a text of which that is certain is looked at: this one command, perhaps after `cd FOLDER &&` in words that every shell
 //! takes as they are written, or run by few wrappers, beside commands that do nothing.
 
@@ -83,14 +83,17 @@ fn alone<'a>(subject: &Subject<'a>, source: &str, beside: fn(&Command) -> bool) 
             second.joiner == Joiner::And && second.via.is_empty() && says(before, "cd") && says(after, "git")
         }
         _ => {
-            // A loop may wait for another call to change what git sees.
-            let loops = |text: &str| ["while", "until", "[[", "(("].iter().any(|mark| text.contains(mark));
+            // A loop may wait for another call to change what git sees, and set any variable.
+            let loops =
+                |text: &str| ["while", "until", "select", "HOME", "[[", "(("].iter().any(|mark| text.contains(mark));
             let same = |other: &Command| is_git(other) && texts(other).eq(texts(command));
             let waits = |other: &Command| texts(other).flatten().any(loops);
             !loops(source)
                 && commands.iter().all(|other| same(other) || (is_idle(other) || beside(other)) && !waits(other))
         }
     };
+    let says_nothing = |name: &str| is_plain_variable(name) || matches!(name, "HOME" | "OLDPWD" | "PWD");
+    let certain = certain && command.env.iter().all(|(name, _)| says_nothing(name));
     let certain = certain && !command.elsewhere && !command.other_folders && !names_repository(command);
     command.cwd.as_deref().filter(|_| certain)
 }

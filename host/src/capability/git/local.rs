@@ -136,9 +136,14 @@ fn merged(git: &Runner<'_>, branches: &[String]) -> Answer<bool> {
     git.own_root()?;
     let settings = git.filters()?;
     let named: Vec<String> = branches.iter().map(|name| format!("refs/heads/{name}")).collect();
-    // A name for one of them holds nothing when that is gone.
-    let names = git.run(&["for-each-ref", "--format=%(symref)"], &settings)?;
-    if text(&names)?.lines().any(|line| named.iter().any(|name| name == line)) {
+    // A name for one of them holds nothing when that is gone. Where names of files do not differ by case, a branch has others.
+    let listed = text(&git.run(&["for-each-ref", "--format=%(refname) %(symref)"], &settings)?)?;
+    let refs = || listed.lines().filter_map(|line| line.split_once(' '));
+    let is_sure = |name: &String| {
+        refs().filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(other, _)| other).eq([name.as_str()])
+            && !refs().any(|(_, leads)| leads.eq_ignore_ascii_case(name))
+    };
+    if !named.iter().all(is_sure) {
         return Ok(false);
     }
     let others: Vec<String> = branches.iter().map(|name| format!("--exclude={name}")).collect();
