@@ -547,10 +547,6 @@ impl World for HostWorld {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
-    fn merged(&mut self, folder: &str, branches: &[String]) -> bool {
-        git::merged(folder, branches).unwrap_or_default()
-    }
-
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {
         match extensions::evaluate(name, request).ok()? {
             Truth::Yes => Some(true),

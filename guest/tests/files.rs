@@ -82,11 +82,6 @@ impl World for Disk {
         self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
-    fn merged(&mut self, folder: &str, branches: &[String]) -> bool {
-        let merged = |name: &String| self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
-        folder == WORKSPACE && branches.iter().all(merged)
-    }
-
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         Some(Rc::new(Remembered::new(self.clone())))
     }
@@ -103,7 +98,6 @@ fn what_git_holds_may_be_overwritten() {
     let there = serde_json::json!({
         "files": (["", "f", "g", "src/", "src/g", "src/h", ".git/"].map(at)),
         "links": {(at("link")): (at("src"))},
-        "merged": ["old", "feature/x"],
         // What a link leads to is held as well.
         "held": (["f", "src/g", "link/f", "link/g"].map(at)),
     });

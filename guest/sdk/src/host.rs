@@ -167,14 +167,6 @@ pub fn branch(folder: &str) -> Result<Option<String>, Error> {
     ask!(folder; imports::git::branch(folder))
 }
 
-/// `git`: whether all commits of these local branches are held by others, or by tags, as well.
-///
-/// # Errors
-/// As the module says.
-pub fn merged(folder: &str, branches: &[String]) -> Result<bool, Error> {
-    ask!(folder, branches; imports::git::merged(folder, branches))
-}
-
 /// `daemon`: starts the project's check daemon unless it runs.
 ///
 /// # Errors

@@ -34,11 +34,6 @@ pub trait World {
         false
     }
 
-    /// Whether other branches or tags hold all commits of these local branches, so that nothing is lost with them.
-    fn merged(&mut self, _folder: &str, _branches: &[String]) -> bool {
-        false
-    }
-
     /// Whether another component's predicate holds. The request is a JSON text.
     fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
         None
@@ -116,7 +111,7 @@ impl Miss<'_> {
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
             Miss::Code => "nothing of that kind happens".into(),
-            Miss::Held => "git holds all that it overwrites or removes".into(),
+            Miss::Held => "git holds all that it overwrites".into(),
         }
     }
 }

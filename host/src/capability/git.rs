@@ -25,8 +25,6 @@ pub trait Git: Send + Sync {
     async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>>;
     /// The checked-out branch.
     async fn branch(&self, folder: String) -> Answer<Option<String>>;
-    /// Whether all commits of these branches are held by others, or by tags, as well.
-    async fn merged(&self, folder: String, branches: Vec<String>) -> Answer<bool>;
 }
 
 #[async_trait]
@@ -36,10 +34,6 @@ impl<R: Refuse> Git for R {
     }
 
     async fn branch(&self, _folder: String) -> Answer<Option<String>> {
-        self.answer(Capability::Git)
-    }
-
-    async fn merged(&self, _folder: String, _branches: Vec<String>) -> Answer<bool> {
         self.answer(Capability::Git)
     }
 }
@@ -54,11 +48,6 @@ impl<T: Git> Git for Recording<T> {
     async fn branch(&self, folder: String) -> Answer<Option<String>> {
         self.record("git.branch", &(&folder,));
         self.inner.branch(folder).await
-    }
-
-    async fn merged(&self, folder: String, branches: Vec<String>) -> Answer<bool> {
-        self.record("git.merged", &(&folder, &branches));
-        self.inner.merged(folder, branches).await
     }
 }
 
@@ -100,11 +89,6 @@ impl Host for HostState {
     async fn branch(&mut self, folder: String) -> wasmtime::Result<Answer<Option<String>>> {
         let git = self.capabilities.git.clone();
         self.host_call(deadline::GIT, async move { git.branch(folder).await }).await
-    }
-
-    async fn merged(&mut self, folder: String, branches: Vec<String>) -> wasmtime::Result<Answer<bool>> {
-        let git = self.capabilities.git.clone();
-        self.host_call(deadline::GIT, async move { git.merged(folder, branches).await }).await
     }
 }
 

@@ -211,13 +211,6 @@ impl World for Files {
         })
     }
 
-    fn merged(&mut self, folder: &str, branches: &[String]) -> bool {
-        let Some(place) = self.place(folder) else { return false };
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        let asked = LocalGit.merged(place.to_string_lossy().into_owned(), branches.to_vec());
-        runtime.is_ok_and(|runtime| runtime.block_on(asked).unwrap_or_default())
-    }
-
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         self.home.as_ref()?;
         Some(Rc::new(self.clone()))

@@ -43,8 +43,6 @@ pub(crate) enum Coded {
     DiscardFile,
     Restore,
     RestoreBoth,
-    DeleteBranch,
-    DeleteBranchForce,
 }
 
 impl Coded {
@@ -70,8 +68,6 @@ impl Coded {
         Coded::DiscardFile,
         Coded::Restore,
         Coded::RestoreBoth,
-        Coded::DeleteBranch,
-        Coded::DeleteBranchForce,
     ];
 
     /// As the row has it.
@@ -98,8 +94,6 @@ impl Coded {
             Coded::DiscardFile => "git-discard-file",
             Coded::Restore => "git-restore",
             Coded::RestoreBoth => "git-restore-both",
-            Coded::DeleteBranch => "git-delete-branch",
-            Coded::DeleteBranchForce => "git-delete-branch-force",
         }
     }
 
@@ -117,9 +111,6 @@ impl Coded {
             Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
                 if held.hold(subject, source, world) =>
             {
-                Err(Miss::Held)
-            }
-            Some(Coded::DeleteBranch | Coded::DeleteBranchForce) if held.keep(subject, source, world) => {
                 Err(Miss::Held)
             }
             _ => Ok(()),

@@ -52,7 +52,6 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("core.askPass", ""),
     ("core.sshCommand", "false"),
     ("core.alternateRefsCommand", "false"),
-    ("core.commitGraph", "false"),
     ("core.untrackedCache", "false"),
     ("credential.helper", ""),
     ("diff.external", ""),
@@ -98,7 +97,10 @@ impl Git for LocalGit {
     async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>> {
         apart(move || {
             let folder = Path::new(&folder);
-            changed(program(folder)?, folder, Instant::now() + deadline::GIT)
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            let program = installed("git", &path, &repository(folder));
+            let program = program.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))?;
+            changed(program, folder, Instant::now() + deadline::GIT)
         })
         .await?
     }
@@ -106,51 +108,6 @@ impl Git for LocalGit {
     async fn branch(&self, folder: String) -> Answer<Option<String>> {
         apart(move || branch(Path::new(&folder))).await?
     }
-
-    async fn merged(&self, folder: String, branches: Vec<String>) -> Answer<bool> {
-        apart(move || {
-            let folder = Path::new(&folder);
-            let git = Runner { program: program(folder)?, folder, end: Instant::now() + deadline::GIT_FILE };
-            merged(&git, &branches)
-        })
-        .await?
-    }
-}
-
-/// The git that is asked about a folder.
-fn program(folder: &Path) -> Answer<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let program = installed("git", &path, &repository(folder));
-    program.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))
-}
-
-/// Whether other branches, tags or remote-tracking branches hold all commits of these branches.
-fn merged(git: &Runner<'_>, branches: &[String]) -> Answer<bool> {
-    let is_plain = |name: &String| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-+@".contains(&byte))
-    };
-    if branches.is_empty() || !branches.iter().all(is_plain) {
-        return Err(CapabilityError::Other("no names of branches that git can be asked about".to_owned()));
-    }
-    // A configuration can have git work somewhere else than where it is run.
-    git.own_root()?;
-    let settings = git.filters()?;
-    let named: Vec<String> = branches.iter().map(|name| format!("refs/heads/{name}")).collect();
-    // A name for one of them holds nothing when that is gone. Where names of files do not differ by case, a branch has others.
-    let listed = text(&git.run(&["for-each-ref", "--format=%(refname) %(symref)"], &settings)?)?;
-    let refs = || listed.lines().filter_map(|line| line.split_once(' '));
-    let is_sure = |name: &String| {
-        refs().filter(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(other, _)| other).eq([name.as_str()])
-            && !refs().any(|(_, leads)| leads.eq_ignore_ascii_case(name))
-    };
-    if !named.iter().all(is_sure) {
-        return Ok(false);
-    }
-    let others: Vec<String> = branches.iter().map(|name| format!("--exclude={name}")).collect();
-    let arguments = ["rev-list", "--max-count=1"].into_iter().chain(named.iter().map(String::as_str));
-    let arguments = arguments.chain(["--not"]).chain(others.iter().map(String::as_str));
-    let arguments: Vec<&str> = arguments.chain(["--branches", "--tags", "--remotes", "--"]).collect();
-    Ok(git.run(&arguments, &settings)?.is_empty())
 }
 
 /// What `git status` is asked, but for the paths.
@@ -173,7 +130,12 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
     let (folder, name) = path.parent().zip(path.file_name()).ok_or_else(nowhere)?;
     let name = name.to_str().ok_or_else(nowhere)?;
     let git = Runner { program, folder, end };
-    let root = git.own_root()?;
+    let root = git.root()?;
+    // A configuration can have git work somewhere else than where it is run.
+    let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
+    if !real(folder)?.starts_with(real(&root)?) || ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some()) {
+        return Err(nowhere());
+    }
     let settings = git.filters()?;
     let said = git.run(&[STATUS, &["--ignored=matching", "--", name]].concat(), &settings)?;
     let itself = |change| Ok(vec![ChangedFile { path: path.display().to_string(), change }]);
@@ -304,15 +266,6 @@ impl Runner<'_> {
         Ok(PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?))
     }
 
-    /// The same, unless a configuration or a variable may have git work somewhere else than where it is run.
-    fn own_root(&self) -> Answer<PathBuf> {
-        let nowhere = || CapabilityError::Unavailable("git may work somewhere else than in the folder".to_owned());
-        let root = self.root()?;
-        let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
-        let elsewhere = ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some());
-        if elsewhere || !real(self.folder)?.starts_with(real(&root)?) { Err(nowhere()) } else { Ok(root) }
-    }
-
     /// Settings that leave the filters of all configurations without a program.
     fn filters(&self) -> Answer<Vec<Setting>> {
         let list = self.run(&["config", "--list", "--show-origin", "--name-only", "-z"], &[(PROBE.into(), "true")])?;
@@ -337,8 +290,6 @@ impl Runner<'_> {
             command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "none");
-        // What says of commits that they have other parents than they have.
-        command.env("GIT_GRAFT_FILE", "/dev/null");
         command.env("LC_ALL", "C");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn().map_err(|error| CapabilityError::Unavailable(format!("git: {error}")))?;
