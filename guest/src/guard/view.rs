@@ -18,6 +18,8 @@ pub(crate) struct View {
     pub(crate) single: bool,
     /// With the program's folder, if that is left out here.
     pub(crate) written: Option<String>,
+    /// Not all that is written is in it.
+    pub(crate) cut: bool,
     parts: Vec<Part>,
 }
 
@@ -80,7 +82,10 @@ impl View {
                 let written = source.get(word.span.start..word.span.end);
                 match written.filter(|written| written.len() <= MAX_WRITTEN + shape.len()) {
                     Some(written) => self.push(written, word.span, source),
-                    None => self.push(&shape.replace(Value::HOLE, "$?"), word.span, source),
+                    None => {
+                        self.cut = true;
+                        self.push(&shape.replace(Value::HOLE, "$?"), word.span, source);
+                    }
                 }
             }
         }

@@ -155,7 +155,7 @@ impl Walk<'_> {
         let ends = run(self, state);
         let end = ends.join(self);
         // Nothing comes after the text as a whole, unless it has said so.
-        let trapped = |state: &State| state.traps.is_some();
+        let trapped = |state: &State| state.traps.is_some() || !state.handlers.is_empty();
         let last = frame == 0 && !trapped(&end) && !self.frames.iter().any(|frame| frame.left.iter().any(trapped));
         let left = if last { None } else { self.left(frame) };
         let mut end = match left {

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::Walk;
-use super::state::{Handled, Handler, State};
-use crate::word::{Word, is_name};
+use super::state::{Handled, Handler, State, Variable};
+use crate::word::{Value, Why, Word, is_name};
 
 /// The names of the end of a shell as a signal.
 const AT_EXIT: &[&str] = &["EXIT", "exit", "0", "SIGEXIT"];
@@ -113,15 +113,19 @@ impl Walk<'_> {
             Some(handled) => match state.changed_since(handled) {
                 Some(names) => texts.iter().map(|(text, _)| self.mentions(text, state, &names)).collect(),
                 None if handled.ran => vec![true; texts.len()],
-                None => texts.iter().map(|(text, own)| *own || last || !self.waits(text, state)).collect(),
+                None => texts.iter().map(|(text, own)| *own || last || self.waited(text, state).is_empty()).collect(),
             },
-            None => texts.iter().map(|(text, own)| *own || last || !self.waits(text, state)).collect(),
+            None => texts.iter().map(|(text, own)| *own || last || self.waited(text, state).is_empty()).collect(),
         };
+        let first = state.handled.is_none();
         let ran = state.handled.as_ref().is_some_and(|handled| handled.ran) || due.iter().any(|due| *due);
         state.handled = Some(Rc::new(Handled::of(state, ran)));
         let (guarded, joiner) = (std::mem::take(&mut self.guarded), self.joiner);
         self.handling = true;
         for ((text, _), due) in texts.iter().zip(due) {
+            if !due && first {
+                self.run_early(text, state);
+            }
             if due {
                 self.interruptions += 1;
                 let mut after = None;
@@ -155,19 +159,37 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether a text expands variables of which nothing was said yet.
-    fn waits(&self, text: &Word, state: &State) -> bool {
-        let Some(texts) = self.texts_of(text, state) else { return false };
-        texts.iter().any(|text| {
-            text.match_indices('$').any(|(at, _)| {
+    /// The variables that a text expands and of which nothing was said yet.
+    fn waited(&self, text: &Word, state: &State) -> Vec<String> {
+        let Some(texts) = self.texts_of(text, state) else { return Vec::new() };
+        let mut names = Vec::new();
+        for text in texts {
+            for (at, _) in text.match_indices('$') {
                 let rest = text.get(at + 1..).unwrap_or_default();
                 let rest = rest.strip_prefix('{').unwrap_or(rest);
                 let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
                 let name = rest.get(..end).unwrap_or_default();
                 let sets = || text.match_indices(name).any(|(at, _)| !text[..at].ends_with(['$', '{']));
-                is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets()
-            })
-        })
+                if is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets() {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names
+    }
+
+    /// Runs a text that waits for variables as if they had a value that does no harm: what it does all the same, it does
+    /// whatever comes of them.
+    fn run_early(&mut self, text: &Word, state: &State) {
+        let mut own = state.clone();
+        for name in self.waited(text, state) {
+            let value = Value::Unknown { why: Why::Temporary, shape: format!("/tmp/tmp.{}", Value::HOLE) };
+            let stamp = self.change();
+            own.put(&name, Variable::text(value, None), stamp);
+        }
+        self.doubting(true, |walk| {
+            walk.inside(VIA, |walk| walk.text(text, |walk, list| drop(walk.shell(list, own))));
+        });
     }
 
     /// A text, and the bodies of the functions that it may call. None if not all are known.

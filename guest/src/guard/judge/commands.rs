@@ -154,10 +154,12 @@ impl<'a> Inquiry<'a> {
         let mut texts = views(script, source);
         texts.push(View::raw(source));
         let last = texts.len() - 1;
+        // What is in none of the texts is in the source all the same.
+        let cut = script.unparsed.is_some() || texts.iter().any(|view| view.cut);
         let mut fired: HashSet<&str> = HashSet::new();
         for (at, view) in texts.iter().enumerate() {
             for rule in parts.iter().flat_map(|part| part.patterns(&view.text)) {
-                if rule.raw != (at == last) && !(at == last && script.unparsed.is_some()) {
+                if rule.raw != (at == last) && !(at == last && cut) {
                     continue;
                 }
                 let Some(pattern) = &rule.pattern else { continue };
