@@ -736,11 +736,6 @@ fn first_program(text: &str) -> Option<&str> {
     interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env")
 }
 
-/// Whether the user's own shell reads a text: no first line says another one.
-pub(super) fn may_be_own(text: &str) -> bool {
-    first_program(text).is_none_or(|name| reader(name) == Reader::Zsh)
-}
-
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
 pub(super) fn differs(text: &str) -> bool {
     const MARKS: &[&str] = &[

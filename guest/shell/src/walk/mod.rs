@@ -299,7 +299,7 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
         Err(why) => walk.fail(why),
         Ok(parsed) => {
             let state = State::new(facts);
-            walk.may_be_zsh = facts.may_be_zsh && inner::may_be_own(text);
+            walk.may_be_zsh = facts.may_be_zsh;
             walk.shell(&parsed.list, state);
             comments = parsed.comments;
         }
@@ -695,11 +695,11 @@ impl<'f> Walk<'f> {
 }
 
 /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-/// user or that `mktemp` makes up. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
+/// user. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
 fn is_readable(text: &Word) -> bool {
     match &text.value {
         Value::Known(_) => true,
-        Value::Unknown { why, .. } => matches!(why, Why::Environment(_) | Why::Temporary),
+        Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
         Value::Pattern(_) => false,
     }
 }

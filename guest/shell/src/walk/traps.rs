@@ -95,7 +95,9 @@ impl Walk<'_> {
     /// outside is expected only once the variables that the text expands have values, or at the `last` opportunity.
     pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
-        if idle || self.handling || self.interruptions >= MAX_INTERRUPTIONS && !last {
+        // What was set just now is run however often others were.
+        let many = self.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
+        if idle || self.handling || many && !last {
             return;
         }
         // Each text, and whether it is expected at any time.
