@@ -31,7 +31,7 @@ use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, abso
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
-use super::matching::{Miss, Subject, World};
+use super::matching::{Miss, Scene, Subject, World};
 use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
@@ -227,10 +227,8 @@ impl<'a> Inquiry<'a> {
         self.comments = comments.map(str::to_owned).collect();
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
-        let subjects: Vec<Subject<'_>> = (0..script.commands.len())
-            .map(|index| Subject::new(script, index, self.guard, self.map, home, look, self.real_map))
-            .map(|subject| subject.writing(&self.call.contents))
-            .collect();
+        let scene = Scene::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let subjects: Vec<Subject<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
             self.rules(subject, field, world);

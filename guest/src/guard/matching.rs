@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
 
 use super::events::Entry;
@@ -143,23 +144,90 @@ impl Purpose {
     }
 }
 
-/// A command of a text, with what rules ask of it, found out once.
-pub(crate) struct Subject<'a> {
-    pub(crate) command: &'a Command,
-    pub(crate) index: usize,
-    pub(crate) script: &'a Script,
+/// A text and its surroundings, as all of its commands share them.
+pub(crate) struct Scene<'a> {
+    script: &'a Script,
     grammars: &'a Grammars,
     lists: &'a Lists,
     map: &'a Map<'a>,
     home: Option<&'a str>,
     look: Option<&'a dyn Look>,
+    real_map: &'a OnceCell<Option<RealMap>>,
     /// What a file tool writes.
     contents: &'a [Field],
+    neighbours: OnceCell<Neighbours>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) fn new(
+        script: &'a Script,
+        guard: &'a Guard,
+        map: &'a Map<'a>,
+        home: Option<&'a str>,
+        look: Option<&'a dyn Look>,
+        real_map: &'a OnceCell<Option<RealMap>>,
+    ) -> Self {
+        let (grammars, lists) = (&guard.grammars, &guard.lists);
+        let (contents, neighbours): (&[Field], _) = (&[], OnceCell::new());
+        Scene { script, grammars, lists, map, home, look, real_map, contents, neighbours }
+    }
+
+    /// The same for a file tool that writes these texts.
+    pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
+        Scene { contents, ..self }
+    }
+
+    /// The commands, in their order.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = Subject<'_>> {
+        (0..self.script.commands.len()).map(|index| self.subject(index))
+    }
+
+    /// The command of this number.
+    pub(crate) fn subject(&self, index: usize) -> Subject<'_> {
+        Subject {
+            command: &self.script.commands[index],
+            index,
+            script: self.script,
+            scene: self,
+            invocation: OnceCell::new(),
+            placed: OnceCell::new(),
+            answered: OnceCell::new(),
+            sends: OnceCell::new(),
+        }
+    }
+}
+
+/// The commands of the same group around each: a text has many, and few are next to each other in its list.
+struct Neighbours {
+    before: Vec<Option<usize>>,
+    after: Vec<Option<usize>>,
+}
+
+impl Neighbours {
+    fn of(commands: &[Command]) -> Self {
+        let mut last = FxHashMap::default();
+        let before: Vec<_> = commands.iter().enumerate().map(|(at, one)| last.insert(one.group, at)).collect();
+        let mut after = vec![None; commands.len()];
+        for (at, before) in before.iter().enumerate() {
+            if let Some(before) = before {
+                after[*before] = Some(at);
+            }
+        }
+        Neighbours { before, after }
+    }
+}
+
+/// A command of a text, with what rules ask of it, found out once.
+pub(crate) struct Subject<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) index: usize,
+    pub(crate) script: &'a Script,
+    scene: &'a Scene<'a>,
     invocation: OnceCell<Option<Invocation<'a>>>,
     placed: OnceCell<Vec<Place>>,
     /// Which lists of path rules each effect is under.
     answered: OnceCell<Vec<Answered>>,
-    real_map: &'a OnceCell<Option<RealMap>>,
+    sends: OnceCell<bool>,
 }
 
 /// Whether one command is a wrapper that runs the other.
@@ -171,41 +239,11 @@ fn holds(outer: &Command, inner: &Command) -> bool {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn new(
-        script: &'a Script,
-        index: usize,
-        guard: &'a Guard,
-        map: &'a Map<'a>,
-        home: Option<&'a str>,
-        look: Option<&'a dyn Look>,
-        real_map: &'a OnceCell<Option<RealMap>>,
-    ) -> Self {
-        Subject {
-            command: &script.commands[index],
-            index,
-            script,
-            grammars: &guard.grammars,
-            lists: &guard.lists,
-            map,
-            home,
-            look,
-            contents: &[],
-            invocation: OnceCell::new(),
-            placed: OnceCell::new(),
-            answered: OnceCell::new(),
-            real_map,
-        }
-    }
-
-    /// The same for a file tool that writes these texts.
-    pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
-        Subject { contents, ..self }
-    }
-
     /// The texts that go into files, as far as they are known.
     fn contents(&self) -> Vec<Cow<'a, str>> {
         let command = self.command;
-        let mut found: Vec<Cow<'_, str>> = self.contents.iter().map(|field| field.value.as_str().into()).collect();
+        let mut found: Vec<Cow<'_, str>> =
+            self.scene.contents.iter().map(|field| field.value.as_str().into()).collect();
         let writes = |effect: &Effect| matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create);
         if command.effects.iter().any(writes) {
             found.extend(command.input().map(Cow::Borrowed));
@@ -218,7 +256,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn invocation(&self) -> Option<&Invocation<'a>> {
-        self.invocation.get_or_init(|| Invocation::read(&self.command.words, self.grammars)).as_ref()
+        self.invocation.get_or_init(|| Invocation::read(&self.command.words, self.scene.grammars)).as_ref()
     }
 
     /// Where each of the effects happens.
@@ -229,7 +267,7 @@ impl<'a> Subject<'a> {
                 .effects
                 .iter()
                 .map(|effect| {
-                    let written = self.map.of(&effect.path, effect.recursive);
+                    let written = self.scene.map.of(&effect.path, effect.recursive);
                     let place = match self.behind_links(effect).unwrap_or(written) {
                         // What a stored script computes is its own, as with a program that cannot be read.
                         Place::Unknown if self.command.stored => Place::Workspace,
@@ -253,7 +291,7 @@ impl<'a> Subject<'a> {
 
     /// Where an effect happens whose path leads elsewhere through links that are there; `None` if it does not.
     fn behind_links(&self, effect: &Effect) -> Option<Place> {
-        let look = self.look?;
+        let look = self.scene.look?;
         let text = effect.path.text();
         if !text.starts_with('/') || effect.kind == Kind::Send {
             return None;
@@ -275,8 +313,8 @@ impl<'a> Subject<'a> {
             Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
         };
         // The workspace and the home folder may be behind links themselves.
-        let place = self.map.of(&path, effect.recursive);
-        let known = self.real_map.get_or_init(|| self.map.behind(|path| look.real(path)));
+        let place = self.scene.map.of(&path, effect.recursive);
+        let known = self.scene.real_map.get_or_init(|| self.scene.map.behind(|path| look.real(path)));
         let through = known.as_ref().map_or(place, |map| map.as_map().of(&path, effect.recursive));
         is_elsewhere(through).then_some(through)
     }
@@ -286,8 +324,8 @@ impl<'a> Subject<'a> {
         let commands = &self.script.commands;
         std::iter::successors(Some(self.index), move |at| {
             let command = &commands[*at];
-            let before = || commands[..*at].iter().rposition(|other| other.group == command.group);
-            if command.joiner == Joiner::And { before() } else { None }
+            let neighbours = self.scene.neighbours.get_or_init(|| Neighbours::of(commands));
+            neighbours.before[*at].filter(|_| command.joiner == Joiner::And)
         })
         .skip(1)
         .map(move |at| &commands[at])
@@ -295,7 +333,7 @@ impl<'a> Subject<'a> {
 
     /// How a command of the same text takes its words.
     pub(crate) fn read(&self, command: &'a Command) -> Option<Invocation<'a>> {
-        Invocation::read(&command.words, self.grammars)
+        Invocation::read(&command.words, self.scene.grammars)
     }
 
     /// The commands before it in its pipeline, the nearest last, then those behind it. What stands inside a wrapper is
@@ -320,26 +358,37 @@ impl<'a> Subject<'a> {
     /// Adds the neighbours of the command at this place, and what those run inside.
     fn beside(&self, at: usize, before: &mut Vec<&'a Command>, after: &mut Vec<&'a Command>) {
         let commands = &self.script.commands;
-        let group = commands[at].group;
         let with_inner = |at: usize| {
             let outer = &commands[at];
             let inner = commands[at + 1..].iter().take_while(move |inner| inner.via.len() > outer.via.len());
             std::iter::once(outer).chain(inner.filter(move |inner| holds(outer, inner)))
         };
+        let neighbours = self.scene.neighbours.get_or_init(|| Neighbours::of(commands));
         let mut joiner = commands[at].joiner;
-        for other in (0..at).rev().filter(|other| commands[*other].group == group) {
-            if joiner != Joiner::Pipe {
-                break;
-            }
-            joiner = commands[other].joiner;
+        let mut here = at;
+        while joiner == Joiner::Pipe
+            && let Some(other) = neighbours.before[here]
+        {
+            (joiner, here) = (commands[other].joiner, other);
             before.splice(0..0, with_inner(other));
         }
-        for other in (at + 1..commands.len()).filter(|other| commands[*other].group == group) {
-            if commands[other].joiner != Joiner::Pipe {
-                break;
-            }
+        here = at;
+        while let Some(other) = neighbours.after[here].filter(|other| commands[*other].joiner == Joiner::Pipe) {
+            here = other;
             after.extend(with_inner(other));
         }
+    }
+
+    /// Whether what it prints goes to another machine.
+    pub(crate) fn sends(&self) -> bool {
+        *self.sends.get_or_init(|| {
+            let network = |command: &Command| {
+                command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
+            };
+            let sends =
+                |command: &Command| command.effects.iter().any(|effect| effect.kind == Kind::Send) || network(command);
+            sends(self.command) || self.pipeline().1.into_iter().any(sends)
+        })
     }
 
     /// Whether conditions on the command hold, and the words that make them do.
@@ -355,7 +404,7 @@ impl<'a> Subject<'a> {
         }
         if !what.not_in.is_empty()
             && let Some(cwd) = &command.cwd
-            && what.not_in.contains(&self.map.place(cwd))
+            && what.not_in.contains(&self.scene.map.place(cwd))
             && !names_repository(command)
         {
             return Err(Miss::Place);
@@ -432,18 +481,18 @@ impl<'a> Subject<'a> {
                 spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
             }
         }
-        if let Some(pattern) = &what.assigns {
+        if let Some(assigns) = &what.assigns {
+            let fits = |(name, value): (&str, &str)| purpose.fits(&assigns.pattern, &format!("{name}={value}"));
             // That the person's home folder is theirs is no doing of the text.
-            let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.home;
+            let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.scene.home;
             let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text())).filter(set);
-            let fit = own.filter(|(name, value)| purpose.fits(pattern, &format!("{name}={value}"))).count();
+            let fit = own.filter(|own| fits(*own)).count();
             // A value that the text sets and that is not known may be any.
             let unknown = Value::HOLE.to_string();
             let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
             let inherited = || {
-                let told = |value: Option<&'a str>| value.or(any);
-                let mut all = command.env.iter().filter_map(|(name, value)| Some((name, told(value)?))).filter(set);
-                all.any(|(name, value)| purpose.fits(pattern, &format!("{name}={value}")))
+                let all = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
+                all.filter(set).any(fits)
             };
             if fit == 0 && (command.words.is_empty() || !inherited()) {
                 return Err(Miss::Assigns);
@@ -508,7 +557,7 @@ impl<'a> Subject<'a> {
     /// Whether the effect of this number is under one of these.
     fn under(&self, rules: &PathRules, at: usize) -> bool {
         let effects = &self.command.effects;
-        let ask = || effects.iter().map(|effect| self.lists.ask(&effect.path, self.home)).collect();
+        let ask = || effects.iter().map(|effect| self.scene.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
     }
 
@@ -519,7 +568,7 @@ impl<'a> Subject<'a> {
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
                 let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
                 let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
-                !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.home)
+                !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.scene.home)
             }
         }
     }
@@ -548,7 +597,7 @@ impl<'a> Subject<'a> {
 
     /// Whether nothing was there before the text ran, so that nothing can be lost.
     fn is_new(&self, effect: &Effect) -> bool {
-        match (&effect.path, self.look) {
+        match (&effect.path, self.scene.look) {
             (Value::Known(path), Some(look)) if look.look(path) == Presence::Absent => {
                 // What was not there and is removed was made by the text, or it is not what somebody thinks it is.
                 !matches!(effect.kind, Kind::Delete | Kind::Move) || self.made_before(path)

@@ -9,7 +9,7 @@ use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, absolute, p
 use super::events::{Entry, name, written};
 use super::fields;
 use super::judge::Passing;
-use super::matching::{Purpose, Subject, World};
+use super::matching::{Purpose, Scene, Subject, World};
 use super::pattern::{Pattern, Tried};
 use super::place::Map;
 use super::read::{patterns, read_what, unknown_key};
@@ -381,9 +381,8 @@ impl Guard {
         }
         let script = parse(&command.value, &facts);
         let (map, real) = (Map::new(&call.workspace, call.home.as_deref()), std::cell::OnceCell::new());
-        let subjects: Vec<Subject<'_>> = (0..script.commands.len())
-            .map(|at| Subject::new(&script, at, self, &map, call.home.as_deref(), look.as_deref(), &real))
-            .collect();
+        let scene = Scene::new(&script, self, &map, call.home.as_deref(), look.as_deref(), &real);
+        let subjects: Vec<Subject<'_>> = scene.subjects().collect();
         Witnessed::of(&self.observers, &command.value, &script, &subjects).after(outcome)
     }
 }

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 use fancy_regex::{Regex, RegexBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// Steps that one pattern may take on one text: a few for each byte of the longest text that is parsed. Patterns
 /// without look-around and back-references take none: the regex crate's engine serves them.
@@ -83,16 +84,27 @@ impl Pattern {
         if source.len() > LONGEST {
             return Err(format!("the pattern is longer than {LONGEST} bytes"));
         }
-        let needles = match regex_syntax::parse(source) {
-            Ok(hir) => required(&hir).unwrap_or_default(),
+        let hir = match regex_syntax::parse(source) {
+            Ok(hir) => Some(hir),
             // It may be one with look-around, which only building it can tell.
             Err(_) => {
                 build(source).map_err(|error| wrong(&error))?;
-                let plain = without_look_around(source);
-                plain.and_then(|plain| required(&regex_syntax::parse(&plain).ok()?)).unwrap_or_default()
+                without_look_around(source).and_then(|plain| regex_syntax::parse(&plain).ok())
             }
         };
+        let needles = hir.as_ref().and_then(required).unwrap_or_default();
         Ok(Pattern { source: source.into(), built: OnceCell::new(), needles: Needles::new(needles) })
+    }
+
+    /// Texts of which every text that it matches begins with one; `None` if there are none to go by.
+    pub(crate) fn beginnings(&self) -> Option<Vec<String>> {
+        let plain = || without_look_around(&self.source).and_then(|plain| regex_syntax::parse(&plain).ok());
+        let hir = regex_syntax::parse(&self.source).ok().or_else(plain)?;
+        if !hir.properties().look_set_prefix().contains(Look::Start) {
+            return None;
+        }
+        let found = Extractor::new().extract(&hir);
+        found.literals()?.iter().map(|literal| String::from_utf8(literal.as_bytes().to_vec()).ok()).collect()
     }
 
     /// As it was written.
@@ -283,6 +295,32 @@ mod tests {
             needles.sort();
             let needles: Vec<&str> = needles.iter().map(|needle| &**needle).collect();
             assert_eq!(needles, *expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn beginnings_are_what_a_text_that_matches_begins_with() {
+        let cases: &[(&str, Option<&[&str]>)] = &[
+            ("^A_|^(?:B|CD)=x", Some(&["A_", "B=x", "CD=x"])),
+            (
+                r"^(?:GIT_(?:COUNT|KEY_\d+)=(?!x)|SSH(?:_COMMAND)?=.*[;&])",
+                Some(&["GIT_COUNT=", "GIT_KEY_", "SSH=", "SSH_COMMAND="]),
+            ),
+            ("^(?!x)A(?=b)", Some(&["A"])),
+            ("^(?i)a", Some(&["A", "a"])),
+            ("^A|B", None),
+            ("(?m)^A", None),
+            ("A", None),
+            ("^.*A", None),
+        ];
+        for (source, expected) in cases {
+            let found = Pattern::new(source).expect(source).beginnings();
+            let sorted = found.map(|mut found| {
+                found.sort();
+                found
+            });
+            let expected = expected.map(|texts| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+            assert_eq!(sorted, expected, "{source}");
         }
     }
 

@@ -35,7 +35,7 @@ use super::observers::{self, Observer};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Pattern;
 use super::place::{PLACES, Place};
-use super::rule::{Condition, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test, What, When};
+use super::rule::{Assigns, Condition, EffectMatch, Exemption, Flag, Layer, Problem, Rule, Test, What, When};
 use super::yaml::{Malformed, Node, line, parse};
 use crate::call::Action;
 
@@ -466,7 +466,7 @@ pub(super) fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Res
         "max-arguments" => what.count.1 = Some(number(value, key)?),
         "text" => what.text = Some(Pattern::new(&value.text(key)?)?),
         "content" => what.content = Some(Pattern::new(&value.text(key)?)?),
-        "assigns" => what.assigns = Some(Pattern::new(&value.text(key)?)?),
+        "assigns" => what.assigns = Some(Assigns::new(&value.text(key)?)?),
         "effects" => what.effects = value.list().into_iter().map(effect).collect::<Result<_, _>>()?,
         "via" => what.via = value.texts(key)?,
         "after" => what.after = value.texts(key)?,

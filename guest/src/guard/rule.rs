@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use toolgate_shell::Kind;
+use toolgate_shell::{Kind, Variables};
 
 use super::events::Missing;
 use super::fields::FieldOf;
@@ -129,7 +129,7 @@ pub(crate) struct What {
     /// What is written to a file matches.
     pub(crate) content: Option<Pattern>,
     /// A variable is set for it that matches, as `NAME=VALUE`.
-    pub(crate) assigns: Option<Pattern>,
+    pub(crate) assigns: Option<Assigns>,
     /// An effect of each of these kinds.
     pub(crate) effects: Vec<EffectMatch>,
     /// It was found inside one of these programs.
@@ -200,6 +200,31 @@ impl What {
             && before.is_empty()
             && !unseen
             && not_in.is_empty()
+    }
+}
+
+/// A pattern for `NAME=VALUE`.
+#[derive(Debug)]
+pub(crate) struct Assigns {
+    pub(crate) pattern: Pattern,
+    /// What such a text begins with, if that is said: a command has few variables of these names among very many.
+    beginnings: Option<Vec<String>>,
+}
+
+impl Assigns {
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
+        let pattern = Pattern::new(source)?;
+        let beginnings = pattern.beginnings();
+        Ok(Assigns { pattern, beginnings })
+    }
+
+    /// The variables that may fit, with their values as far as they are known.
+    pub(crate) fn among<'v>(&'v self, all: &'v Variables) -> Box<dyn Iterator<Item = (&'v str, Option<&'v str>)> + 'v> {
+        let Some(beginnings) = &self.beginnings else { return Box::new(all.iter()) };
+        Box::new(beginnings.iter().flat_map(|beginning| {
+            let name = beginning.split('=').next().unwrap_or_default();
+            all.beginning(name)
+        }))
     }
 }
 

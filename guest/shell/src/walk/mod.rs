@@ -46,6 +46,7 @@ mod traps;
 mod zsh;
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
@@ -155,24 +156,41 @@ pub struct Variables {
 impl Variables {
     /// The value of a variable: `None` if it is unset or nothing was said of it, `Some(None)` if it is unknown.
     pub fn get(&self, name: &str) -> Option<Option<&str>> {
-        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+        match self.vars.get(name) {
+            Some(variable) => self.value(variable),
+            None => self.directory().filter(|_| name == "PWD").map(|folder| Some(folder)),
+        }
     }
 
     /// Every variable that is set, or may be, with its value as far as it is known. Of an array the first element.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
-        let wild = self.wild;
-        let named = self.vars.iter().filter_map(move |(name, variable)| {
-            let value = match &variable.content {
-                Content::Text(value) => value.known(),
-                Content::Array(values) => values.first().and_then(Value::known),
-                Content::Map(values) => values.get("0").and_then(Value::known),
-                Content::Unset => return None,
-                Content::OneOf(_) | Content::Unknown(_) => None,
-            };
-            Some((name.as_str(), value.filter(|_| !wild)))
-        });
-        let directory = self.directory.as_deref().filter(|_| !self.vars.contains_key("PWD"));
-        named.chain(directory.map(|folder| ("PWD", Some(folder))))
+        self.beginning("")
+    }
+
+    /// The same of those whose names begin with a text.
+    pub fn beginning<'v>(&'v self, name: &'v str) -> impl Iterator<Item = (&'v str, Option<&'v str>)> {
+        let from = self.vars.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        let named = from.take_while(move |(known, _)| known.starts_with(name));
+        let directory = self.directory().filter(|_| "PWD".starts_with(name));
+        let set = named.filter_map(|(known, variable)| Some((known.as_str(), self.value(variable)?)));
+        set.chain(directory.map(|folder| ("PWD", Some(folder))))
+    }
+
+    /// As [`Self::get`].
+    fn value<'v>(&self, variable: &'v Variable) -> Option<Option<&'v str>> {
+        let value = match &variable.content {
+            Content::Text(value) => value.known(),
+            Content::Array(values) => values.first().and_then(Value::known),
+            Content::Map(values) => values.get("0").and_then(Value::known),
+            Content::Unset => return None,
+            Content::OneOf(_) | Content::Unknown(_) => None,
+        };
+        Some(value.filter(|_| !self.wild))
+    }
+
+    /// The shell's folder, where nothing was said of `$PWD`.
+    fn directory(&self) -> Option<&str> {
+        self.directory.as_deref().filter(|_| !self.vars.contains_key("PWD"))
     }
 
     /// Whether any of them may have been set to anything, as by a text that cannot be read.

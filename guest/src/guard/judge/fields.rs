@@ -5,7 +5,7 @@ use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 use super::commands::reason;
 use super::{Inquiry, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
-use crate::guard::matching::{Miss, Subject, World};
+use crate::guard::matching::{Miss, Scene, Subject, World};
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
@@ -27,7 +27,8 @@ impl<'a> Inquiry<'a> {
         }
         let bare = Command::of_effects(Vec::new(), Span::default(), &call.cwd);
         let here = Script { commands: vec![bare], ..Script::default() };
-        let subject = Subject::new(&here, 0, guard, self.map, call.home.as_deref(), None, self.real_map);
+        let scene = Scene::new(&here, guard, self.map, call.home.as_deref(), None, self.real_map);
+        let subject = scene.subject(0);
         // The text is not run.
         self.witnessed = None;
         let (paths, contents) = (paths(call, script, world), contents(call));

@@ -124,7 +124,7 @@ impl Below {
         if LISTS.contains(&program) || SKIP_HIDDEN.contains(&program) && !takes_hidden(subject.command) {
             return None;
         }
-        Some(Below::new(&included(subject.command), leaves(subject)))
+        Some(Below::new(&included(subject.command), subject.sends()))
     }
 }
 
@@ -156,15 +156,6 @@ fn included(command: &Command) -> Vec<&str> {
     globs
 }
 
-/// Whether what a command prints goes to another machine.
-fn leaves(subject: &Subject<'_>) -> bool {
-    let (_, after) = subject.pipeline();
-    let network =
-        |command: &Command| command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"));
-    let sends = |command: &Command| command.effects.iter().any(|effect| effect.kind == Deed::Send) || network(command);
-    sends(subject.command) || after.into_iter().any(sends)
-}
-
 impl Inquiry<'_> {
     /// Files that a search finds, and whose content something then reads: `find ~ -name id_rsa -exec cat {} +`.
     pub(super) fn reads_found(&mut self, subjects: &[Subject<'_>], field: &Field) {
@@ -185,7 +176,7 @@ impl Inquiry<'_> {
         }
         // What a wrapper runs prints where the wrapper prints.
         let outer = |reader: &&Subject<'_>| {
-            running().any(|subject| reader.command.span.is_inside(subject.command.span) && leaves(subject))
+            running().any(|subject| reader.command.span.is_inside(subject.command.span) && subject.sends())
         };
         let leaves = readers.iter().any(outer);
         for search in running() {

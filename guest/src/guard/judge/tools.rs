@@ -6,7 +6,7 @@ use super::paths::{Access, Touched};
 use super::reads::Below;
 use super::{Inquiry, evidence, tilde};
 use crate::call::{Evidence, Field, Kind};
-use crate::guard::matching::{Subject, World};
+use crate::guard::matching::{Scene, World};
 
 impl<'a> Inquiry<'a> {
     /// The paths and patterns of the input's own fields.
@@ -78,9 +78,8 @@ impl<'a> Inquiry<'a> {
             let command = Command::of_effects(effects.collect(), span, &call.cwd);
             let script = Script { commands: vec![command], ..Script::default() };
             let home = call.home.as_deref();
-            let subject = Subject::new(&script, 0, self.guard, self.map, home, look, self.real_map);
-            let subject = subject.writing(&call.contents);
-            self.rules(&subject, field, world);
+            let scene = Scene::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
+            self.rules(&scene.subject(0), field, world);
         }
     }
 }
