@@ -64,6 +64,8 @@ impl Why {
     /// `mktemp`'s, alone is said to be.
     pub(crate) fn merge(known: &mut Option<Why>, other: &Why) {
         match known {
+            Some(Why::Environment(_)) if *other == Why::Temporary => *known = Some(Why::Expansion),
+            Some(Why::Temporary) if matches!(other, Why::Environment(_)) => *known = Some(Why::Expansion),
             Some(Why::Environment(_)) if !matches!(other, Why::Environment(_)) => *known = Some(other.clone()),
             Some(Why::Temporary) if *other != Why::Temporary => *known = Some(other.clone()),
             Some(_) => {}
@@ -128,6 +130,20 @@ impl Value {
     pub fn known(&self) -> Option<&str> {
         match self {
             Value::Known(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What a file at this path is followed by: the path, or what is known of one that `mktemp` made up, which no other has,
+    /// or of one in a folder that is not known.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Value::Known(path) => Some(path),
+            Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') => Some(shape),
+            Value::Unknown { why: Why::Directory, shape } => {
+                let below = shape.strip_prefix(Value::HOLE)?.strip_prefix('/')?;
+                (!below.contains(Value::HOLE) && !below.split('/').any(|part| part == "..")).then_some(shape)
+            }
             _ => None,
         }
     }

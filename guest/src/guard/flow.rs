@@ -325,6 +325,8 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
     let new: Vec<(String, Source)> = tainted
         .iter()
         .filter(|(path, source)| before.get(*path) != Some(source))
+        // Another call's names are other ones.
+        .filter(|(path, _)| !path.contains(Value::HOLE))
         .map(|(path, source)| ((*path).to_owned(), *source))
         .collect();
     let memory = (!new.is_empty())
@@ -347,7 +349,7 @@ struct Files<'s> {
 impl<'s> Files<'s> {
     /// Where what an effect is on comes from, if no text shows it.
     fn source(&self, effect: &Effect) -> Option<Source> {
-        let path = effect.path.known()?;
+        let path = effect.path.file()?;
         let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
         self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
     }
@@ -358,7 +360,7 @@ impl<'s> Files<'s> {
         for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
             let Some(source) = self.source(effect) else { continue };
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
-            let known = effect.path.known().is_some_and(|path| self.before.contains_key(path));
+            let known = effect.path.file().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
             if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
                 found.push(Run::of(command, source, true, command.span));
@@ -373,11 +375,11 @@ impl<'s> Files<'s> {
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
         let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.known()?).copied()).max();
+        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.file()?).copied()).max();
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
-            let Some(path) = effect.path.known() else { continue };
+            let Some(path) = effect.path.file() else { continue };
             if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
                 continue;
             }

@@ -484,13 +484,18 @@ pub(super) fn make_temporary(run: &mut Run<'_>, operands: &[Arg]) {
     let template = operands.first().map_or("tmp.XXXXXXXXXX", Arg::shape);
     let mut glob = super::escaped(template);
     let from = glob.trim_end_matches(|c| c != 'X').trim_end_matches('X').len();
-    glob = match args.value("suffix").and_then(Arg::known) {
-        Some(suffix) => format!("{}*{}", &glob[..from], super::escaped(suffix)),
+    let suffix = args.value("suffix");
+    glob = match suffix {
+        Some(suffix) => format!("{}*{}", &glob[..from], super::escaped(suffix.shape())),
         None => format!("{}*", &glob[..from]),
     };
-    let value = match operands.first().map(|operand| &operand.value) {
-        Some(Value::Unknown { why, .. }) => Value::Unknown { why: why.clone(), shape: glob },
-        _ => Value::Pattern(glob),
+    let unknown_part = operands.first().into_iter().chain(suffix).find_map(|given| match &given.value {
+        Value::Unknown { why, .. } => Some(why.clone()),
+        _ => None,
+    });
+    let value = match unknown_part {
+        Some(why) => Value::Unknown { why, shape: glob },
+        None => Value::Pattern(glob),
     };
     let folder = args.value("p").or_else(|| args.value("tmpdir"));
     let place = match folder {

@@ -371,8 +371,8 @@ impl<'a> Run<'a> {
     fn program(&mut self, program: &Word) {
         match program.known() {
             Some(text) if !text.contains('/') => {}
-            known => {
-                let kind = if known.is_some() { Kind::Execute } else { Kind::Mention };
+            _ => {
+                let kind = if program.value.file().is_some() { Kind::Execute } else { Kind::Mention };
                 let place = self.place(&program.value, program.span);
                 self.add(kind, &place, Mark::possible());
             }

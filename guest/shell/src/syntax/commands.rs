@@ -32,6 +32,8 @@ pub(crate) struct Base {
     pub(crate) opaque: Option<Span>,
     /// Whether it is read as dash does, which knows little but the standard. It is `sh` on Debian.
     pub(crate) posix: bool,
+    /// Whether what is not known of it are names that `mktemp` makes up, and nothing else.
+    pub(crate) made_up: bool,
 }
 
 impl Base {
@@ -45,7 +47,7 @@ impl Base {
 
     /// A text inside that has no place of its own in the outermost one.
     pub(super) fn without_place(self, span: Span) -> Self {
-        Base { posix: self.posix, ..Base::opaque(span) }
+        Base { posix: self.posix, made_up: self.made_up, ..Base::opaque(span) }
     }
 
     pub(super) fn at(self, offset: usize) -> Self {
@@ -296,7 +298,7 @@ impl<'a> Parser<'a> {
             let base = if verbatim { self.base.at(start) } else { self.base.without_place(span) };
             let parts = if pending.quoted {
                 let at = verbatim.then_some(base.offset);
-                vec![Part::Literal(Literal { text: body, quoted: true, at })]
+                vec![Part::Literal(Literal { text: body, quoted: true, at, made_up: base.made_up })]
             } else {
                 let mut inner = self.inside(&body, base);
                 let parts = inner.parts(Stop::End, true)?;
@@ -725,7 +727,7 @@ impl<'a> Parser<'a> {
             self.assignment()?
         {
             let text = format!("{name}{}=", if append { "+" } else { "" });
-            let name = Part::Literal(Literal { text, quoted: false, at: None });
+            let name = Part::Literal(Literal { text, quoted: false, at: None, made_up: self.base.made_up });
             return Ok(Some(Word { span: self.base.map(start, self.pos), parts: vec![name, Part::Array(elements)] }));
         }
         self.pos = start;

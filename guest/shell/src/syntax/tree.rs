@@ -198,6 +198,8 @@ pub(crate) struct Literal {
     pub(crate) quoted: bool,
     /// Where the same text stands in the outermost source, if it does.
     pub(crate) at: Option<usize>,
+    /// As [`super::Base::made_up`].
+    pub(crate) made_up: bool,
 }
 
 #[derive(Debug)]

@@ -40,10 +40,10 @@ struct Run {
 }
 
 impl Run {
-    fn flush(&mut self, parts: &mut Vec<Part>, quoted: bool) {
+    fn flush(&mut self, parts: &mut Vec<Part>, quoted: bool, made_up: bool) {
         if !self.text.is_empty() {
             let text = std::mem::take(&mut self.text);
-            parts.push(Part::Literal(Literal { text, quoted, at: self.at }));
+            parts.push(Part::Literal(Literal { text, quoted, at: self.at, made_up }));
         }
     }
 }
@@ -56,7 +56,7 @@ impl Parser<'_> {
     /// Adds the text from here to `to`.
     fn collect(&mut self, run: &mut Run, parts: &mut Vec<Part>, quoted: bool, to: usize) {
         if run.next != self.pos {
-            run.flush(parts, quoted);
+            run.flush(parts, quoted, self.base.made_up);
         }
         if run.text.is_empty() {
             run.at = self.position(self.pos);
@@ -87,7 +87,7 @@ impl Parser<'_> {
             let next = self.byte_at(self.pos + 1);
             let process = matches!(byte, b'<' | b'>') && next == Some(b'(') && !quoted && stop != Stop::Regex;
             if process {
-                run.flush(&mut parts, quoted);
+                run.flush(&mut parts, quoted, self.base.made_up);
                 self.pos += 2;
                 parts.push(Part::Process(self.enclosed(")")?));
                 before = b')';
@@ -101,26 +101,31 @@ impl Parser<'_> {
             match byte {
                 b'\\' => self.backslash(&mut run, &mut parts, stop, quoted),
                 b'\'' if !quoted => {
-                    run.flush(&mut parts, quoted);
+                    run.flush(&mut parts, quoted, self.base.made_up);
                     let start = self.pos + 1;
                     let length = self.text.get(start..self.end).and_then(|rest| rest.find('\''));
                     let end = start + length.ok_or_else(|| self.unexpected_end())?;
                     let text = self.text.get(start..end).unwrap_or_default().to_owned();
-                    parts.push(Part::Literal(Literal { text, quoted: true, at: self.position(start) }));
+                    parts.push(Part::Literal(Literal {
+                        text,
+                        quoted: true,
+                        at: self.position(start),
+                        made_up: self.base.made_up,
+                    }));
                     self.pos = end + 1;
                 }
                 b'"' if stop == Stop::Expression => {
-                    run.flush(&mut parts, quoted);
+                    run.flush(&mut parts, quoted, self.base.made_up);
                     self.pos += 1;
                 }
                 b'"' if stop != Stop::End => {
-                    run.flush(&mut parts, quoted);
+                    run.flush(&mut parts, quoted, self.base.made_up);
                     self.pos += 1;
                     parts.push(self.double()?);
                 }
                 b'$' => self.dollar(&mut run, &mut parts, quoted)?,
                 b'`' => {
-                    run.flush(&mut parts, quoted);
+                    run.flush(&mut parts, quoted, self.base.made_up);
                     parts.push(self.backquoted(quoted)?);
                 }
                 _ => {
@@ -138,7 +143,7 @@ impl Parser<'_> {
         if self.byte().is_none() && matches!(stop, Stop::Quote | Stop::Brace | Stop::Slash | Stop::Colon) {
             return Err(self.unexpected_end());
         }
-        run.flush(&mut parts, quoted);
+        run.flush(&mut parts, quoted, self.base.made_up);
         self.depth -= 1;
         Ok(parts)
     }
@@ -174,11 +179,11 @@ impl Parser<'_> {
         if !escapes {
             return self.collect(run, parts, quoted, self.pos + 1);
         }
-        run.flush(parts, quoted);
+        run.flush(parts, quoted, self.base.made_up);
         self.pos += 1;
         let at = self.position(self.pos);
         let text = self.character().map(String::from).unwrap_or_default();
-        parts.push(Part::Literal(Literal { text, quoted: true, at }));
+        parts.push(Part::Literal(Literal { text, quoted: true, at, made_up: self.base.made_up }));
     }
 
     fn dollar(&mut self, run: &mut Run, parts: &mut Vec<Part>, quoted: bool) -> Parsing<()> {
@@ -195,7 +200,8 @@ impl Parser<'_> {
                     Some(end) => {
                         let text = ansi_c(self.text.get(self.pos..end).unwrap_or_default());
                         self.pos = end + 1;
-                        let literal = |text| Part::Literal(Literal { text, quoted: true, at: None });
+                        let made_up = self.base.made_up;
+                        let literal = |text| Part::Literal(Literal { text, quoted: true, at: None, made_up });
                         text.map_or(Part::Malformed, literal)
                     }
                     None => return Err(self.unexpected_end()),
@@ -245,7 +251,7 @@ impl Parser<'_> {
                 return Ok(());
             }
         };
-        run.flush(parts, quoted);
+        run.flush(parts, quoted, self.base.made_up);
         parts.push(part);
         Ok(())
     }

@@ -75,7 +75,7 @@ impl Walk<'_> {
         let Some(Part::Literal(first)) = word.parts.first() else { return self.assigned(word, state) };
         let Some((name, rest)) = first.text.split_once('=') else { return self.assigned(word, state) };
         let at = first.at.map(|at| at + name.len() + 1);
-        let rest = syntax::Literal { text: rest.to_owned(), quoted: false, at };
+        let rest = syntax::Literal { text: rest.to_owned(), quoted: false, at, ..*first };
         let value = self.assigned_parts(&rest, word, state);
         let mut word = Word { span: word.span, at: first.at, ..value };
         let whole = format!("{name}={}", word.value.text());

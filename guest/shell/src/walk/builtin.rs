@@ -292,6 +292,7 @@ impl Walk<'_> {
         let mut changed = state.clone();
         let stamp = self.change();
         changed.folders = Folders::unknown();
+        changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
         Ends::between(Some(changed), Some(state.clone())).unwrap_or(Ends::of(state))
@@ -350,6 +351,7 @@ impl Walk<'_> {
         }
         let stray = !fixed && state.folders.stray;
         changed.folders = Folders { possible, known, open, stray };
+        changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {
             Presence::Folder if sure => Ends::with(changed, Status::Success),

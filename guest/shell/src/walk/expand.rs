@@ -216,7 +216,7 @@ impl Walk<'_> {
 
     fn atoms(&mut self, atoms: &[Atom<'_>], state: &mut State) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        let mut run = Literal { text: String::new(), quoted: false, at: None };
+        let mut run = Literal { text: String::new(), quoted: false, at: None, made_up: false };
         for (index, atom) in atoms.iter().enumerate() {
             match atom {
                 Atom::Character(c) => run.text.push(*c),
@@ -308,23 +308,25 @@ impl Walk<'_> {
             Printed::Known(text) => Value::Known(value(&text.text)),
             Printed::Perhaps(texts) => Value::hole(Why::Perhaps(texts.iter().map(|text| value(text)).collect())),
             Printed::Unknown => {
-                let value = self.temporary(first).or_else(|| self.located(first, state));
+                let value = self.temporary(first, state).or_else(|| self.located(first, state));
                 value.unwrap_or_else(|| Value::hole(Why::CommandOutput))
             }
         }
     }
 
     /// `$(mktemp)`: where it is, if the commands from this one on are nothing else.
-    fn temporary(&self, first: usize) -> Option<Value> {
+    fn temporary(&mut self, first: usize, state: &mut State) -> Option<Value> {
         let [command] = self.commands.get(first..)? else { return None };
         let effect = command.effects.first().filter(|_| command.program() == Some("mktemp"))?;
-        match &effect.path {
-            Value::Pattern(pattern) if effect.kind == EffectKind::Create => {
-                let shape = pattern.replace('*', "\0");
-                Some(Value::Unknown { why: Why::Temporary, shape })
-            }
-            _ => None,
-        }
+        let (Value::Pattern(pattern), EffectKind::Create) = (&effect.path, effect.kind) else { return None };
+        let by_name = command.words.first().and_then(Word::known).is_some_and(|name| !name.contains('/'));
+        let folder = command.env.get("TMPDIR").is_some();
+        let folder = folder || command.assignments.iter().any(|(name, _)| name == "TMPDIR");
+        // What stands behind a backslash is another name than this one.
+        self.odd_temporaries |= folder && command.effects.len() > 1 || !by_name || pattern.contains('\\');
+        // A name of its own for each call: one more part that is not known.
+        let shape = pattern.replacen('*', &Value::HOLE.to_string().repeat(state.files.name_temporary()?), 1);
+        Some(Value::Unknown { why: Why::Temporary, shape })
     }
 
     /// `$(command -v rm)`: a file of that name, wherever it is.
@@ -444,19 +446,21 @@ pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, 
     });
     if !rest.is_empty() {
         let at = literal.at.map(|at| at + end);
-        push_literal(pieces, Literal { text: rest.to_owned(), quoted: literal.quoted, at });
+        push_literal(pieces, Literal { text: rest.to_owned(), at, ..*literal });
     }
 }
 
 /// A run of characters. In a text that was made with variables whose values are not known, some are not.
 pub(super) fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
-    let Literal { text, quoted, at } = literal;
+    let Literal { text, quoted, at, made_up } = literal;
+    // What mktemp makes up is letters, which no shell splits.
+    let (why, whole) = if made_up { (Why::Temporary, true) } else { (Why::Expansion, quoted) };
     if !text.contains(Value::HOLE) {
         return pieces.push(Piece::Text { text, quoted, split: false, at });
     }
     for (index, part) in text.split(Value::HOLE).enumerate() {
         if index > 0 {
-            pieces.push(Piece::hole(Why::Expansion, quoted));
+            pieces.push(Piece::hole(why.clone(), whole));
         }
         if !part.is_empty() {
             pieces.push(Piece::text(part, quoted));
@@ -473,7 +477,7 @@ fn assigned_literal(literal: &Literal, colon: bool, last: bool, state: &State, p
             pieces.push(Piece::Text { text: ":".into(), quoted: false, split: false, at });
             at = at.map(|at| at + 1);
         }
-        let own = Literal { text: segment.to_owned(), quoted: false, at };
+        let own = Literal { text: segment.to_owned(), quoted: false, at, ..*literal };
         let tilde = segment.starts_with('~') && (colon || count > 0);
         plain(&own, tilde, last || count + 1 < segments, state, pieces);
         at = at.map(|at| at + segment.len());

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::places::{is_unread, on_path, temporary, unlikely_places};
+use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
 use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
-use super::{Command, MAX_SCRIPTS, Runs, Walk, is_readable};
+use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
@@ -21,13 +21,13 @@ impl Walk<'_> {
     pub(super) fn is_unseen(&self, inner: &Inner, state: &State) -> bool {
         match &inner.kind {
             Kind::Unseen => true,
-            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !is_readable(text),
+            Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
             Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen),
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
-                    temporary(&path.value).and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
+                    path.value.file().and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
@@ -229,6 +229,7 @@ impl Walk<'_> {
                     folder => Some(absolute(path, folder?)),
                 });
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+                let place = place.or_else(|| followed_at(&path.value, &own));
                 match place.and_then(|place| self.runnable(&place, path.span, &words, &own)) {
                     Some(content) => {
                         let after = self.script(language, &content_word(&content), own);
@@ -260,7 +261,7 @@ impl Walk<'_> {
                 } else {
                     place.filter(|place| found.is_none() || is_here(place)).or(found)
                 };
-                let place = place.or_else(|| temporary(&path.value).map(str::to_owned));
+                let place = place.or_else(|| followed_at(&path.value, &own));
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
                 let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
                 let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
@@ -701,7 +702,10 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
             let mut other = inner.clone();
             other.change.times = Times::Perhaps;
             if let Kind::File { path, .. } | Kind::Script { path, .. } = &mut other.kind {
-                path.value = Value::Known(place);
+                path.value = match place.contains(Value::HOLE) {
+                    true => Value::Unknown { why: Why::Directory, shape: place },
+                    false => Value::Known(place),
+                };
             }
             found.push(other);
         }

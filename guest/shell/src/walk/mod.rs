@@ -455,6 +455,8 @@ struct Walk<'f> {
     named: BTreeMap<String, bool>,
     /// In a text with parts that are not known.
     filled: bool,
+    /// Whether a name that `mktemp` made up may have more in it than is known of it and letters.
+    odd_temporaries: bool,
     /// Only listed, as at a function's definition.
     listed_only: bool,
     group: usize,
@@ -502,6 +504,7 @@ impl<'f> Walk<'f> {
             stored: false,
             named: BTreeMap::new(),
             filled: false,
+            odd_temporaries: false,
             listed_only: false,
             group: 0,
             joiner: Joiner::First,
@@ -602,9 +605,24 @@ impl<'f> Walk<'f> {
         self.failure.is_none()
     }
 
+    /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
+    /// user or that `mktemp` makes up. Such a value is taken for words where it stands, as it is in the text itself; a program
+    /// that it names is unseen.
+    fn is_readable(&self, text: &Word) -> bool {
+        match &text.value {
+            Value::Known(_) => true,
+            Value::Unknown { why, .. } => match why {
+                Why::Environment(_) => true,
+                Why::Temporary => !self.odd_temporaries,
+                _ => false,
+            },
+            Value::Pattern(_) => false,
+        }
+    }
+
     /// Parses a text inside the text and hands it on.
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
-        if !is_readable(text) || !self.may_nest() {
+        if !self.is_readable(text) || !self.may_nest() {
             return;
         }
         let source = text.text();
@@ -613,10 +631,11 @@ impl<'f> Walk<'f> {
         }
         self.beyond |= inner::differs(source);
         let posix = self.posix;
+        let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {
-            Some(offset) => Base { offset, opaque: None, posix },
-            None => Base { posix, ..Base::opaque(text.span) },
+            Some(offset) => Base { offset, posix, ..Base::default() },
+            None => Base { posix, made_up, ..Base::opaque(text.span) },
         };
         let refused = match &text.value {
             Value::Known(_) => scan::refuse(source),
@@ -709,16 +728,6 @@ impl<'f> Walk<'f> {
             }
         };
         (result, output)
-    }
-}
-
-/// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-/// user. Such a value is taken for words where it stands, as it is in the text itself; a program that it names is unseen.
-fn is_readable(text: &Word) -> bool {
-    match &text.value {
-        Value::Known(_) => true,
-        Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
-        Value::Pattern(_) => false,
     }
 }
 

@@ -4,7 +4,7 @@ use super::state::{Content, Made, State};
 use crate::effect;
 use crate::facts::Look as _;
 use crate::path::absolute;
-use crate::word::{Value, Why};
+use crate::word::Value;
 
 /// Where a path is, if that is certain.
 pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
@@ -14,14 +14,31 @@ pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
     Some(absolute(path, state.folders.certain()?))
 }
 
+/// By what a file is followed, which need not be where it is.
+pub(super) fn followed_at(path: &Value, state: &State) -> Option<String> {
+    match path {
+        Value::Known(path) => located_at(path, state).or_else(|| in_unknown(path, state)),
+        other => other.file().map(str::to_owned),
+    }
+}
+
+/// By what a file of the working directory is followed, where that may be one that is not known.
+pub(super) fn in_unknown(path: &str, state: &State) -> Option<String> {
+    if path.starts_with('/') || path.split('/').any(|part| part == "..") || !state.folders.open {
+        return None;
+    }
+    Some(format!("{}{}", Value::HOLE, absolute(path, "/")))
+}
+
 /// Whether it is a file that the text wrote, and what is in it is not known.
 pub(super) fn is_unread(path: &str, state: &State) -> bool {
-    places(path, state).iter().any(|place| state.files.is_unread(place))
+    places(path, state).into_iter().chain(in_unknown(path, state)).any(|place| state.files.is_unread(&place))
 }
 
 /// The files of the text that a path may lead to where the working directory is not the likeliest one.
 pub(super) fn unlikely_places(path: &str, state: &State) -> Vec<String> {
     let mut places = places(path, state);
+    places.extend(in_unknown(path, state));
     let likeliest = places.first().cloned();
     places.retain(|place| {
         Some(place) != likeliest.as_ref() && state.files.made(place).is_some_and(|made| made.content.is_some())
@@ -52,7 +69,7 @@ pub(super) fn is_foreign(name: &str, state: &State) -> bool {
     if !name.contains('/') {
         return false;
     }
-    let Some(path) = located_at(name, state) else { return false };
+    let Some(path) = located_at(name, state).or_else(|| in_unknown(name, state)) else { return false };
     !effect::is_system(&path) && state.files.made(&path).is_some_and(|made| made.link.is_none())
 }
 
@@ -87,23 +104,15 @@ pub(super) fn on_path(name: &str, with: &State, state: &State) -> Option<String>
     })
 }
 
-/// The shape of a path that `mktemp` made up: what is written there is found under it again.
-pub(super) fn temporary(path: &Value) -> Option<&str> {
-    match path {
-        Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') => Some(shape),
-        _ => None,
-    }
-}
-
 /// What `cat` prints of files that the text wrote.
 pub(super) fn contents(names: &[&str], state: &State) -> Option<String> {
     let mut all = String::new();
     for name in names {
-        let path = located_at(name, state)?;
+        let path = located_at(name, state).or_else(|| in_unknown(name, state))?;
         if *name == "-" || name.starts_with("--") {
             return None;
         }
-        all.push_str(&state.files.made(&path)?.content.as_ref()?.text);
+        all.push_str(&state.files.read(&path)?.text);
     }
     Some(all)
 }

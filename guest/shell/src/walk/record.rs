@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::places::temporary;
 use super::state::{Input, Inside, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Effect, Kind as EffectKind};
@@ -121,8 +120,8 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
-                unread = effect.path.known().is_some_and(|source| state.files.is_unread(source));
-                copied = effect.path.known().and_then(|source| match state.files.made(source) {
+                unread = effect.path.file().is_some_and(|source| state.files.is_unread(source));
+                copied = effect.path.file().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
@@ -133,7 +132,7 @@ impl Walk<'_> {
                 });
             }
             let Value::Known(path) = &effect.path else {
-                if let Some(key) = temporary(&effect.path).filter(|_| changes) {
+                if let Some(key) = effect.path.file().filter(|_| changes) {
                     match source.and_then(|source| source.path.known()) {
                         Some(target) if effect.kind == EffectKind::Link => {
                             state.may_link(key, target.to_owned(), stamp);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::places::temporary;
+use super::places::{followed_at, places};
 use super::state::{Input, State, Text};
 use super::{Redirect, RedirectKind, Walk};
 use crate::facts::Presence;
@@ -16,6 +16,8 @@ enum Output {
     /// To this file, if it is known which.
     File {
         path: Option<String>,
+        /// To one of these instead.
+        others: Vec<String>,
         append: bool,
     },
     /// To a descriptor that may lead anywhere.
@@ -34,7 +36,10 @@ pub(super) struct Redirected {
 impl Redirected {
     /// Notes what has been written to the file.
     pub(super) fn keep(&self, written: Option<&Rc<Text>>, state: &mut State, stamp: u64) {
-        if let Output::File { path: Some(path), append } = &self.output {
+        if let Output::File { path: Some(path), others, append } = &self.output {
+            for other in others {
+                state.may_write(other, written, stamp);
+            }
             let content = match (append, state.files.made(path).and_then(|made| made.content.clone()), written) {
                 (false, _, written) => written.cloned(),
                 (true, Some(before), Some(written)) => Some(Rc::new(Text {
@@ -125,7 +130,7 @@ impl Walk<'_> {
             let path = match (target.known(), state.folders.certain()) {
                 (Some(text), _) if text.starts_with('/') => Some(absolute(text, "/")),
                 (Some(text), Some(folder)) => Some(absolute(text, folder)),
-                _ => temporary(&target.value).map(str::to_owned),
+                _ => followed_at(&target.value, state),
             };
             let made = openable(kind, redirect.kind, &target, path.as_deref(), state);
             result.made = match (result.made, made) {
@@ -135,7 +140,7 @@ impl Walk<'_> {
             };
             match number {
                 Some(0) => {
-                    let content = path.and_then(|path| state.files.made(&path)?.content.clone());
+                    let content = path.and_then(|path| state.files.read(&path).cloned());
                     let process = matches!(target.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
                     let process = process.then(|| self.processes.get(&target.span.start).cloned()).flatten();
                     let content = content.or(process);
@@ -152,7 +157,14 @@ impl Walk<'_> {
                         Some("/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/fd/2" | "/dev/tty") => {
                             Output::Elsewhere
                         }
-                        _ => Output::File { path, append: kind == RedirectKind::Append },
+                        _ => {
+                            let certain = state.folders.certain().is_some();
+                            let target = target.known().filter(|target| !certain && !target.starts_with('/'));
+                            let others = target.map(|target| places(target, state)).unwrap_or_default();
+                            // One of them is as good as another.
+                            let path = path.or_else(|| others.first().cloned());
+                            Output::File { path, others, append: kind == RedirectKind::Append }
+                        }
                     };
                 }
                 _ => {}

@@ -4,7 +4,10 @@ use std::rc::Rc;
 
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
-use super::places::{behind_link, contents, is_foreign, is_unread, located_at, on_path, places, real, unlikely_places};
+use super::places::{
+    behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
+    unlikely_places,
+};
 use super::redirect::Redirected;
 use super::state::{Content, Input, State, Status, Text, Variable};
 use super::{Command, Walk, output};
@@ -336,10 +339,23 @@ impl Walk<'_> {
         let Some(name) = first.known().map(str::to_owned) else {
             // It may be anything, a builtin too.
             command.unseen_script |= self.filled;
+            // Or it is a file that the text itself made.
+            let made = first.value.file();
+            command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
+            let was_stored = self.stored;
+            if let Some(content) = made.and_then(|path| self.runnable(path, span, &words, &state))
+                && self.may_nest()
+            {
+                self.record(slot, command, before, &mut state);
+                return self.inside_file(slot, &content, &words, state, was_stored);
+            }
             let computed = !first.value.text().contains('/');
             let likely = likely(&command);
             let untouched = state.clone();
             self.record(slot, command, before, &mut state);
+            if made.is_some() {
+                self.hides(slot);
+            }
             let stamp = self.change();
             if computed && lookup.builtins {
                 state.havoc(stamp);
@@ -451,7 +467,7 @@ impl Walk<'_> {
                 }
                 _ => None,
             };
-            for path in words.iter().skip(1).filter_map(Word::known).filter_map(|path| located_at(path, before)) {
+            for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
                 match &text {
                     Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
                     None => state.set_unread(&path, stamp),
@@ -505,7 +521,7 @@ impl Walk<'_> {
                 let end = ends.join(self);
                 state = state.merge(end, self.change());
             }
-            let path = places(written, before).into_iter().next();
+            let path = places(written, before).into_iter().next().or_else(|| in_unknown(written, before));
             let content =
                 path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
             if let Some(content) = content {

@@ -413,13 +413,25 @@ pub(crate) struct Files {
     doubt: bool,
     /// There are more files to be followed than can be.
     pub(crate) overrun: bool,
+    /// How many names `mktemp` has made up.
+    temporaries: usize,
     stamp: u64,
 }
 
+/// How many names that `mktemp` makes up are told apart.
+const MAX_TEMPORARIES: usize = 64;
+
 impl Files {
+    /// The number of the next name that `mktemp` makes up, from one; none if they are too many.
+    pub(crate) fn name_temporary(&mut self) -> Option<usize> {
+        self.temporaries += 1;
+        Some(self.temporaries).filter(|number| *number <= MAX_TEMPORARIES)
+    }
+
     /// The path that one leads to by the links that were there before.
     fn canonical<'p>(&self, path: &'p str) -> Cow<'p, str> {
-        match self.facts.as_ref().and_then(|facts| facts.real(path)) {
+        let facts = self.facts.as_ref().filter(|_| !path.contains(Value::HOLE));
+        match facts.and_then(|facts| facts.real(path)) {
             Some(real) => Cow::Owned(real),
             None => Cow::Borrowed(path),
         }
@@ -476,6 +488,28 @@ impl Files {
             }
         }
         None
+    }
+
+    /// What is in a file for certain, as far as it is one of the text.
+    pub(crate) fn read(&self, path: &str) -> Option<&Rc<Text>> {
+        let made = self.made(path)?;
+        // The working directory, where it is not known, may be another one than when it was written.
+        let elsewhere = path.starts_with(Value::HOLE) && made.presence != Presence::File;
+        made.content.as_ref().filter(|_| !elsewhere)
+    }
+
+    /// Another directory is the working one: those that are not known are no longer told apart.
+    pub(crate) fn leave_folder(&mut self, stamp: u64) {
+        let below = format!("{}/", Value::HOLE);
+        let range = (Bound::Included(below.as_str()), Bound::Unbounded);
+        let names = self.made.map().range::<str, _>(range).map(|(name, _)| name);
+        let names: Vec<String> = names.take_while(|name| name.starts_with(&below)).cloned().collect();
+        for name in names {
+            if let Some(made) = self.made.get(&name).cloned() {
+                self.made.insert(name, Made { presence: Presence::Unknown, ..made });
+                self.stamp = stamp;
+            }
+        }
     }
 
     /// Whether the text wrote a file, and what is in it is not known.
@@ -605,6 +639,7 @@ impl Files {
     fn merge(&mut self, other: &Files, stamp: u64) {
         self.doubt |= other.doubt;
         self.overrun |= other.overrun;
+        self.temporaries = self.temporaries.max(other.temporaries);
         if self.stamp == other.stamp {
             return;
         }
@@ -654,6 +689,7 @@ impl Files {
         if let Some(made) = self.made_at(path) {
             return made.presence;
         }
+        let facts = facts.filter(|_| !path.contains(Value::HOLE));
         // What lies below a folder that the text removed or made is gone or not there yet.
         let mut above = parent(path);
         let mut added = false;
@@ -777,6 +813,7 @@ impl State {
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
                 overrun: false,
+                temporaries: 0,
                 stamp: 0,
             },
             functions: RedBlackTreeMap::new(),
@@ -980,11 +1017,36 @@ impl State {
 
     /// Notes what is in a file whose path is known in part, under what is known of it.
     pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, copy: Option<String>, stamp: u64) {
-        self.files.put(key.to_owned(), Made { content, copy, ..Made::new(Presence::File, Inside::Unknown) }, stamp);
+        // It may be another file than the one that was written before, and that may be run still.
+        let other =
+            |made: &Made| made.presence == Presence::Unknown && made.content.is_some() && made.content != content;
+        let unread = key.starts_with(Value::HOLE) && self.files.made.get(key).is_some_and(other);
+        let made = Made { content, copy, unread, ..Made::new(Presence::File, Inside::Unknown) };
+        self.files.put(key.to_owned(), made, stamp);
+    }
+
+    /// Notes what is in a file that the text may have written.
+    pub(crate) fn may_write(&mut self, path: &str, content: Option<&Rc<Text>>, stamp: u64) {
+        let path = self.files.canonical(path).into_owned();
+        match (self.files.made.get(&path), content) {
+            (Some(made), _) if made.content.as_ref() == content && content.is_some() => {}
+            (Some(made), Some(content)) if made.content.is_none() && !made.unread => {
+                let made = Made { content: Some(Rc::clone(content)), ..made.clone() };
+                self.files.put(path, made, stamp);
+            }
+            (None, Some(content)) => {
+                let made = Made::new(Presence::Unknown, Inside::Unknown);
+                self.files.put(path, Made { content: Some(Rc::clone(content)), ..made }, stamp);
+            }
+            _ => self.set_unread(&path, stamp),
+        }
     }
 
     /// Notes what is in a file that the text wrote.
     pub(crate) fn set_content(&mut self, path: &str, content: Option<Rc<Text>>, stamp: u64) {
+        if path.starts_with(Value::HOLE) {
+            return self.put_content(path, content, None, stamp);
+        }
         let canonical = self.files.canonical(path).into_owned();
         if let Some(made) = self.files.made.get(&canonical).cloned() {
             let unread = made.unread && content.is_none();

@@ -54,8 +54,8 @@ impl Walk<'_> {
         let content = state.get(&parameter.name).filter(|_| plain && !state.wild)?.content.clone();
         let left = |literal: &Literal, taken: usize| Literal {
             text: literal.text.get(taken..).unwrap_or_default().to_owned(),
-            quoted: literal.quoted,
             at: literal.at.map(|at| at + taken),
+            ..*literal
         };
         if next.text.starts_with('[') {
             // Parts in between are expanded: which element it is is not known then.
@@ -121,7 +121,7 @@ impl Walk<'_> {
         let Some(Part::Literal(opening)) = parts.get(at) else { return None };
         let mut own = Vec::new();
         let before = opening.text.get(..from)?;
-        let start = Literal { text: before.to_owned(), quoted: false, at: opening.at };
+        let start = Literal { text: before.to_owned(), quoted: false, ..*opening };
         if at == 0 && before.starts_with('~') {
             super::expand::plain(&start, true, true, state, &mut own);
         } else {
