@@ -1,7 +1,7 @@
 //! What a rule needs of a command at the least, in a few bytes: most rules end here for most commands, without being looked
 //! at. Whether it fires is for `matching` to say.
 
-use toolgate_shell::{Command, Effect, Kind};
+use toolgate_shell::{Command, Effect, Kind, Word};
 
 use super::rule::What;
 
@@ -16,6 +16,8 @@ pub(crate) struct Needs {
     unseen: bool,
     /// What its program may begin with, a bit for each of 32 kinds of letters; anything if there are no bits.
     letters: u32,
+    /// A subcommand among its words, a bit for each of 64 kinds of words; any or none at all if there are no bits.
+    words: u64,
 }
 
 /// What a command has of that.
@@ -25,6 +27,7 @@ pub(crate) struct Has {
     wrapper: bool,
     unseen: bool,
     letters: u32,
+    words: u64,
 }
 
 const _: () = assert!((Kind::Send as u16) < 16, "each kind has a bit, and this is the last one");
@@ -37,6 +40,17 @@ fn letter(text: &str) -> u32 {
     text.bytes().next().map_or(0, |byte| 1 << (byte & 31))
 }
 
+fn word(text: &str) -> u64 {
+    1 << (text.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte))) & 63)
+}
+
+/// The words of which a subcommand has one; none if it may be without.
+fn subcommands(all: &[Vec<String>]) -> u64 {
+    let first = all.iter().map(|one| one.first().map_or("*", String::as_str));
+    let mut names = first.flat_map(|name| name.split('|'));
+    names.try_fold(0, |bits, name| (!name.contains('*')).then(|| bits | word(name))).unwrap_or(0)
+}
+
 impl Needs {
     pub(crate) fn of(what: &What) -> Self {
         let kinds = |wanted: &[Kind]| wanted.iter().fold(0, |bits, kind| bits | bit(*kind));
@@ -47,6 +61,7 @@ impl Needs {
             wrapper: !what.via.is_empty(),
             unseen: what.unseen,
             letters: if open { 0 } else { letters },
+            words: subcommands(&what.subcommands),
         }
     }
 
@@ -56,6 +71,7 @@ impl Needs {
             && (!self.wrapper || has.wrapper)
             && (!self.unseen || has.unseen)
             && (self.letters == 0 || self.letters & has.letters != 0)
+            && (self.words == 0 || self.words & has.words != 0)
     }
 }
 
@@ -68,6 +84,7 @@ impl Has {
             wrapper: !command.via.is_empty(),
             unseen: command.unseen_script,
             letters: program.map_or(0, letter),
+            words: command.words.iter().filter_map(Word::known).fold(0, |bits, text| bits | word(text)),
         }
     }
 }
@@ -89,6 +106,10 @@ mod tests {
             programs: names.iter().map(|name| (*name).to_owned()).collect(),
             ..What::default()
         };
+        let subcommand = |names: &[&[&str]]| What {
+            subcommands: names.iter().map(|one| one.iter().map(|name| (*name).to_owned()).collect()).collect(),
+            ..What::default()
+        };
         let cases = [
             ("rm a", What::default(), true),
             ("rm a", effects(&[Kind::Delete]), true),
@@ -106,6 +127,16 @@ mod tests {
             ("rm a", programs(&["*m"]), true),
             ("rm a", programs(&["python*", "*m"]), true),
             ("$X a", programs(&["python*"]), false),
+            ("git push a", subcommand(&[&["push"], &["fetch"]]), true),
+            ("git fetch a", subcommand(&[&["push"], &["fetch"]]), true),
+            ("git $X push", subcommand(&[&["push"]]), true),
+            ("git $X", subcommand(&[&["push"]]), false),
+            ("git pull a", subcommand(&[&["push"], &["fetch"]]), false),
+            ("git pull a", subcommand(&[&["push", "a"]]), false),
+            ("git pull a", subcommand(&[&["push"], &["p*"]]), true),
+            ("git pull a", subcommand(&[&["push|pull"]]), true),
+            ("git pull a", subcommand(&[&["**", "push"]]), true),
+            ("git pull a", subcommand(&[&[]]), true),
         ];
         for (text, what, expected) in cases {
             let script = parse(text, &Facts::new("/p"));

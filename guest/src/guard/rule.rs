@@ -221,10 +221,11 @@ impl Assigns {
     /// The variables that may fit, with their values as far as they are known.
     pub(crate) fn among<'v>(&'v self, all: &'v Variables) -> Box<dyn Iterator<Item = (&'v str, Option<&'v str>)> + 'v> {
         let Some(beginnings) = &self.beginnings else { return Box::new(all.iter()) };
-        Box::new(beginnings.iter().flat_map(|beginning| {
-            let name = beginning.split('=').next().unwrap_or_default();
-            all.beginning(name)
-        }))
+        let names = beginnings.iter().map(|beginning| beginning.split('=').next().unwrap_or_default());
+        if all.count() < beginnings.len() {
+            return Box::new(all.iter().filter(move |(name, _)| names.clone().any(|wanted| name.starts_with(wanted))));
+        }
+        Box::new(names.flat_map(|name| all.beginning(name)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The programs: one row each, how they read their words and what they do.
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
@@ -327,9 +328,20 @@ pub(super) fn find(program: &str) -> Option<(&'static str, &'static Row)> {
     found.map(|(name, row)| (*name, *row))
 }
 
+type Names = FxHashMap<&'static str, &'static Row>;
+
+thread_local! {
+    // By where their rows are in memory: git has more than a hundred subcommands, and each command asks.
+    static SUBCOMMANDS: RefCell<FxHashMap<usize, Names>> = RefCell::default();
+}
+
 /// The row of a subcommand.
 pub(super) fn within(rows: &'static [Row], name: &str) -> Option<(&'static str, &'static Row)> {
-    rows.iter().find_map(|row| row.names.split_whitespace().find(|known| *known == name).map(|name| (name, row)))
+    let names = || rows.iter().flat_map(|row| row.names.split_whitespace().map(move |name| (name, row)));
+    SUBCOMMANDS.with_borrow_mut(|tables| {
+        let table = tables.entry(rows.as_ptr().addr()).or_insert_with(|| names().collect());
+        table.get_key_value(name).map(|(name, row)| (*name, *row))
+    })
 }
 
 /// A row for the tables of other files.

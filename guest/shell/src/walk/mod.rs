@@ -158,13 +158,18 @@ impl Variables {
     pub fn get(&self, name: &str) -> Option<Option<&str>> {
         match self.vars.get(name) {
             Some(variable) => self.value(variable),
-            None => self.directory().filter(|_| name == "PWD").map(|folder| Some(folder)),
+            None => self.directory().filter(|_| name == "PWD").map(Some),
         }
     }
 
     /// Every variable that is set, or may be, with its value as far as it is known. Of an array the first element.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.beginning("")
+    }
+
+    /// How many there are, those counted in that are known to be unset.
+    pub fn count(&self) -> usize {
+        self.vars.size()
     }
 
     /// The same of those whose names begin with a text.

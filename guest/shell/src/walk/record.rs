@@ -75,7 +75,7 @@ impl Walk<'_> {
             let appends = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Append);
             let appends: Vec<Span> = appends.map(|redirect| redirect.target.span).collect();
             let kept = |effect: &Effect| effect.kind == EffectKind::Append && appends.contains(&effect.span);
-            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.known());
+            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.file());
             let before: Vec<(String, Option<Rc<Text>>)> = before
                 .map(|path| (path.to_owned(), state.files.made(path).and_then(|made| made.content.clone())))
                 .collect();
