@@ -547,6 +547,10 @@ impl World for HostWorld {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
+    fn merged(&mut self, branch: &str) -> bool {
+        git::changed_files(branch).is_ok_and(|lost| lost.is_empty())
+    }
+
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {
         match extensions::evaluate(name, request).ok()? {
             Truth::Yes => Some(true),

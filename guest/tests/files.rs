@@ -82,6 +82,11 @@ impl World for Disk {
         self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
+    fn merged(&mut self, branch: &str) -> bool {
+        let name = branch.strip_prefix(WORKSPACE).and_then(|rest| rest.strip_prefix("/.git/refs/heads/"));
+        name.is_some_and(|name| self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == name)))
+    }
+
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         Some(Rc::new(Remembered::new(self.clone())))
     }
@@ -98,6 +103,7 @@ fn what_git_holds_may_be_overwritten() {
     let there = serde_json::json!({
         "files": (["", "f", "g", "src/", "src/g", "src/h", ".git/"].map(at)),
         "links": {(at("link")): (at("src"))},
+        "merged": ["old", "feature/x"],
         // What a link leads to is held as well.
         "held": (["f", "src/g", "link/f", "link/g"].map(at)),
     });

@@ -382,3 +382,74 @@ async fn a_git_in_the_project_is_not_the_one_that_runs() {
     repository.changed("").await.expect("an answer");
     assert_eq!(repository.sprung(), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn branches_are_merged_where_others_hold_all_their_commits() {
+    let repository = Repository::new();
+    repository.write("a", "x\n");
+    repository.commit();
+    let git = |arguments: &[&str]| assert!(repository.git(arguments), "{arguments:?}");
+    let own = |branch: &str| {
+        git(&["checkout", "-q", "-b", branch, "main"]);
+        git(&["commit", "-q", "--allow-empty", "-m", branch]);
+    };
+    git(&["branch", "-m", "main"]);
+    git(&["branch", "same"]);
+    own("tagged");
+    git(&["tag", "v1"]);
+    own("fetched");
+    git(&["update-ref", "refs/remotes/origin/fetched", "HEAD"]);
+    own("alone");
+    own("twin/a");
+    git(&["branch", "twin/b"]);
+    // To a git that believes what it is told of parents, `main` holds these as well.
+    own("replaced");
+    own("grafted");
+    own("named");
+    git(&["checkout", "-q", "main"]);
+    let commit = |branch: &str| {
+        let file = repository.root.join(".git/refs/heads").join(branch);
+        std::fs::read_to_string(file).expect("a commit").trim().to_owned()
+    };
+    std::fs::create_dir_all(repository.root.join(".git/info")).expect("a folder");
+    repository.write(".git/info/grafts", &format!("{} {}\n", commit("fetched"), commit("grafted")));
+    git(&["replace", "--graft", "tagged", "replaced"]);
+    git(&["branch", "case", "same"]);
+    git(&["branch", "CASE", "same"]);
+    git(&["symbolic-ref", "refs/heads/other-name", "refs/heads/named"]);
+    let cases = [
+        ("same", Some(true)),
+        ("tagged", Some(true)),
+        ("fetched", Some(true)),
+        ("alone", Some(false)),
+        ("twin/a", Some(true)),
+        ("replaced", Some(false)),
+        ("grafted", Some(false)),
+        ("named", Some(false)),
+        ("case", Some(false)),
+        ("CASE", Some(false)),
+        ("main", Some(true)),
+        ("nowhere", Some(false)),
+        ("v1", Some(false)),
+        ("../tags/v1", Some(false)),
+        ("t*", None),
+        ("--all", Some(false)),
+        ("same alone", None),
+        ("", None),
+    ];
+    let held = |folder: &str, branch: &str| LocalGit.changed_files(format!("{folder}/.git/refs/heads/{branch}"));
+    let root = repository.root.display().to_string();
+    for (branch, expected) in cases {
+        let lost = held(&root, branch).await.ok();
+        assert_eq!(lost.map(|lost| lost.is_empty()), expected, "{branch}");
+    }
+    // Wherever it is stored, and from wherever in the work tree it is asked about.
+    git(&["pack-refs", "--all"]);
+    repository.write("sub/x", "x\n");
+    for folder in [root.clone(), format!("{root}/sub")] {
+        let lost = held(&folder, "alone").await.expect("an answer");
+        assert_eq!(lost.len(), 1, "{folder}");
+        assert_eq!(held(&folder, "same").await.expect("an answer").len(), 0, "{folder}");
+    }
+    assert!(held("/", "same").await.is_err());
+}

@@ -5,7 +5,7 @@
 //! | `commands` | the rules of packs and files on commands |
 //! | `coded` | the rules that no key of a rule file can say |
 //! | `fields` | the rules on the fields of file tools |
-//! | `held` | whether git holds all that a git command overwrites |
+//! | `held` | whether git holds all that a git command overwrites or removes |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |

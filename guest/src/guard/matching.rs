@@ -35,6 +35,12 @@ pub trait World {
         false
     }
 
+    /// Whether other branches or tags hold all commits of a local branch, so that nothing is lost with it. It is named by
+    /// the path `FOLDER/.git/refs/heads/NAME`.
+    fn merged(&mut self, _branch: &str) -> bool {
+        false
+    }
+
     /// Whether another component's predicate holds. The request is a JSON text.
     fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
         None
@@ -112,7 +118,7 @@ impl Miss<'_> {
             Miss::Place => "it works in another place".into(),
             Miss::Never => "the command never runs".into(),
             Miss::Code => "nothing of that kind happens".into(),
-            Miss::Held => "git holds all that it overwrites".into(),
+            Miss::Held => "git holds all that it overwrites or removes".into(),
         }
     }
 }

@@ -211,6 +211,10 @@ impl World for Files {
         })
     }
 
+    fn merged(&mut self, branch: &str) -> bool {
+        self.holds(branch)
+    }
+
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         self.home.as_ref()?;
         Some(Rc::new(self.clone()))

@@ -43,6 +43,8 @@ pub(crate) enum Coded {
     DiscardFile,
     Restore,
     RestoreBoth,
+    DeleteBranch,
+    DeleteBranchForce,
 }
 
 impl Coded {
@@ -68,6 +70,8 @@ impl Coded {
         Coded::DiscardFile,
         Coded::Restore,
         Coded::RestoreBoth,
+        Coded::DeleteBranch,
+        Coded::DeleteBranchForce,
     ];
 
     /// As the row has it.
@@ -94,6 +98,8 @@ impl Coded {
             Coded::DiscardFile => "git-discard-file",
             Coded::Restore => "git-restore",
             Coded::RestoreBoth => "git-restore-both",
+            Coded::DeleteBranch => "git-delete-branch",
+            Coded::DeleteBranchForce => "git-delete-branch-force",
         }
     }
 
@@ -111,6 +117,9 @@ impl Coded {
             Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
                 if held.hold(subject, source, world) =>
             {
+                Err(Miss::Held)
+            }
+            Some(Coded::DeleteBranch | Coded::DeleteBranchForce) if held.keep(subject, source, world) => {
                 Err(Miss::Held)
             }
             _ => Ok(()),

@@ -1,5 +1,5 @@
-//! Whether git holds all that a git command overwrites, so that nothing is lost: `git restore --source=HEAD~3 FILE` where
-//! nobody has changed FILE.
+//! Whether git holds all that a git command overwrites or removes, so that nothing is lost: `git restore --source=HEAD~3
+//! FILE` where nobody has changed FILE, `git branch -D NAME` where NAME is merged.
 //!
 //! Git is asked before the text runs, and has to be asked about what the text will change, in bash as in zsh. Only
 //! a text of which that is certain is looked at: this one command, perhaps after `cd FOLDER &&` in words that every shell
@@ -24,6 +24,20 @@ const OPTIONS: &[&str] =
 pub(super) struct Answers(HashMap<String, bool>);
 
 impl Answers {
+    /// Whether git holds the commits of the branch that this command of a text removes. Asked last, as it takes a while.
+    pub(super) fn keep(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
+        let removed = alone(subject, source, is_beside_branches)
+            .and_then(|folder| Some((folder, removed_branch(subject.invocation()?)?)));
+        let Some((folder, name)) = removed else { return false };
+        let branch = format!("{}/.git/refs/heads/{name}", folder.trim_end_matches('/'));
+        if let Some(held) = self.0.get(&branch) {
+            return *held;
+        }
+        let held = self.0.len() < FILES && world.merged(&branch);
+        self.0.insert(branch, held);
+        held
+    }
+
     /// Whether git holds what this command of a text overwrites. Asked last, as it takes a while.
     pub(super) fn hold(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
         let Some((folder, files)) = overwritten(subject, source) else { return false };
@@ -53,13 +67,13 @@ fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
 
 /// The directory, and the files in it or below that a text overwrites. What it takes them from makes no difference.
 fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<&'a str>)> {
-    let folder = alone(subject, source)?;
+    let folder = alone(subject, source, |_| false)?;
     let files = named(subject.command, subject.invocation()?)?;
     (!files.is_empty() && files.iter().all(|file| is_name(file))).then_some((folder, files))
 }
 
-/// The directory that a git command works in which is all that a text does.
-fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
+/// The directory that a git command works in which is all that a text does, but for what may stand beside it.
+fn alone<'a>(subject: &Subject<'a>, source: &str, beside: fn(&Command) -> bool) -> Option<&'a str> {
     let command = subject.command;
     let commands = subject.script.commands.as_slice();
     let certain = match commands {
@@ -78,7 +92,8 @@ fn alone<'a>(subject: &Subject<'a>, source: &str) -> Option<&'a str> {
                 |text: &str| ["while", "until", "select", "HOME", "[[", "(("].iter().any(|mark| text.contains(mark));
             let same = |other: &Command| is_git(other) && texts(other).eq(texts(command));
             let waits = |other: &Command| texts(other).flatten().any(loops);
-            !loops(source) && commands.iter().all(|other| same(other) || is_idle(other) && !waits(other))
+            !loops(source)
+                && commands.iter().all(|other| same(other) || (is_idle(other) || beside(other)) && !waits(other))
         }
     };
     let says_nothing = |name: &str| is_plain_variable(name) || matches!(name, "HOME" | "OLDPWD" | "PWD");
@@ -124,6 +139,19 @@ fn is_idle(command: &Command) -> bool {
         && !(command.opaque || command.unseen_script || command.more_words || command.elsewhere)
 }
 
+/// Whether a command moves no branch: it goes to another one, or looks.
+fn is_beside_branches(command: &Command) -> bool {
+    let words: Option<Vec<&str>> = texts(command).collect();
+    let is_branch = |name: &&str| is_name(name) && !name.starts_with('-');
+    let fits = match words.as_deref() {
+        Some(["git", "checkout" | "switch", name]) => is_branch(name),
+        Some(["git", "checkout" | "switch", "-q", name]) => is_branch(name),
+        Some(["git", "status", options @ ..]) => options.iter().all(|word| matches!(*word, "-s" | "--short" | "-b")),
+        _ => false,
+    };
+    fits && is_git(command) && command.via.is_empty() && !names_repository(command)
+}
+
 /// Whether a variable of this name says nothing to git or to a shell. Those of shells have large letters or, in zsh, more
 /// than one.
 fn is_plain_variable(name: &str) -> bool {
@@ -148,6 +176,16 @@ fn is_cd(command: &Command) -> bool {
     let words: Vec<_> = command.words.iter().map(|word| word.known()).collect();
     command.via.is_empty()
         && matches!(words.as_slice(), [Some("cd"), Some(folder)] if is_name(folder) && !folder.starts_with('-'))
+}
+
+/// The local branch that `git branch -D` removes. `None` for what does anything else, or may: of several, one may hold
+/// what another has.
+fn removed_branch<'a>(found: &Invocation<'a>) -> Option<&'a str> {
+    const FIT: &[&str] = &["-D", "-d", "--delete", "-f", "--force", "-q", "--quiet"];
+    let [subcommand, branch] = found.operands.as_slice() else { return None };
+    let fits = subcommand.word == 1 && subcommand.text == Some("branch");
+    let name = branch.text.filter(|name| is_name(name))?;
+    (fits && found.options.iter().all(|given| FIT.contains(&&*given.name))).then_some(name)
 }
 
 /// The words that are paths: of `git checkout` those after `--` if there is one, of `git restore` all. `None` for what does

@@ -52,6 +52,7 @@ const CONFIGURATION: &[(&str, &str)] = &[
     ("core.askPass", ""),
     ("core.sshCommand", "false"),
     ("core.alternateRefsCommand", "false"),
+    ("core.commitGraph", "false"),
     ("core.untrackedCache", "false"),
     ("credential.helper", ""),
     ("diff.external", ""),
@@ -96,11 +97,15 @@ pub struct LocalGit;
 impl Git for LocalGit {
     async fn changed_files(&self, folder: String) -> Answer<Vec<ChangedFile>> {
         apart(move || {
+            if let Some((folder, branch)) = folder.rsplit_once(BRANCHES) {
+                let at = Path::new(folder);
+                let git = Runner { program: program(at)?, folder: at, end: Instant::now() + deadline::GIT_FILE };
+                let path = format!("{folder}{BRANCHES}{branch}");
+                let lost = (!merged(&git, branch)?).then_some(ChangedFile { path, change: Change::Deleted });
+                return Ok(lost.into_iter().collect());
+            }
             let folder = Path::new(&folder);
-            let path = std::env::var_os("PATH").unwrap_or_default();
-            let program = installed("git", &path, &repository(folder));
-            let program = program.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))?;
-            changed(program, folder, Instant::now() + deadline::GIT)
+            changed(program(folder)?, folder, Instant::now() + deadline::GIT)
         })
         .await?
     }
@@ -108,6 +113,38 @@ impl Git for LocalGit {
     async fn branch(&self, folder: String) -> Answer<Option<String>> {
         apart(move || branch(Path::new(&folder))).await?
     }
+}
+
+/// The git that is asked about a folder.
+fn program(folder: &Path) -> Answer<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = installed("git", &path, &repository(folder));
+    program.ok_or_else(|| CapabilityError::Unavailable("git is not installed".to_owned()))
+}
+
+/// What stands between a folder and the name of a branch of its repository.
+const BRANCHES: &str = "/.git/refs/heads/";
+
+/// Whether other branches, tags or remote-tracking branches hold all commits of this branch.
+fn merged(git: &Runner<'_>, branch: &str) -> Answer<bool> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@".contains(&byte);
+    if branch.is_empty() || !branch.bytes().all(is_plain) {
+        return Err(CapabilityError::Other("no name of a branch that git can be asked about".to_owned()));
+    }
+    // A configuration can have git work somewhere else than where it is run.
+    git.own_root()?;
+    let settings = git.filters()?;
+    let named = format!("refs/heads/{branch}");
+    // Another name for it holds nothing when it is gone. Where names of files do not differ by case, a branch has others.
+    let listed = text(&git.run(&["for-each-ref", "--format=%(refname) %(symref)"], &settings)?)?;
+    let refs = || listed.lines().filter_map(|line| line.split_once(' '));
+    let alike = refs().map(|(other, _)| other).filter(|other| other.eq_ignore_ascii_case(&named));
+    if !alike.eq([named.as_str()]) || refs().any(|(_, leads)| leads.eq_ignore_ascii_case(&named)) {
+        return Ok(false);
+    }
+    let other = format!("--exclude={branch}");
+    let arguments = ["rev-list", "--max-count=1", &named, "--not", &other, "--branches", "--tags", "--remotes", "--"];
+    Ok(git.run(&arguments, &settings)?.is_empty())
 }
 
 /// What `git status` is asked, but for the paths.
@@ -130,12 +167,7 @@ fn changed_file(program: PathBuf, path: &Path, end: Instant) -> Answer<Vec<Chang
     let (folder, name) = path.parent().zip(path.file_name()).ok_or_else(nowhere)?;
     let name = name.to_str().ok_or_else(nowhere)?;
     let git = Runner { program, folder, end };
-    let root = git.root()?;
-    // A configuration can have git work somewhere else than where it is run.
-    let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
-    if !real(folder)?.starts_with(real(&root)?) || ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some()) {
-        return Err(nowhere());
-    }
+    let root = git.own_root()?;
     let settings = git.filters()?;
     let said = git.run(&[STATUS, &["--ignored=matching", "--", name]].concat(), &settings)?;
     let itself = |change| Ok(vec![ChangedFile { path: path.display().to_string(), change }]);
@@ -266,6 +298,15 @@ impl Runner<'_> {
         Ok(PathBuf::from(text(root.strip_suffix(b"\n").unwrap_or(&root))?))
     }
 
+    /// The same, unless a configuration or a variable may have git work somewhere else than where it is run.
+    fn own_root(&self) -> Answer<PathBuf> {
+        let nowhere = || CapabilityError::Unavailable("git may work somewhere else than in the folder".to_owned());
+        let root = self.root()?;
+        let real = |path: &Path| path.canonicalize().map_err(|_| nowhere());
+        let elsewhere = ELSEWHERE.iter().any(|name| std::env::var_os(name).is_some());
+        if elsewhere || !real(self.folder)?.starts_with(real(&root)?) { Err(nowhere()) } else { Ok(root) }
+    }
+
     /// Settings that leave the filters of all configurations without a program.
     fn filters(&self) -> Answer<Vec<Setting>> {
         let list = self.run(&["config", "--list", "--show-origin", "--name-only", "-z"], &[(PROBE.into(), "true")])?;
@@ -290,6 +331,8 @@ impl Runner<'_> {
             command.env(format!("GIT_CONFIG_KEY_{at}"), name).env(format!("GIT_CONFIG_VALUE_{at}"), value);
         }
         command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_TERMINAL_PROMPT", "0").env("GIT_ALLOW_PROTOCOL", "none");
+        // What says of commits that they have other parents than they have.
+        command.env("GIT_GRAFT_FILE", "/dev/null");
         command.env("LC_ALL", "C");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let child = command.spawn().map_err(|error| CapabilityError::Unavailable(format!("git: {error}")))?;
