@@ -337,6 +337,19 @@ impl<'a> Subject<'a> {
         .map(move |at| &commands[at])
     }
 
+    /// What a command of the same text runs, if that is one other command whose success is its own.
+    pub(crate) fn run_by(&self, wrapper: &'a Command) -> &'a Command {
+        let mut command = wrapper;
+        let commands = &self.script.commands;
+        let mut at = commands.iter().position(|other| std::ptr::eq(other, wrapper)).unwrap_or_default();
+        while matches!(command.program(), Some("env" | "nice" | "nohup" | "timeout"))
+            && let Some(inner) = commands.get(at + 1).filter(|inner| holds(command, inner))
+        {
+            (command, at) = (inner, at + 1);
+        }
+        command
+    }
+
     /// How a command of the same text takes its words.
     pub(crate) fn read(&self, command: &'a Command) -> Option<Invocation<'a>> {
         Invocation::read(&command.words, self.scene.grammars)

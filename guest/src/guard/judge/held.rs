@@ -128,8 +128,7 @@ fn is_idle(command: &Command) -> bool {
             let letters = words.get(1).and_then(|word| word.strip_prefix('-'));
             words.len() == 3 && letters.is_some_and(|letters| letters.chars().all(|letter| "ceu".contains(letter)))
         }
-        Some(&"env") => before()
-            .all(|word| word.split_once('=').is_some_and(|(name, value)| is_plain_variable(name) && is_name(value))),
+        Some(&"env") => sets_plainly(before().copied()),
         Some(&"nohup") => before().next().is_none(),
         Some(&"timeout") => before().all(|word| *word == "-k" || number(word)),
         Some(_) => false,
@@ -137,6 +136,22 @@ fn is_idle(command: &Command) -> bool {
     idle && command.assignments.iter().all(|(name, word)| is_plain_variable(name) && word.known().is_some())
         && command.redirects.iter().all(|redirect| redirect.target.known() == Some("/dev/null"))
         && !(command.opaque || command.unseen_script || command.more_words || command.elsewhere)
+}
+
+/// Whether words before what `env` runs change nothing that git or a shell goes by.
+fn sets_plainly<'w>(mut words: impl Iterator<Item = &'w str>) -> bool {
+    const LEADING: &[&str] = &["HOME", "OLDPWD", "PATH", "PWD", "XDG_CONFIG_HOME"];
+    let may_be_unset = |name: &str| is_name(name) && !name.starts_with("GIT") && !LEADING.contains(&name);
+    while let Some(word) = words.next() {
+        let plain = match word.split_once('=') {
+            Some((name, value)) => is_plain_variable(name) && is_name(value),
+            None => word == "-u" && words.next().is_some_and(may_be_unset),
+        };
+        if !plain {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether a command moves no branch: it goes to another one, or looks.
@@ -152,12 +167,13 @@ fn is_beside_branches(command: &Command) -> bool {
     fits && is_git(command) && command.via.is_empty() && !names_repository(command)
 }
 
-/// Whether a variable of this name says nothing to git or to a shell. Those of shells have large letters or, in zsh, more
-/// than one.
+/// Whether a variable of this name says nothing to git or to a shell. Those of shells have several large letters or, in zsh,
+/// more than one of any.
 fn is_plain_variable(name: &str) -> bool {
     const OF_ZSH: &[&str] = &["argv", "aliases", "cdpath", "commands", "fpath", "functions", "options", "path"];
     let small = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !OF_ZSH.contains(&name);
-    small || matches!(name, "LANG" | "LC_ALL" | "TZ")
+    let single = matches!(name.as_bytes(), [letter] if letter.is_ascii_uppercase());
+    small || single || matches!(name, "LANG" | "LC_ALL" | "TZ")
 }
 
 /// Whether a word is the same in every shell. Those of zsh expand `=` and `~` at its beginning.

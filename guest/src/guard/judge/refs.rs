@@ -1,12 +1,12 @@
 //! What git commands of one text mean for each other.
 
-use toolgate_shell::Runs;
+use toolgate_shell::{Command, Runs};
 
 use super::coded::Coded;
 use super::{Inquiry, evidence};
 use crate::call::Field;
 use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World};
+use crate::guard::matching::{Subject, World, names_repository};
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
 const TAKES_OVER: &[&str] = &["am", "checkout", "cherry-pick", "merge", "pull", "rebase", "reset", "switch"];
@@ -27,8 +27,13 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 pub(super) fn made_here(subject: &Subject<'_>) -> bool {
     let Some(removes) = subject.invocation() else { return false };
     let removed = operands(removes);
+    let here =
+        |before: &&Command| before.cwd.is_some() && before.cwd == subject.command.cwd && !names_repository(before);
+    if names_repository(subject.command) {
+        return false;
+    }
     let made = |tag: &str| {
-        subject.succeeded().filter(|before| before.cwd.is_some() && before.cwd == subject.command.cwd).any(|before| {
+        subject.succeeded().map(|before| subject.run_by(before)).filter(here).any(|before| {
             subject.read(before).is_some_and(|made| {
                 made.program == "git"
                     && made.options.is_empty()
