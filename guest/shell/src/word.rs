@@ -63,14 +63,15 @@ impl Why {
     /// Why a text is not known that has this in it as well. Only what is the environment's, or
     /// `mktemp`'s, alone is said to be.
     pub(crate) fn merge(known: &mut Option<Why>, other: &Why) {
-        match known {
-            Some(Why::Environment(_)) if *other == Why::Temporary => *known = Some(Why::Expansion),
-            Some(Why::Temporary) if matches!(other, Why::Environment(_)) => *known = Some(Why::Expansion),
-            Some(Why::Environment(_)) if !matches!(other, Why::Environment(_)) => *known = Some(other.clone()),
-            Some(Why::Temporary) if *other != Why::Temporary => *known = Some(other.clone()),
-            Some(_) => {}
-            None => *known = Some(other.clone()),
-        }
+        let merged = match (known.take(), other) {
+            (None, other) => other.clone(),
+            // Neither alone: a text with both is not read as one with either would be.
+            (Some(Why::Environment(_)), Why::Temporary) | (Some(Why::Temporary), Why::Environment(_)) => Why::Expansion,
+            (Some(same @ Why::Environment(_)), Why::Environment(_)) => same,
+            (Some(Why::Environment(_) | Why::Temporary), other) => other.clone(),
+            (Some(first), _) => first,
+        };
+        *known = Some(merged);
     }
 }
 
@@ -134,9 +135,9 @@ impl Value {
         }
     }
 
-    /// What a file at this path is followed by: the path, or what is known of one that `mktemp` made up, which no other has,
-    /// or of one in a folder that is not known.
-    pub fn file(&self) -> Option<&str> {
+    /// Under which name a file at this path is followed: the path itself, or what is known of one that `mktemp` made up, with
+    /// a part more that is not known for each call, or of one in a working directory that is not known.
+    pub fn followed_as(&self) -> Option<&str> {
         match self {
             Value::Known(path) => Some(path),
             Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') => Some(shape),

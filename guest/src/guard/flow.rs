@@ -349,7 +349,7 @@ struct Files<'s> {
 impl<'s> Files<'s> {
     /// Where what an effect is on comes from, if no text shows it.
     fn source(&self, effect: &Effect) -> Option<Source> {
-        let path = effect.path.file()?;
+        let path = effect.path.followed_as()?;
         let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
         self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
     }
@@ -360,7 +360,7 @@ impl<'s> Files<'s> {
         for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
             let Some(source) = self.source(effect) else { continue };
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
-            let known = effect.path.file().is_some_and(|path| self.before.contains_key(path));
+            let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
             if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
                 found.push(Run::of(command, source, true, command.span));
@@ -375,11 +375,11 @@ impl<'s> Files<'s> {
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
         let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.file()?).copied()).max();
+        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
-            let Some(path) = effect.path.file() else { continue };
+            let Some(path) = effect.path.followed_as() else { continue };
             if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
                 continue;
             }
@@ -388,7 +388,8 @@ impl<'s> Files<'s> {
             match own.or(copied) {
                 Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
                 // A program that edits a file leaves most of it.
-                _ if replaced => drop(self.tainted.remove(path)),
+                // In a working directory that is not known it may be another file of that name.
+                _ if replaced && !path.starts_with(Value::HOLE) => drop(self.tainted.remove(path)),
                 _ => {}
             }
             match shows {

@@ -482,6 +482,10 @@ pub(super) fn make_temporary(run: &mut Run<'_>, operands: &[Arg]) {
         return;
     }
     let template = operands.first().map_or("tmp.XXXXXXXXXX", Arg::shape);
+    // GNU's makes nothing then. After `-t` others take it for a prefix.
+    if operands.len() > 1 || !template.contains("XXX") && !template.contains(Value::HOLE) && !args.has_any("t") {
+        return;
+    }
     let mut glob = super::escaped(template);
     let from = glob.trim_end_matches(|c| c != 'X').trim_end_matches('X').len();
     let suffix = args.value("suffix");

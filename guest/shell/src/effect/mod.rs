@@ -372,7 +372,7 @@ impl<'a> Run<'a> {
         match program.known() {
             Some(text) if !text.contains('/') => {}
             _ => {
-                let kind = if program.value.file().is_some() { Kind::Execute } else { Kind::Mention };
+                let kind = if program.value.followed_as().is_some() { Kind::Execute } else { Kind::Mention };
                 let place = self.place(&program.value, program.span);
                 self.add(kind, &place, Mark::possible());
             }

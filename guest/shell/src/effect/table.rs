@@ -332,14 +332,14 @@ type Names = FxHashMap<&'static str, &'static Row>;
 
 thread_local! {
     // By where their rows are in memory: git has more than a hundred subcommands, and each command asks.
-    static SUBCOMMANDS: RefCell<FxHashMap<usize, Names>> = RefCell::default();
+    static SUBCOMMANDS: RefCell<FxHashMap<(usize, usize), Names>> = RefCell::default();
 }
 
 /// The row of a subcommand.
 pub(super) fn within(rows: &'static [Row], name: &str) -> Option<(&'static str, &'static Row)> {
     let names = || rows.iter().flat_map(|row| row.names.split_whitespace().map(move |name| (name, row)));
     SUBCOMMANDS.with_borrow_mut(|tables| {
-        let table = tables.entry(rows.as_ptr().addr()).or_insert_with(|| names().collect());
+        let table = tables.entry((rows.as_ptr().addr(), rows.len())).or_insert_with(|| names().collect());
         table.get_key_value(name).map(|(name, row)| (*name, *row))
     })
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::control::Ends;
 use super::parameter::Got;
+use super::places::in_unknown;
 use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, Variable};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
@@ -252,7 +253,13 @@ impl Walk<'_> {
                     }
                 },
                 Some(text) => text.to_owned(),
-                None => return self.cd_unknown(state),
+                None => {
+                    let made_up = match &word.value {
+                        Value::Unknown { why: Why::Temporary, .. } => word.value.followed_as(),
+                        _ => None,
+                    };
+                    return self.cd_made_up(made_up.map(str::to_owned), state);
+                }
             },
         };
         let cdpath = state.get("CDPATH").is_some_and(|variable| match &variable.content {
@@ -289,9 +296,14 @@ impl Walk<'_> {
 
     /// Goes to a directory that may be any.
     fn cd_unknown(&mut self, state: State) -> Ends {
+        self.cd_made_up(None, state)
+    }
+
+    /// Goes to a directory that may be any, or to one whose name `mktemp` made up.
+    fn cd_made_up(&mut self, made_up: Option<String>, state: State) -> Ends {
         let mut changed = state.clone();
         let stamp = self.change();
-        changed.folders = Folders::unknown();
+        changed.folders = Folders { made_up, ..Folders::unknown() };
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
@@ -311,7 +323,8 @@ impl Walk<'_> {
         possible.retain(|folder| folder.len() <= MAX_PATH);
         if possible.is_empty() {
             if state.folders.open && !target.starts_with('/') && target.len() < MAX_PATH {
-                return self.cd_unknown(state);
+                let made_up = in_unknown(target, &state).filter(|_| state.folders.made_up.is_some());
+                return self.cd_made_up(made_up, state);
             }
             return Ends::with(state, Status::Failure);
         }
@@ -350,7 +363,8 @@ impl Walk<'_> {
             }
         }
         let stray = !fixed && state.folders.stray;
-        changed.folders = Folders { possible, known, open, stray };
+        let made_up = in_unknown(target, &state).filter(|_| open && state.folders.made_up.is_some());
+        changed.folders = Folders { possible, known, open, stray, made_up };
         changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {

@@ -319,11 +319,17 @@ impl Walk<'_> {
         let [command] = self.commands.get(first..)? else { return None };
         let effect = command.effects.first().filter(|_| command.program() == Some("mktemp"))?;
         let (Value::Pattern(pattern), EffectKind::Create) = (&effect.path, effect.kind) else { return None };
-        let by_name = command.words.first().and_then(Word::known).is_some_and(|name| !name.contains('/'));
-        let folder = command.env.get("TMPDIR").is_some();
-        let folder = folder || command.assignments.iter().any(|(name, _)| name == "TMPDIR");
+        let words = || command.words.iter().filter_map(Word::known);
+        if words().any(|word| matches!(word, "--help" | "--version")) {
+            return None;
+        }
+        let by_name =
+            words().next().is_some_and(|name| !name.contains('/')) && !state.alias_texts.contains_key("mktemp");
+        let any = state.overrun || command.env.wild();
+        let set = |name: &str| any || command.env.get(name).is_some();
+        let folder = set("TMPDIR") || command.assignments.iter().any(|(name, _)| name == "TMPDIR");
         // What stands behind a backslash is another name than this one.
-        self.odd_temporaries |= folder && command.effects.len() > 1 || !by_name || pattern.contains('\\');
+        self.odd_temporaries |= folder && command.effects.len() > 1 || !by_name || set("IFS") || pattern.contains('\\');
         // A name of its own for each call: one more part that is not known.
         let shape = pattern.replacen('*', &Value::HOLE.to_string().repeat(state.files.name_temporary()?), 1);
         Some(Value::Unknown { why: Why::Temporary, shape })
@@ -678,6 +684,9 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 if unknown {
                     let spreads = globs && !quoted && glob::is_pattern(part);
                     text.push_str(&if spreads { glob::holes(part) } else { part.clone() });
+                    if spreads {
+                        Why::merge(&mut why, &Why::Glob);
+                    }
                 } else if (globs || matched) && (*quoted || !globs) {
                     glob::escape(part, &mut text);
                 } else {
@@ -686,7 +695,8 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
             }
             Piece::Hole { why: reason, quoted } => {
                 Why::merge(&mut why, reason);
-                several |= !quoted;
+                // What mktemp makes up has nothing in it that a word is split at.
+                several |= !quoted && *reason != Why::Temporary;
                 any_quoted |= quoted;
                 contiguous = false;
                 text.push(Value::HOLE);
@@ -695,6 +705,9 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 contiguous = false;
                 several |= matches!(piece, Piece::Spread(_));
                 text.push_str(&if unknown { glob::holes(pattern) } else { pattern.clone() });
+                if unknown {
+                    Why::merge(&mut why, &Why::Glob);
+                }
             }
             Piece::Break => {
                 contiguous = false;

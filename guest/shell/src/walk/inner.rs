@@ -27,7 +27,7 @@ impl Walk<'_> {
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
-                    path.value.file().and_then(|key| state.files.made(key)?.content.as_ref()).is_none()
+                    path.value.followed_as().and_then(|path| state.files.read(path)).is_none()
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
@@ -36,10 +36,14 @@ impl Walk<'_> {
                         && matches!(state.input, Input::Unseen)
                         || is_unread(path, state)
                 }
-                _ => false,
+                _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
             },
+            // A text that only counts as read for the names in it that `mktemp` made up.
+            Kind::Inline { text, .. } => {
+                self.filled && matches!(text.value, Value::Unknown { why: Why::Temporary, .. })
+            }
             Kind::Script { path, .. } => path.known().is_some_and(|path| is_unread(path, state)),
-            Kind::Inline { .. } | Kind::Command { .. } => false,
+            Kind::Command { .. } => false,
         }
     }
 
@@ -623,10 +627,17 @@ impl Walk<'_> {
                     Some(to) if to.starts_with('/') => super::Folders::one(absolute(to, "/")),
                     Some(to) => {
                         let mut folders = state.folders.clone();
+                        folders.made_up = None;
                         folders.possible = folders.possible.iter().map(|folder| absolute(to, folder)).collect();
                         folders
                     }
-                    None => super::Folders::unknown(),
+                    None => {
+                        let made_up = match &word.value {
+                            Value::Unknown { why: Why::Temporary, .. } => word.value.followed_as(),
+                            _ => None,
+                        };
+                        super::Folders { made_up: made_up.map(str::to_owned), ..super::Folders::unknown() }
+                    }
                 };
             }
             Some(Directory::Home) => {
@@ -645,7 +656,7 @@ impl Walk<'_> {
                 state.folders = match top {
                     Some(top) => super::Folders::one(top),
                     // It may be here.
-                    None => super::Folders { known: false, open: true, ..state.folders.clone() },
+                    None => super::Folders { known: false, open: true, made_up: None, ..state.folders.clone() },
                 };
             }
             Some(Directory::Unknown) => state.folders = super::Folders::unknown(),
@@ -702,9 +713,10 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
             let mut other = inner.clone();
             other.change.times = Times::Perhaps;
             if let Kind::File { path, .. } | Kind::Script { path, .. } = &mut other.kind {
-                path.value = match place.contains(Value::HOLE) {
-                    true => Value::Unknown { why: Why::Directory, shape: place },
-                    false => Value::Known(place),
+                path.value = match (place.contains(Value::HOLE), place.starts_with('/')) {
+                    (false, _) => Value::Known(place),
+                    (true, true) => Value::Unknown { why: Why::Temporary, shape: place },
+                    (true, false) => Value::Unknown { why: Why::Directory, shape: place },
                 };
             }
             found.push(other);

@@ -18,7 +18,7 @@ pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
 pub(super) fn followed_at(path: &Value, state: &State) -> Option<String> {
     match path {
         Value::Known(path) => located_at(path, state).or_else(|| in_unknown(path, state)),
-        other => other.file().map(str::to_owned),
+        other => other.followed_as().map(str::to_owned),
     }
 }
 
@@ -27,7 +27,9 @@ pub(super) fn in_unknown(path: &str, state: &State) -> Option<String> {
     if path.starts_with('/') || path.split('/').any(|part| part == "..") || !state.folders.open {
         return None;
     }
-    Some(format!("{}{}", Value::HOLE, absolute(path, "/")))
+    let hole = Value::HOLE.to_string();
+    let folder = state.folders.made_up.as_ref().unwrap_or(&hole);
+    Some(format!("{folder}{}", absolute(path, "/")))
 }
 
 /// Whether it is a file that the text wrote, and what is in it is not known.

@@ -8,7 +8,7 @@ use crate::effect::{self, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
 use crate::tracker::{Scope, Snapshot};
-use crate::word::{Span, Value, Word};
+use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Directory};
 
 /// Options of git before its subcommand that take the next word.
@@ -59,6 +59,11 @@ impl Walk<'_> {
             let there = effect::effects(&command, &state.files).into_iter();
             effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
         }
+        if let Some(folder) = &before.folders.made_up
+            && command.cwd == own
+        {
+            effects.iter_mut().for_each(|effect| effect.path = within(folder, &effect.path));
+        }
         if self.elsewhere {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
@@ -75,7 +80,7 @@ impl Walk<'_> {
             let appends = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Append);
             let appends: Vec<Span> = appends.map(|redirect| redirect.target.span).collect();
             let kept = |effect: &Effect| effect.kind == EffectKind::Append && appends.contains(&effect.span);
-            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.file());
+            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.followed_as());
             let before: Vec<(String, Option<Rc<Text>>)> = before
                 .map(|path| (path.to_owned(), state.files.made(path).and_then(|made| made.content.clone())))
                 .collect();
@@ -120,8 +125,8 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
-                unread = effect.path.file().is_some_and(|source| state.files.is_unread(source));
-                copied = effect.path.file().and_then(|source| match state.files.made(source) {
+                unread = effect.path.followed_as().is_some_and(|source| state.files.is_unread(source));
+                copied = effect.path.followed_as().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
                     None => copied_program(source, effect.span),
                 });
@@ -132,10 +137,18 @@ impl Walk<'_> {
                 });
             }
             let Value::Known(path) = &effect.path else {
-                if let Some(key) = effect.path.file().filter(|_| changes) {
+                if let Some(key) = effect.path.followed_as().filter(|_| changes) {
+                    // It may be there all the same, and what is in it run.
+                    if matches!(effect.kind, EffectKind::Delete | EffectKind::Move) || effect.folder {
+                        continue;
+                    }
                     match source.and_then(|source| source.path.known()) {
                         Some(target) if effect.kind == EffectKind::Link => {
                             state.may_link(key, target.to_owned(), stamp);
+                        }
+                        // A copy may not be made, as with `-n`.
+                        _ if copied.is_some() && state.files.made(key).is_some_and(|made| made.content != copied) => {
+                            state.set_unread(key, stamp);
                         }
                         _ => state.put_content(key, copied.clone(), copied_from.clone(), stamp),
                     }
@@ -404,5 +417,19 @@ impl Snapshot for View<'_, '_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         self.state.known(name)
+    }
+}
+
+/// A path in a working directory that is not known, in one that is followed under this name.
+fn within(folder: &str, path: &Value) -> Value {
+    match path {
+        Value::Unknown { why: Why::Directory, .. } => match path.followed_as() {
+            Some(name) => {
+                let shape = name.replacen(Value::HOLE, folder, 1);
+                Value::Unknown { why: Why::Temporary, shape }
+            }
+            None => path.clone(),
+        },
+        _ => path.clone(),
     }
 }

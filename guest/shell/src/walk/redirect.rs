@@ -160,9 +160,9 @@ impl Walk<'_> {
                         _ => {
                             let certain = state.folders.certain().is_some();
                             let target = target.known().filter(|target| !certain && !target.starts_with('/'));
-                            let others = target.map(|target| places(target, state)).unwrap_or_default();
-                            // One of them is as good as another.
-                            let path = path.or_else(|| others.first().cloned());
+                            let mut others = target.map(|target| places(target, state)).unwrap_or_default();
+                            // Where nothing else is known the likeliest is the one.
+                            let path = path.or_else(|| (!others.is_empty()).then(|| others.remove(0)));
                             Output::File { path, others, append: kind == RedirectKind::Append }
                         }
                     };

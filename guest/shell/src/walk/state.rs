@@ -39,6 +39,8 @@ pub(crate) struct Folders {
     pub(crate) open: bool,
     /// Whether it is another one where something has failed of which the facts do not speak.
     pub(crate) stray: bool,
+    /// Under which name that one is followed which is not in the list, if `mktemp` made it up.
+    pub(crate) made_up: Option<String>,
 }
 
 impl Folders {
@@ -52,11 +54,11 @@ impl Folders {
     }
 
     pub(crate) fn one(folder: String) -> Self {
-        Folders { possible: vec![folder], known: true, open: false, stray: false }
+        Folders { possible: vec![folder], known: true, open: false, stray: false, made_up: None }
     }
 
     pub(crate) fn unknown() -> Self {
-        Folders { possible: Vec::new(), known: false, open: true, stray: false }
+        Folders { possible: Vec::new(), known: false, open: true, stray: false, made_up: None }
     }
 
     /// Whether the list is not all.
@@ -78,7 +80,14 @@ impl Folders {
                 self.possible.push(folder.clone());
             }
         }
-        let more = others.open || self.possible.len() > MAX_FOLDERS;
+        self.made_up = match (self.open, others.open) {
+            (true, true) => self.made_up.take().filter(|folder| others.made_up.as_ref() == Some(folder)),
+            (true, false) => self.made_up.take(),
+            (false, _) => others.made_up.clone(),
+        };
+        let many = self.possible.len() > MAX_FOLDERS;
+        self.made_up = self.made_up.take().filter(|_| !many);
+        let more = others.open || many;
         self.open |= more && !unlikely;
         self.stray |= others.stray || (more && unlikely);
         self.possible.truncate(MAX_FOLDERS);
@@ -495,7 +504,7 @@ impl Files {
         let made = self.made(path)?;
         // The working directory, where it is not known, may be another one than when it was written.
         let elsewhere = path.starts_with(Value::HOLE) && made.presence != Presence::File;
-        made.content.as_ref().filter(|_| !elsewhere)
+        made.content.as_ref().filter(|_| !elsewhere && !made.unread)
     }
 
     /// Another directory is the working one: those that are not known are no longer told apart.
@@ -531,7 +540,7 @@ impl Files {
 
     /// Whether there was a file at a path before the text.
     pub(crate) fn was_there(&self, path: &str) -> bool {
-        self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
+        !path.contains(Value::HOLE) && self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
     }
 
     /// The links that the text made, and where they lead.
@@ -684,12 +693,15 @@ impl Files {
     }
 
     fn presence(&self, path: &str, facts: Option<&Rc<dyn Look>>) -> Presence {
+        // Where it is followed under is not where it is.
+        if path.contains(Value::HOLE) {
+            return Presence::Unknown;
+        }
         let canonical = self.canonical(path);
         let path = canonical.as_ref();
         if let Some(made) = self.made_at(path) {
             return made.presence;
         }
-        let facts = facts.filter(|_| !path.contains(Value::HOLE));
         // What lies below a folder that the text removed or made is gone or not there yet.
         let mut above = parent(path);
         let mut added = false;
@@ -1018,10 +1030,11 @@ impl State {
     /// Notes what is in a file whose path is known in part, under what is known of it.
     pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, copy: Option<String>, stamp: u64) {
         // It may be another file than the one that was written before, and that may be run still.
-        let other =
-            |made: &Made| made.presence == Presence::Unknown && made.content.is_some() && made.content != content;
-        let unread = key.starts_with(Value::HOLE) && self.files.made.get(key).is_some_and(other);
-        let made = Made { content, copy, unread, ..Made::new(Presence::File, Inside::Unknown) };
+        let before = self.files.made.get(key).filter(|made| made.presence == Presence::Unknown);
+        let before = before.filter(|_| key.starts_with(Value::HOLE));
+        let unread = before.is_some_and(|made| made.content != content);
+        let presence = if before.is_some() && content.is_none() { Presence::Unknown } else { Presence::File };
+        let made = Made { content, copy, unread, ..Made::new(presence, Inside::Unknown) };
         self.files.put(key.to_owned(), made, stamp);
     }
 
