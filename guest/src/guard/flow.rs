@@ -362,7 +362,9 @@ impl<'s> Files<'s> {
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
             let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
-            if earlier || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
+            // What another command adds to it, or writes to it perhaps, does not make it readable.
+            let fetched = effect.kind == Kind::Execute && source == Source::Downloaded;
+            if earlier || fetched || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
                 found.push(Run::of(command, source, true, command.span));
                 break;
             }
@@ -387,9 +389,11 @@ impl<'s> Files<'s> {
             // What a fetch or a decoder writes is not known; what is known was read.
             match own.or(copied) {
                 Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
-                // A program that edits a file leaves most of it.
-                // In a working directory that is not known it may be another file of that name.
-                _ if replaced && !path.starts_with(Value::HOLE) => drop(self.tainted.remove(path)),
+                // A program that edits a file leaves most of it. In a working directory that is not known it may be another
+                // file of that name.
+                _ if replaced && command.runs == Runs::Certainly && !path.starts_with(Value::HOLE) => {
+                    self.tainted.remove(path);
+                }
                 _ => {}
             }
             match shows {

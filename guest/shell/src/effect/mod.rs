@@ -705,6 +705,16 @@ impl<'a> Run<'a> {
             alternative: place.unlikely || (self.alternative && place.depends),
         };
         self.found.push((effect, place.depends));
+        // `rm -rf LINK/` removes what is in the folder that the link leads to.
+        let leads_on = |path: &str| self.look.real(path).is_some_and(|real| real != path);
+        if kind == Kind::Delete && mark.recursive && place.slash && place.value.followed_as().is_some_and(leads_on) {
+            let all = match place.known() {
+                Some(_) => Value::Pattern("*".into()),
+                None => Value::hole(Why::Glob),
+            };
+            let inside = self.under(place, &all);
+            self.add(kind, &inside, mark);
+        }
     }
 
     fn reads(&mut self, place: &Place) {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::control::Ends;
 use super::parameter::Got;
-use super::places::in_unknown;
+use super::places::{in_unknown, made_up};
 use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, Variable};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
@@ -253,13 +253,7 @@ impl Walk<'_> {
                     }
                 },
                 Some(text) => text.to_owned(),
-                None => {
-                    let made_up = match &word.value {
-                        Value::Unknown { why: Why::Temporary, .. } => word.value.followed_as(),
-                        _ => None,
-                    };
-                    return self.cd_made_up(made_up.map(str::to_owned), state);
-                }
+                None => return self.cd_made_up(made_up(&word.value), state),
             },
         };
         let cdpath = state.get("CDPATH").is_some_and(|variable| match &variable.content {
@@ -323,8 +317,8 @@ impl Walk<'_> {
         possible.retain(|folder| folder.len() <= MAX_PATH);
         if possible.is_empty() {
             if state.folders.open && !target.starts_with('/') && target.len() < MAX_PATH {
-                let made_up = in_unknown(target, &state).filter(|_| state.folders.made_up.is_some());
-                return self.cd_made_up(made_up, state);
+                let named = in_unknown(target, &state).filter(|_| state.folders.made_up.is_some());
+                return self.cd_made_up(named, state);
             }
             return Ends::with(state, Status::Failure);
         }
@@ -363,8 +357,8 @@ impl Walk<'_> {
             }
         }
         let stray = !fixed && state.folders.stray;
-        let made_up = in_unknown(target, &state).filter(|_| open && state.folders.made_up.is_some());
-        changed.folders = Folders { possible, known, open, stray, made_up };
+        let named = in_unknown(target, &state).filter(|_| open && state.folders.made_up.is_some());
+        changed.folders = Folders { possible, known, open, stray, made_up: named };
         changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {
@@ -397,7 +391,11 @@ impl Walk<'_> {
             }
             ("pushd", [word]) if !word.several => match word.known() {
                 Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
-                _ => return self.stack_lost(state),
+                _ => {
+                    let mut state = state;
+                    state.stack = None;
+                    return self.cd_made_up(made_up(&word.value), state);
+                }
             },
             ("popd", []) => {
                 if stack.is_empty() {

@@ -327,6 +327,7 @@ impl Walk<'_> {
             words().next().is_some_and(|name| !name.contains('/')) && !state.alias_texts.contains_key("mktemp");
         let any = state.overrun || command.env.wild();
         let set = |name: &str| any || command.env.get(name).is_some();
+        let by_name = by_name && !command.assignments.iter().any(|(name, _)| name == "PATH");
         let folder = set("TMPDIR") || command.assignments.iter().any(|(name, _)| name == "TMPDIR");
         // What stands behind a backslash is another name than this one.
         self.odd_temporaries |= folder && command.effects.len() > 1 || !by_name || set("IFS") || pattern.contains('\\');
@@ -654,6 +655,7 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
         || pieces
             .windows(2)
             .any(|pair| matches!(pair, [Piece::Text { text, quoted: false, .. }, _] if text.contains('[')));
+    let mut globbed = false;
     let matched = pieces.iter().any(|piece| matches!(piece, Piece::Match(_) | Piece::Spread(_)));
     let globs = may_glob && spread && {
         // Only what is not quoted makes a pattern.
@@ -684,9 +686,7 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 if unknown {
                     let spreads = globs && !quoted && glob::is_pattern(part);
                     text.push_str(&if spreads { glob::holes(part) } else { part.clone() });
-                    if spreads {
-                        Why::merge(&mut why, &Why::Glob);
-                    }
+                    globbed |= spreads;
                 } else if (globs || matched) && (*quoted || !globs) {
                     glob::escape(part, &mut text);
                 } else {
@@ -705,9 +705,7 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
                 contiguous = false;
                 several |= matches!(piece, Piece::Spread(_));
                 text.push_str(&if unknown { glob::holes(pattern) } else { pattern.clone() });
-                if unknown {
-                    Why::merge(&mut why, &Why::Glob);
-                }
+                globbed |= unknown;
             }
             Piece::Break => {
                 contiguous = false;
@@ -721,6 +719,8 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
         return Word { span, value, quoted: any_quoted, several, at: None };
     }
     let value = match why {
+        // What a glob finds is not what mktemp made up.
+        Some(Why::Temporary) if globbed => Value::Unknown { why: Why::Glob, shape: text },
         Some(why) => Value::Unknown { why, shape: text },
         None if globs || matched => Value::Pattern(text),
         None => Value::Known(text),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::places::{followed_at, is_unread, on_path, unlikely_places};
+use super::places::{followed_at, is_unread, made_up, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
 use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
@@ -36,6 +36,8 @@ impl Walk<'_> {
                         && matches!(state.input, Input::Unseen)
                         || is_unread(path, state)
                 }
+                // Any of what the text has put below a folder of mktemp's.
+                Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
             },
             // A text that only counts as read for the names in it that `mktemp` made up.
@@ -631,13 +633,7 @@ impl Walk<'_> {
                         folders.possible = folders.possible.iter().map(|folder| absolute(to, folder)).collect();
                         folders
                     }
-                    None => {
-                        let made_up = match &word.value {
-                            Value::Unknown { why: Why::Temporary, .. } => word.value.followed_as(),
-                            _ => None,
-                        };
-                        super::Folders { made_up: made_up.map(str::to_owned), ..super::Folders::unknown() }
-                    }
+                    None => super::Folders { made_up: made_up(&word.value), ..super::Folders::unknown() },
                 };
             }
             Some(Directory::Home) => {

@@ -4,7 +4,7 @@ use super::state::{Content, Made, State};
 use crate::effect;
 use crate::facts::Look as _;
 use crate::path::absolute;
-use crate::word::Value;
+use crate::word::{Value, Why};
 
 /// Where a path is, if that is certain.
 pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
@@ -20,6 +20,12 @@ pub(super) fn followed_at(path: &Value, state: &State) -> Option<String> {
         Value::Known(path) => located_at(path, state).or_else(|| in_unknown(path, state)),
         other => other.followed_as().map(str::to_owned),
     }
+}
+
+/// By what a folder is followed whose name `mktemp` made up.
+pub(super) fn made_up(path: &Value) -> Option<String> {
+    let is_made_up = matches!(path, Value::Unknown { why: Why::Temporary, .. });
+    path.followed_as().filter(|_| is_made_up).map(str::to_owned)
 }
 
 /// By what a file of the working directory is followed, where that may be one that is not known.

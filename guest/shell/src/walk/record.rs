@@ -422,14 +422,13 @@ impl Snapshot for View<'_, '_> {
 
 /// A path in a working directory that is not known, in one that is followed under this name.
 fn within(folder: &str, path: &Value) -> Value {
-    match path {
-        Value::Unknown { why: Why::Directory, .. } => match path.followed_as() {
-            Some(name) => {
-                let shape = name.replacen(Value::HOLE, folder, 1);
-                Value::Unknown { why: Why::Temporary, shape }
-            }
-            None => path.clone(),
-        },
-        _ => path.clone(),
+    let Value::Unknown { why: Why::Directory, shape } = path else { return path.clone() };
+    let below = shape.strip_prefix(Value::HOLE).filter(|below| below.starts_with('/'));
+    match below.filter(|below| !below.split('/').any(|part| part == "..")) {
+        Some(below) => {
+            let why = if below.contains(Value::HOLE) { Why::Glob } else { Why::Temporary };
+            Value::Unknown { why, shape: format!("{folder}{below}") }
+        }
+        None => path.clone(),
     }
 }

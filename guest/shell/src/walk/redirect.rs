@@ -37,24 +37,30 @@ impl Redirected {
     /// Notes what has been written to the file.
     pub(super) fn keep(&self, written: Option<&Rc<Text>>, state: &mut State, stamp: u64) {
         if let Output::File { path: Some(path), others, append } = &self.output {
+            let both = |before: &Text, written: &Text| {
+                let text = format!("{}{}", before.text, written.text);
+                Rc::new(Text { text, span: super::join_spans(before.span, written.span), at: None })
+            };
             for other in others {
-                state.may_write(other, written, stamp);
+                let before = state.files.made(other).and_then(|made| made.content.clone()).filter(|_| *append);
+                match (before, written) {
+                    (Some(before), Some(written)) => {
+                        state.may_append(other, &before, both(&before, written), stamp);
+                    }
+                    (_, written) => state.may_write(other, written, stamp),
+                }
             }
             let content = match (append, state.files.made(path).and_then(|made| made.content.clone()), written) {
                 (false, _, written) => written.cloned(),
-                (true, Some(before), Some(written)) => Some(Rc::new(Text {
-                    text: format!("{}{}", before.text, written.text),
-                    span: super::join_spans(before.span, written.span),
-                    at: None,
-                })),
+                (true, Some(before), Some(written)) => Some(both(&before, written)),
                 // Of a file that was there before, what is added is judged.
                 (true, None, Some(written)) if !state.files.is_unread(path) => Some(Rc::clone(written)),
                 (true, ..) => None,
             };
-            if path.contains(Value::HOLE) {
-                state.put_content(path, content, None, stamp);
-            } else if content.is_none() {
+            if content.is_none() {
                 state.set_unread(path, stamp);
+            } else if path.contains(Value::HOLE) {
+                state.put_content(path, content, None, stamp);
             } else {
                 state.set_content(path, content, stamp);
             }

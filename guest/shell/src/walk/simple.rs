@@ -473,6 +473,13 @@ impl Walk<'_> {
                     None => state.set_unread(&path, stamp),
                 }
             }
+            // Where it is not certain which directory it is.
+            if before.folders.certain().is_none() {
+                let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
+                for path in names.flat_map(|name| places(name, before)) {
+                    state.may_write(&path, text.as_ref(), stamp);
+                }
+            }
         }
         if !output::leaves_input(name) {
             used_up(&mut state);

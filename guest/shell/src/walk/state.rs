@@ -437,6 +437,11 @@ impl Files {
         Some(self.temporaries).filter(|number| *number <= MAX_TEMPORARIES)
     }
 
+    /// Whether `mktemp` has made any up.
+    pub(crate) fn has_temporaries(&self) -> bool {
+        self.temporaries > 0
+    }
+
     /// The path that one leads to by the links that were there before.
     fn canonical<'p>(&self, path: &'p str) -> Cow<'p, str> {
         let facts = self.facts.as_ref().filter(|_| !path.contains(Value::HOLE));
@@ -739,6 +744,9 @@ impl Look for Files {
     }
 
     fn real(&self, path: &str) -> Option<String> {
+        if let Some(to) = self.made.get(path).and_then(|made| made.link.clone()) {
+            return Some(to);
+        }
         // What the text made may have put other links on the way.
         let facts = self.facts.as_ref().filter(|_| !self.doubt && !self.linked)?;
         facts.real(path)
@@ -1036,6 +1044,18 @@ impl State {
         let presence = if before.is_some() && content.is_none() { Presence::Unknown } else { Presence::File };
         let made = Made { content, copy, unread, ..Made::new(presence, Inside::Unknown) };
         self.files.put(key.to_owned(), made, stamp);
+    }
+
+    /// Notes what is in a file that the text may have added to: what was in it before is a part of that.
+    pub(crate) fn may_append(&mut self, path: &str, before: &Rc<Text>, content: Rc<Text>, stamp: u64) {
+        let path = self.files.canonical(path).into_owned();
+        match self.files.made.get(&path) {
+            Some(made) if made.content.as_ref() == Some(before) && !made.unread => {
+                let made = Made { content: Some(content), ..made.clone() };
+                self.files.put(path, made, stamp);
+            }
+            _ => self.set_unread(&path, stamp),
+        }
     }
 
     /// Notes what is in a file that the text may have written.
