@@ -707,12 +707,8 @@ impl<'a> Run<'a> {
         self.found.push((effect, place.depends));
         // `rm -rf LINK/` removes what is in the folder that the link leads to.
         let leads_on = |path: &str| self.look.real(path).is_some_and(|real| real != path);
-        if kind == Kind::Delete && mark.recursive && place.slash && place.value.followed_as().is_some_and(leads_on) {
-            let all = match place.known() {
-                Some(_) => Value::Pattern("*".into()),
-                None => Value::hole(Why::Glob),
-            };
-            let inside = self.under(place, &all);
+        if kind == Kind::Delete && mark.recursive && place.slash && place.known().is_some_and(leads_on) {
+            let inside = self.under(place, &Value::Pattern("*".into()));
             self.add(kind, &inside, mark);
         }
     }

@@ -67,7 +67,7 @@ impl Walk<'_> {
         if self.elsewhere {
             effects.retain(|effect| effect.kind == EffectKind::Send);
         }
-        if !through_links(&mut effects, state) {
+        if !through_links(&mut effects, &command.words, state) {
             self.fail("links lead to more places than are followed");
         }
         for effect in &mut effects {
@@ -353,17 +353,21 @@ fn copied_program(path: &str, span: Span) -> Option<Rc<Text>> {
 const MAX_WAYS: usize = 32;
 
 /// What happens behind a link that the text made happens to what the link leads to. Whether all of that is there.
-fn through_links(effects: &mut Vec<Effect>, state: &State) -> bool {
+fn through_links(effects: &mut Vec<Effect>, words: &[Word], state: &State) -> bool {
     let links = state.files.links();
     if links.is_empty() {
         return true;
     }
     let mut more = Vec::new();
     for effect in effects.iter().filter(|effect| effect.kind != EffectKind::Send) {
+        // `rm -rf LINK/` removes what is in the folder that it leads to.
+        let entered = effect.kind == EffectKind::Delete
+            && effect.recursive
+            && words.iter().any(|word| word.span == effect.span && word.value.text().ends_with('/'));
         let step = |text: &str, (from, to): &(String, String)| {
             let rest = text.strip_prefix(from.as_str())?;
             // The link itself is removed, not what it leads to.
-            let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
+            let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link) && !entered;
             let below = rest.starts_with('/') && (rest.len() > 1 || !itself);
             (below || rest.is_empty() && !itself).then(|| format!("{to}{rest}"))
         };

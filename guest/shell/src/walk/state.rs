@@ -744,9 +744,6 @@ impl Look for Files {
     }
 
     fn real(&self, path: &str) -> Option<String> {
-        if let Some(to) = self.made.get(path).and_then(|made| made.link.clone()) {
-            return Some(to);
-        }
         // What the text made may have put other links on the way.
         let facts = self.facts.as_ref().filter(|_| !self.doubt && !self.linked)?;
         facts.real(path)
