@@ -10,18 +10,22 @@
 /// assert_eq!(absolute("/../etc/", "/home/dev"), "/etc");
 /// ```
 pub fn absolute(path: &str, cwd: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
     let base = if path.starts_with('/') { "" } else { cwd };
+    let mut text = String::with_capacity(base.len() + path.len() + 2);
     for part in base.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop();
+            ".." => text.truncate(text.rfind('/').unwrap_or_default()),
+            part => {
+                text.push('/');
+                text.push_str(part);
             }
-            part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    if text.is_empty() {
+        text.push('/');
+    }
+    text
 }
 
 /// Whether a path is the folder, or below it; both are clean.

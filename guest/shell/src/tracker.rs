@@ -181,6 +181,12 @@ impl Trackers {
         &self.list
     }
 
+    /// Whether any of them is changed by a program in this way.
+    pub(crate) fn change(&self, program: &str, scope: Scope) -> bool {
+        let lists = self.list.iter().filter_map(|tracker| tracker.modifiers.get(program)).flatten();
+        lists.chain(self.directory.get(program)).any(|modifier| modifier.scope == scope)
+    }
+
     /// What was added to `cwd` for a program.
     pub(crate) fn directory(&self, program: &str) -> Option<&Modifier> {
         self.directory.get(program)

@@ -22,6 +22,15 @@ const SIZE_LIMIT: usize = 1 << 20;
 /// Longest pattern, in bytes.
 const LONGEST: usize = 8 << 10;
 
+/// Up to this many bytes a text is looked at for what a match must contain, each time.
+const SHORT: usize = 4 << 10;
+
+/// Most texts that are looked for in the place of one pattern.
+const MAX_NEEDLES: usize = 64;
+
+/// Most of them that neighbours come to.
+const MAX_JOINED: usize = 16;
+
 /// A regular expression, built when it is first tried.
 #[derive(Debug)]
 pub(crate) struct Pattern {
@@ -114,9 +123,9 @@ impl Pattern {
 
     /// Where it matches first.
     pub(crate) fn find(&self, text: &str) -> Tried {
-        // Building costs more than all that most patterns are ever tried on.
+        // Building costs more than all that most patterns are ever tried on; and starting one on a short text more than this.
         let needless = || !self.needles.is_empty() && !self.needles.any_in(text);
-        if self.built.get().is_none() && needless() {
+        if (self.built.get().is_none() || text.len() <= SHORT) && needless() {
             return Tried::No;
         }
         let built = self.built.get_or_init(|| Box::new(build(&self.source).map_err(|error| error.to_string())));
@@ -146,7 +155,10 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Literal(literal) => vec![String::from_utf8(literal.0.to_vec()).ok()?],
         HirKind::Capture(capture) => return required(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => return required(&repetition.sub),
-        HirKind::Concat(parts) => return parts.iter().filter_map(required).max_by_key(|needles| weight(needles)),
+        HirKind::Concat(parts) => {
+            let single = parts.iter().filter_map(required);
+            return single.chain(joined(parts)).max_by_key(|needles| weight(needles));
+        }
         HirKind::Alternation(parts) => {
             let mut all = Vec::new();
             for part in parts {
@@ -154,16 +166,43 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
             }
             all
         }
-        HirKind::Class(Class::Unicode(class)) => {
-            let chars = class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1);
-            if chars.sum::<u32>() > 4 {
-                return None;
-            }
-            class.iter().flat_map(|range| range.start()..=range.end()).map(String::from).collect()
-        }
+        HirKind::Class(_) => return exactly(hir),
         _ => return None,
     };
-    (found.len() <= 64).then_some(found)
+    (found.len() <= MAX_NEEDLES).then_some(found)
+}
+
+/// All texts that a part matches, if they are few: a word, or a letter in either case.
+fn exactly(hir: &Hir) -> Option<Vec<String>> {
+    match hir.kind() {
+        HirKind::Literal(literal) => Some(vec![String::from_utf8(literal.0.to_vec()).ok()?]),
+        HirKind::Capture(capture) => exactly(&capture.sub),
+        HirKind::Class(Class::Unicode(class)) => {
+            let chars = class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1);
+            let few = chars.sum::<u32>() <= 4;
+            few.then(|| class.iter().flat_map(|range| range.start()..=range.end()).map(String::from).collect())
+        }
+        _ => None,
+    }
+}
+
+/// What neighbours that are known exactly come to, as far as those are few: `(?i)drop` is sixteen words.
+fn joined(parts: &[Hir]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut now: Vec<String> = Vec::new();
+    for next in parts.iter().map(exactly) {
+        let next = next.unwrap_or_default();
+        if next.is_empty() || now.len() * next.len() > MAX_JOINED {
+            all.push(std::mem::take(&mut now));
+        }
+        now = match now.is_empty() {
+            true => next,
+            false => now.iter().flat_map(|before| next.iter().map(move |after| format!("{before}{after}"))).collect(),
+        };
+    }
+    all.push(now);
+    all.retain(|needles| !needles.is_empty());
+    all
 }
 
 /// How much a set of needles tells: its shortest one.
@@ -171,13 +210,20 @@ fn weight<T: AsRef<str>>(needles: &[T]) -> usize {
     needles.iter().map(|needle| needle.as_ref().len()).min().unwrap_or(0)
 }
 
-/// The pattern without its look-ahead and look-behind groups: what matched with them matches without.
+/// The pattern without its look-ahead and look-behind groups and its references back: what matched with them matches
+/// without.
 fn without_look_around(source: &str) -> Option<String> {
     let mut plain = String::new();
     let mut rest = source;
     while let Some(c) = rest.chars().next() {
         if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|group| rest.starts_with(group)) {
             rest = rest.get(group_length(rest)?..)?;
+            continue;
+        }
+        // A group's text once more is some text.
+        if let Some(group) = rest.strip_prefix('\\').filter(|group| group.starts_with(|c| matches!(c, '1'..='9'))) {
+            plain.push_str("(?s:.*)");
+            rest = group.trim_start_matches(|c: char| c.is_ascii_digit());
             continue;
         }
         let taken = match c {
@@ -285,10 +331,13 @@ mod tests {
             ("^rm\\s+-[rf]", &["rm"]),
             ("x*", &[]),
             (".", &[]),
-            ("(?i)rm", &["M", "m"]),
+            ("(?i)rm", &["RM", "Rm", "rM", "rm"]),
+            ("(?i)a[bc]+(def)\\bg", &["DEF", "DEf", "DeF", "Def", "dEF", "dEf", "deF", "def"]),
             (r"^rm\b(?=.*(?:-r|\)|[)]))(?!x).*\s/", &["rm"]),
             (r"force(?!-with-lease)", &["force"]),
-            (r"(a)\1bcd", &[]),
+            (r"(a)\1bcd", &["bcd"]),
+            (r"(?<x>a)\k<x>bcd", &[]),
+            (r"[\1]bcd", &["bcd"]),
         ];
         for (source, expected) in cases {
             let mut needles = Pattern::new(source).expect(source).needles.all;
@@ -346,7 +395,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_many_steps_counts_as_matching() {
-        let pattern = Pattern::new(r"(?=(a+)+$)(a|aa)+\1b").expect("a pattern");
+        let pattern = Pattern::new(r"(?=(a+)+$)(a|aa)+\1[b-z]").expect("a pattern");
         assert!(matches!(pattern.find(&"a".repeat(4_000)), Tried::TooMuch(_)));
     }
 }

@@ -4,6 +4,7 @@
 //! pipeline and on the whole list: `r\m -r''f x` reads `rm -rf x` there, and what a command only prints is left
 //! out. Every match leads back to the words of the original text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Span, Value, Word};
@@ -130,7 +131,7 @@ impl View {
 pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     let mut views = Vec::new();
     // A command is in its own view, its pipeline's and its list's; what of it is data is found out once.
-    let data: Vec<Vec<bool>> = script.commands.iter().map(Command::data).collect();
+    let data: Vec<Cow<'_, [bool]>> = script.commands.iter().map(Command::data).collect();
     let running = || {
         let all = script.commands.iter().zip(&data).enumerate();
         all.filter(|(_, (command, _))| command.runs != Runs::Never).map(|(index, (command, data))| Running {

@@ -4,6 +4,7 @@ use super::options::Arg;
 use super::table::{Does, Row, command};
 use super::{Kind, Mark, Place, Run};
 use crate::facts::Presence;
+use crate::path::{absolute, parent};
 use crate::word::{Value, Why};
 use Does::{Code, Mentions, Nothing, Reads, Subcommands};
 
@@ -83,21 +84,28 @@ const WORKTREE: &[Row] = &[
 /// The folder that holds `.git`, as far as the facts tell.
 fn root(run: &Run<'_>) -> Place {
     let here = run.here();
-    let mut folder = Some(here.clone());
-    for _ in 0..MAX_ANCESTORS {
-        let Some(at) = folder else { break };
-        if matches!(run.at(&run.under(&at, &Value::Known(".git".into()))), Presence::File | Presence::Folder) {
-            return at;
+    let above = here.known().into_iter().flat_map(|here| std::iter::successors(Some(here), |at| parent(at)));
+    let found = above.take(MAX_ANCESTORS).find(|folder| {
+        let own = absolute(".git", folder);
+        matches!(run.look.look(&own), Presence::File | Presence::Folder)
+    });
+    match found.map(str::to_owned) {
+        Some(folder) if here.known() != Some(folder.as_str()) => {
+            Place { value: Value::Known(folder), slash: false, ..here }
         }
-        folder = run.parent(&at);
+        _ => here,
     }
-    here
 }
 
 /// What git keeps for itself.
 fn own(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
-    let place = run.under(&folder, &Value::Pattern(".git/**".into()));
+    own_of(run, &folder);
+}
+
+/// The same for the repository of this work tree.
+fn own_of(run: &mut Run<'_>, folder: &Place) {
+    let place = run.under(folder, &Value::Pattern(".git/**".into()));
     run.add(Kind::Write, &place, Mark::possible());
     run.add(Kind::Delete, &place, Mark::possible());
 }
@@ -114,9 +122,9 @@ fn hash(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// Any file of the work tree.
-fn tree(run: &mut Run<'_>, operands: &[Arg]) {
-    own(run, operands);
+fn tree(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
+    own_of(run, &folder);
     run.below(Kind::Write, &folder);
     run.below(Kind::Delete, &folder);
 }

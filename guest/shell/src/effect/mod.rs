@@ -18,6 +18,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use self::options::{Arg, Args, Meaning, Style, read, unescaped};
 use self::table::{Does, Row};
 use crate::facts::{Look, Presence};
@@ -77,8 +79,7 @@ pub struct Effect {
 }
 
 /// Everything that a command does to paths, its redirects included, in the order of its words.
-pub(crate) fn effects(command: &Command, look: &dyn Look) -> Vec<Effect> {
-    let call = Call::read(command);
+pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Effect> {
     let mut bases: Vec<Value> = command.folders.iter().cloned().map(Value::Known).collect();
     if bases.is_empty() || command.other_folders {
         bases.push(Value::hole(Why::Directory));
@@ -97,23 +98,12 @@ pub(crate) fn effects(command: &Command, look: &dyn Look) -> Vec<Effect> {
             sure: call.args.sure,
             found: Vec::new(),
         };
-        run.command(command, &call);
+        run.command(command, call);
         let found = run.found.into_iter();
         // What does not depend on the directory has been said before.
         all.extend(found.filter(|(_, depends)| index == 0 || *depends).map(|(effect, _)| effect));
     }
     all
-}
-
-/// Whether the program may change files that its words do not name: it has no row, or it is one that builds.
-pub(crate) fn is_unlisted(command: &Command) -> bool {
-    let Some(first) = command.words.first() else { return false };
-    let foreign = first.known().is_none_or(|text| text.contains('/') && !is_system(text));
-    let call = Call::read(command);
-    // A file of a language, and not a script among the words.
-    let script = matches!(call.name, "perl" | "ruby") && !call.args.has("e");
-    let script = script || (call.name.ends_with("awk") && call.args.has("f"));
-    foreign || script || call.row.is_none_or(|row| row.wild)
 }
 
 /// Whether a program of this name is one that is known here.
@@ -129,26 +119,8 @@ pub(crate) fn is_system(program: &str) -> bool {
     program.rsplit_once('/').is_some_and(|(folder, _)| SYSTEM.contains(&folder))
 }
 
-impl Command {
-    /// For each word, whether it is a text that the program only prints, stores or searches for.
-    pub fn data(&self) -> Vec<bool> {
-        let call = Call::read(self);
-        let mut data = vec![false; self.words.len()];
-        let mut mark = |at: usize| data.get_mut(at).into_iter().for_each(|word| *word = true);
-        if call.row.is_some_and(|row| matches!(row.does, Does::Data)) {
-            (call.first..self.words.len()).for_each(mark);
-        } else {
-            call.outer.iter().flat_map(|args| &args.data).chain(&call.args.data).copied().for_each(&mut mark);
-            if call.row.is_some_and(|row| row.data_script) {
-                call.args.operands.iter().take(call.scripts).for_each(|operand| mark(operand.word));
-            }
-        }
-        data
-    }
-}
-
 /// A command read by the row of its program.
-struct Call {
+pub(crate) struct Call {
     row: Option<&'static Row>,
     /// The program's name in the table, or the subcommand's.
     name: &'static str,
@@ -162,7 +134,7 @@ struct Call {
 }
 
 impl Call {
-    fn read(command: &Command) -> Self {
+    pub(crate) fn read(command: &Command) -> Self {
         let more = Word { several: true, ..Word::unknown(Why::Argument, command.span) };
         let mut words = std::borrow::Cow::Borrowed(&command.words);
         if command.more_words {
@@ -213,6 +185,31 @@ impl Call {
             call.scripts += usize::from(call.args.operands.first().and_then(Arg::known) == Some(""));
         }
         call
+    }
+
+    /// Whether the program may change files that its words do not name: it has no row, or it is one that builds.
+    pub(crate) fn is_unlisted(&self, command: &Command) -> bool {
+        let Some(first) = command.words.first() else { return false };
+        let foreign = first.known().is_none_or(|text| text.contains('/') && !is_system(text));
+        // A file of a language, and not a script among the words.
+        let script = matches!(self.name, "perl" | "ruby") && !self.args.has("e");
+        let script = script || (self.name.ends_with("awk") && self.args.has("f"));
+        foreign || script || self.row.is_none_or(|row| row.wild)
+    }
+
+    /// For each of so many words, whether it is a text that the program only prints, stores or searches for.
+    pub(crate) fn data(&self, words: usize) -> Vec<bool> {
+        let mut data = vec![false; words];
+        let mut mark = |at: usize| data.get_mut(at).into_iter().for_each(|word| *word = true);
+        if self.row.is_some_and(|row| matches!(row.does, Does::Data)) {
+            (self.first..words).for_each(mark);
+        } else {
+            self.outer.iter().flat_map(|args| &args.data).chain(&self.args.data).copied().for_each(&mut mark);
+            if self.row.is_some_and(|row| row.data_script) {
+                self.args.operands.iter().take(self.scripts).for_each(|operand| mark(operand.word));
+            }
+        }
+        data
     }
 }
 
@@ -543,42 +540,39 @@ impl<'a> Run<'a> {
         let text = value.text();
         let dots = has_dots_after_a_name(text);
         let slash = text.ends_with('/') || text.ends_with("/.") || text == ".";
-        let place = Place {
-            value: value.clone(),
-            written: None,
-            span,
-            slash,
-            depends: false,
-            dots,
-            empty: false,
-            unlikely: false,
-        };
+        let absolutely =
+            |value, written| Place { value, written, span, slash, depends: false, dots, empty: false, unlikely: false };
         if text.is_empty() {
-            return Place { empty: true, ..place };
+            return Place { empty: true, ..absolutely(value.clone(), None) };
         }
         if text.starts_with(Value::HOLE) {
-            return place;
+            return absolutely(value.clone(), None);
         }
-        let relative = !text.starts_with('/');
-        let has_dots = text.split('/').any(|part| part == "..");
-        if !relative {
-            let written = has_dots.then(|| text.to_owned());
-            return Place { value: value.with_text(absolute(text, "")), written, ..place };
+        let has_dots = has_dots(text);
+        if text.starts_with('/') {
+            return absolutely(value.with_text(absolute(text, "")), has_dots.then(|| text.to_owned()));
         }
-        let place = Place { depends: self.here.depends, dots: dots || self.here.dots, ..place };
+        let relatively = |value, written| Place {
+            depends: self.here.depends,
+            dots: dots || self.here.dots,
+            ..absolutely(value, written)
+        };
         match &self.here.value {
             Value::Known(folder) => {
                 let written = has_dots.then(|| format!("{folder}/{text}"));
-                let folder_text = if matches!(value, Value::Pattern(_)) { escaped(folder) } else { folder.clone() };
-                Place { value: value.with_text(absolute(text, &folder_text)), written, ..place }
+                let text = match value {
+                    Value::Pattern(_) => absolute(text, &escaped(folder)),
+                    _ => absolute(text, folder),
+                };
+                relatively(value.with_text(text), written)
             }
             Value::Unknown { why, shape } if shape.starts_with(Value::HOLE) => {
                 let text = match value {
-                    Value::Pattern(_) => crate::glob::holes(text),
-                    _ => text.to_owned(),
+                    Value::Pattern(_) => Cow::Owned(crate::glob::holes(text)),
+                    _ => Cow::Borrowed(text),
                 };
                 let shape = format!("{shape}/{}", text.trim_start_matches("./"));
-                Place { value: Value::Unknown { why: why.clone(), shape }, ..place }
+                relatively(Value::Unknown { why: why.clone(), shape }, None)
             }
             here => {
                 let joined = absolute(text, here.text());
@@ -588,7 +582,7 @@ impl<'a> Run<'a> {
                     }
                     _ => Value::Pattern(joined),
                 };
-                Place { value, ..place }
+                relatively(value, None)
             }
         }
     }
@@ -611,11 +605,7 @@ impl<'a> Run<'a> {
     fn under(&self, folder: &Place, child: &Value) -> Place {
         let (base, rest) = (folder.value.text(), child.text());
         let glob = matches!(folder.value, Value::Pattern(_)) || matches!(child, Value::Pattern(_));
-        let side = |value: &Value, text: &str| match value {
-            Value::Known(_) if glob => escaped(text),
-            _ => text.to_owned(),
-        };
-        let text = format!("{}/{}", side(&folder.value, base), side(child, rest));
+        let text = [&part_of(&folder.value, glob), "/", &part_of(child, glob)].concat();
         let text = if text.starts_with(Value::HOLE) { text } else { absolute(&text, "") };
         let value = match (&folder.value, child) {
             (Value::Unknown { why, .. }, _) | (_, Value::Unknown { why, .. }) => {
@@ -624,7 +614,7 @@ impl<'a> Run<'a> {
             _ if glob => Value::Pattern(text),
             _ => Value::Known(text),
         };
-        let rest_dots = rest.split('/').any(|part| part == "..");
+        let rest_dots = has_dots(rest);
         let written = match &folder.written {
             Some(written) => Some(format!("{written}/{rest}")),
             None => rest_dots.then(|| format!("{base}/{rest}")),
@@ -763,8 +753,21 @@ fn last_name(value: &Value) -> Value {
 }
 
 /// `a/../b`, where `a` may be a link.
+/// Whether one of the parts of a path is `..`.
+fn has_dots(text: &str) -> bool {
+    text.contains("..") && text.split('/').any(|part| part == "..")
+}
+
 fn has_dots_after_a_name(text: &str) -> bool {
-    text.split('/').skip_while(|part| matches!(*part, "" | "." | "..")).any(|part| part == "..")
+    text.contains("..") && text.split('/').skip_while(|part| matches!(*part, "" | "." | "..")).any(|part| part == "..")
+}
+
+/// The text of a value as a part of a longer one, which may be a glob.
+fn part_of(value: &Value, glob: bool) -> Cow<'_, str> {
+    match value {
+        Value::Known(text) if glob => Cow::Owned(escaped(text)),
+        value => Cow::Borrowed(value.text()),
+    }
 }
 
 /// A text as a part of a glob.

@@ -65,11 +65,15 @@ fn render(effect: &Effect) -> String {
     format!("{kind}{marks} {path}")
 }
 
+fn found(command: &Command, facts: &str) -> Vec<Effect> {
+    effects(command, &Call::read(command), &Given(facts))
+}
+
 fn rendered(text: &str, facts: &str) -> String {
     let script = parse(text, &Facts::new("/w").home("/h"));
     let Some(command) = script.commands.iter().rfind(|command| command.via.is_empty()) else { return String::new() };
-    let effects: Vec<String> = effects(command, &Given(facts)).iter().map(render).collect();
-    let unlisted = if is_unlisted(command) { "* " } else { "" };
+    let effects: Vec<String> = found(command, facts).iter().map(render).collect();
+    let unlisted = if Call::read(command).is_unlisted(command) { "* " } else { "" };
     format!("{unlisted}{}", effects.join(", ")).trim_end().to_owned()
 }
 
@@ -101,11 +105,11 @@ fn no_words_are_too_odd() {
             assert_eq!(script.unparsed, None, "{text}");
             for command in &script.commands {
                 for facts in ["", "a b/"] {
-                    let found = effects(command, &Given(facts));
+                    let found = found(command, facts);
                     assert!(found.iter().all(|effect| !effect.path.text().is_empty()), "{text}");
                 }
                 assert_eq!(command.data().len(), command.words.len(), "{text}");
-                is_unlisted(command);
+                Call::read(command).is_unlisted(command);
             }
         }
     }
@@ -140,8 +144,13 @@ fn what_is_data() {
     for (text, expected) in cases {
         let script = parse(text, &Facts::new("/w"));
         let command = script.commands.first().expect("a command");
-        let data: Vec<&str> =
-            command.words.iter().zip(command.data()).filter(|pair| pair.1).map(|pair| pair.0.value.text()).collect();
+        let data: Vec<&str> = command
+            .words
+            .iter()
+            .zip(command.data().iter())
+            .filter(|pair| *pair.1)
+            .map(|pair| pair.0.value.text())
+            .collect();
         assert_eq!(data, *expected, "{text}");
     }
 }
@@ -158,7 +167,7 @@ fn added_words_may_be_anything() {
     ] {
         let script = parse(text, &Facts::new("/w"));
         let command = script.commands.last().expect("a command");
-        let found: Vec<String> = effects(command, &Given("")).iter().map(render).collect();
+        let found: Vec<String> = found(command, "").iter().map(render).collect();
         assert_eq!(found.join(", "), expected, "{text}");
     }
 }
@@ -167,5 +176,5 @@ fn added_words_may_be_anything() {
 fn many_words_are_linear() {
     let script = parse(&format!("cp {}d/", "a ".repeat(20_000)), &Facts::new("/w"));
     let command = script.commands.first().expect("a command");
-    assert_eq!(effects(command, &Given("")).len(), 40_000);
+    assert_eq!(found(command, "").len(), 40_000);
 }

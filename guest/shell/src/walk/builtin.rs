@@ -9,6 +9,7 @@ use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, V
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
+use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word, is_name};
 
 /// Longest path that a system takes, in bytes; changing to a longer one fails.
@@ -114,7 +115,7 @@ impl Walk<'_> {
                 }) =>
             {
                 let names = arguments.iter().skip(1).filter_map(Word::known).map(str::to_owned);
-                Rc::make_mut(&mut state.exported_functions).extend(names);
+                state.exported_functions.to_mut().extend(names);
                 Status::Unknown
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, arguments, span, &mut state),
@@ -358,7 +359,7 @@ impl Walk<'_> {
         }
         let stray = !fixed && state.folders.stray;
         let named = in_unknown(target, &state).filter(|_| open && state.folders.made_up.is_some());
-        changed.folders = Folders { possible, known, open, stray, made_up: named };
+        changed.folders = Folders { possible: possible.into(), known, open, stray, made_up: named };
         changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {
@@ -411,12 +412,12 @@ impl Walk<'_> {
         let before = state.stack.clone();
         let popped = name == "popd";
         let ends = self.change_folder(&target, false, state);
-        let stack = Rc::new(stack);
+        let stack = Shared::from(stack);
         let mut first = true;
         ends.each(self, |state, _| {
             // What fails leaves the stack as it was, but for a folder that is gone.
             let success = std::mem::take(&mut first) && state.status == Status::Success;
-            state.stack = if success { Some(Rc::clone(&stack)) } else { before.clone().filter(|_| !popped) };
+            state.stack = if success { Some(stack.clone()) } else { before.clone().filter(|_| !popped) };
         })
     }
 
@@ -817,7 +818,7 @@ impl Walk<'_> {
         for word in arguments {
             let text = word.known().and_then(|text| text.split_once('='));
             if let Some((name, text)) = text {
-                Rc::make_mut(&mut state.alias_texts).insert(name.to_owned(), vec![text.to_owned()]);
+                state.alias_texts.to_mut().insert(name.to_owned(), vec![text.to_owned()]);
             }
             if !state.aliases {
                 continue;

@@ -150,7 +150,7 @@ impl Walk<'_> {
         let frame = self.frames.len();
         let before = state.lost;
         let outer = state.traps.take();
-        let handlers = Rc::clone(&state.handlers);
+        let handlers = state.handlers.clone();
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
@@ -185,7 +185,7 @@ impl Walk<'_> {
         state.status = end.status;
         let list = self.trackers.map_or(&[][..], |trackers| trackers.list());
         if list.iter().any(|tracker| tracker.subshell == Subshell::Propagate) {
-            let mut tracked = state.tracked.to_vec();
+            let tracked = state.tracked.to_mut();
             for (index, tracker) in list.iter().enumerate() {
                 if tracker.subshell == Subshell::Propagate
                     && let (Some(own), Some(after)) = (tracked.get_mut(index), end.tracked.get(index))
@@ -193,7 +193,6 @@ impl Walk<'_> {
                     own.clone_from(after);
                 }
             }
-            state.tracked = Rc::new(tracked);
         }
     }
 
@@ -426,7 +425,7 @@ impl Walk<'_> {
         }
         let input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
-            walk.writing(&redirected, &state.clone(), |walk| walk.compound(node, state))
+            walk.writing(&redirected, state, |walk, state| walk.compound(node, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {

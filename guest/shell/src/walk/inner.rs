@@ -10,6 +10,7 @@ use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
+use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
 
@@ -630,7 +631,8 @@ impl Walk<'_> {
                     Some(to) => {
                         let mut folders = state.folders.clone();
                         folders.made_up = None;
-                        folders.possible = folders.possible.iter().map(|folder| absolute(to, folder)).collect();
+                        folders.possible =
+                            folders.possible.iter().map(|folder| absolute(to, folder)).collect::<Vec<_>>().into();
                         folders
                     }
                     None => super::Folders { made_up: made_up(&word.value), ..super::Folders::unknown() },
@@ -691,9 +693,9 @@ impl Walk<'_> {
         own.remove("PWD", stamp);
         let several = arguments.iter().any(super::expand::is_open_ended);
         own.arguments = (!several).then(|| arguments.iter().map(super::expand::argument).collect::<Vec<_>>()).into();
-        own.handlers = Rc::default();
+        own.handlers = Shared::default();
         own.keep_exported_functions(stamp);
-        own.stack = Some(Rc::new(Vec::new()));
+        own.stack = Some(Shared::default());
         own.errexit = Errexit::Off;
         (own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false);
         own.status = Status::Success;

@@ -45,16 +45,18 @@ mod test;
 mod traps;
 mod zsh;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
 
-use crate::effect::Effect;
+use crate::effect::{Call, Effect};
 use crate::facts::Facts;
 use crate::path::basename;
 use crate::scan;
+use crate::shared::Shared;
 use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
 use crate::word::{Span, Value, Why, Word};
@@ -226,13 +228,13 @@ pub struct Command {
     /// The directory of the shell that runs it, if certain.
     pub shell_cwd: Option<String>,
     /// The directories that the shell may be in, as far as they are known; the likeliest first.
-    pub folders: Vec<String>,
+    pub folders: Shared<Vec<String>>,
     /// Whether the shell may be in a directory that is not among these.
     pub other_folders: bool,
     /// The variables of the shell that runs it, before it does.
     pub env: Variables,
     /// The values of other trackers, by their order there.
-    pub tracked: Rc<Vec<Option<String>>>,
+    pub tracked: Shared<Vec<Option<String>>>,
     /// The programs that it was found inside of, outermost first.
     pub via: Vec<String>,
     /// Commands that belong to one list share this number; those in substitutions and wrappers have their own.
@@ -254,6 +256,9 @@ pub struct Command {
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
     pub opaque: bool,
     input: Option<Rc<Text>>,
+    /// Which words are data, where it has been found out; and whether it may change files that it does not name.
+    data: Option<Vec<bool>>,
+    unlisted: bool,
 }
 
 impl Command {
@@ -267,6 +272,14 @@ impl Command {
         let cwd = Some(cwd.to_owned());
         let runs = Runs::Certainly;
         Command { effects, runs, shell_cwd: cwd.clone(), cwd, ..Command::bare(Vec::new(), span, 0) }
+    }
+
+    /// For each word, whether it is a text that the program only prints, stores or searches for.
+    pub fn data(&self) -> Cow<'_, [bool]> {
+        match &self.data {
+            Some(data) => Cow::Borrowed(data),
+            None => Cow::Owned(Call::read(self).data(self.words.len())),
+        }
     }
 
     /// What it may read from standard input, if that is known.
@@ -283,10 +296,10 @@ impl Command {
             span,
             cwd: None,
             shell_cwd: None,
-            folders: Vec::new(),
+            folders: Shared::default(),
             other_folders: false,
             env: Variables::default(),
-            tracked: Rc::default(),
+            tracked: Shared::default(),
             via: Vec::new(),
             group,
             joiner: Joiner::First,
@@ -298,6 +311,8 @@ impl Command {
             unseen_script: false,
             opaque: false,
             input: None,
+            data: None,
+            unlisted: false,
         }
     }
 }
@@ -340,9 +355,9 @@ fn scanned(text: &str, facts: &Facts) -> Vec<Command> {
             start: first.span.start,
             end: words.last().map_or(first.span.end, |last| last.span.end),
         });
-        let folders = facts.cwd.iter().cloned().collect();
+        let folders: Vec<String> = facts.cwd.iter().cloned().collect();
         let (cwd, shell_cwd) = (facts.cwd.clone(), facts.cwd.clone());
-        Command { cwd, shell_cwd, folders, ..Command::bare(words, span, group) }
+        Command { cwd, shell_cwd, folders: folders.into(), ..Command::bare(words, span, group) }
     });
     commands.collect()
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::state::{Input, Inside, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
-use crate::effect::{self, Effect, Kind as EffectKind};
+use crate::effect::{self, Call, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
 use crate::path::{absolute, parent};
 use crate::tracker::{Scope, Snapshot};
@@ -34,12 +34,12 @@ impl Walk<'_> {
         command.joiner = reserved.joiner;
         command.via.clone_from(&reserved.via);
         command.shell_cwd = before.folders.certain().map(str::to_owned);
-        command.folders.clone_from(&before.folders.possible);
+        command.folders = before.folders.possible.clone();
         command.other_folders = before.folders.may_be_other();
         command.runs = self.runs(before);
         command.elsewhere = self.elsewhere;
         command.stored = self.stored;
-        command.tracked = Rc::clone(&before.tracked);
+        command.tracked = before.tracked.clone();
         command.env =
             super::Variables { vars: before.vars().clone(), directory: command.shell_cwd.clone(), wild: before.wild };
         // Its own redirects, else what it stands in.
@@ -51,12 +51,15 @@ impl Walk<'_> {
             self.exhaust("the text makes more files than are followed");
         }
         command.cwd = self.works_in(&command, before);
-        let mut effects = effect::effects(&command, &state.files);
+        let call = Call::read(&command);
+        command.data = Some(call.data(command.words.len()));
+        command.unlisted = call.is_unlisted(&command);
+        let mut effects = effect::effects(&command, &call, &state.files);
         let own = command.cwd.clone();
         self.per_command(&mut command, before);
         if command.cwd != own {
             // Whoever added to the directory's tracker may be wrong, or lie: what it says comes beside what is known.
-            let there = effect::effects(&command, &state.files).into_iter();
+            let there = effect::effects(&command, &call, &state.files).into_iter();
             effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
         }
         if let Some(folder) = &before.folders.made_up
@@ -102,6 +105,7 @@ impl Walk<'_> {
         self.record(slot, command, before, state);
         if let Some(recorded) = self.commands.get_mut(slot) {
             recorded.words = words;
+            recorded.data = None;
         }
     }
 
@@ -293,6 +297,9 @@ impl Walk<'_> {
     fn per_command(&self, command: &mut Command, before: &State) {
         let Some(trackers) = self.trackers else { return };
         let Some(program) = command.program().map(str::to_owned) else { return };
+        if !trackers.change(&program, Scope::PerCommand) {
+            return;
+        }
         let arguments = command.words.get(1..).unwrap_or_default().to_vec();
         let view = View { state: before, walk: self };
         if let Some(modifier) = trackers.directory(&program).filter(|modifier| modifier.scope == Scope::PerCommand) {
@@ -306,7 +313,7 @@ impl Walk<'_> {
                 }
             }
         }
-        command.tracked = Rc::new(tracked);
+        command.tracked = tracked.into();
     }
 
     /// Trackers' changes that last.
@@ -316,10 +323,13 @@ impl Walk<'_> {
             if !words.is_empty() {
                 let cautious = trackers.list().iter().map(|tracker| tracker.cautious);
                 let tracked = state.tracked.iter().zip(cautious);
-                state.tracked = Rc::new(tracked.map(|(value, lost)| value.clone().filter(|_| !lost)).collect());
+                state.tracked = tracked.map(|(value, lost)| value.clone().filter(|_| !lost)).collect::<Vec<_>>().into();
             }
             return;
         };
+        if !trackers.change(program, Scope::Sequential) {
+            return;
+        }
         let arguments = words.get(1..).unwrap_or_default();
         let before = state.clone();
         let view = View { state: &before, walk: self };
@@ -333,7 +343,7 @@ impl Walk<'_> {
         }
         let directory = trackers.directory(program).filter(|modifier| modifier.scope == Scope::Sequential);
         let folder = directory.map(|modifier| (modifier.apply)(arguments, before.folders.certain(), &view));
-        state.tracked = Rc::new(tracked);
+        state.tracked = tracked.into();
         match folder {
             Some(Some(folder)) => state.folders = before.folders.or(absolute(&folder, "/")),
             Some(None) => state.folders = super::Folders::unknown(),

@@ -184,18 +184,18 @@ impl Walk<'_> {
     pub(super) fn writing<T>(
         &mut self,
         redirected: &Redirected,
-        state: &State,
-        run: impl FnOnce(&mut Self) -> T,
+        state: State,
+        run: impl FnOnce(&mut Self, State) -> T,
     ) -> (T, Option<Rc<Text>>) {
         match redirected.output {
-            Output::Same => (run(self), None),
+            Output::Same => (run(self, state), None),
             Output::File { .. } => {
-                let (result, text) = self.capturing(state, run);
+                let (result, text) = self.capturing(&state.clone(), |walk| run(walk, state));
                 (result, text.known().map(Rc::new))
             }
             Output::Elsewhere => {
-                self.print(None, Span::default(), None, state);
-                let (result, _) = self.capturing(state, run);
+                self.print(None, Span::default(), None, &state);
+                let (result, _) = self.capturing(&state.clone(), |walk| run(walk, state));
                 (result, None)
             }
         }

@@ -118,7 +118,7 @@ impl Walk<'_> {
                 resolved.extend(self.words(word, &mut state));
             }
         }
-        let unredirected = state.clone();
+        let unredirected = (!redirects.is_empty()).then(|| state.clone());
         let expanded = (state.never, state.lost);
         let redirected = self.redirects(redirects, &mut state);
         if resolved.is_empty() {
@@ -127,7 +127,7 @@ impl Walk<'_> {
         // What a redirect of a program sets is set in the program's own process.
         let name = resolved.first().and_then(Word::known);
         let own = name.is_some_and(|name| !super::builtin::runs_in_shell(name) && state.function(name).is_none());
-        if own && !redirects.is_empty() {
+        if own && let Some(unredirected) = unredirected {
             let redirected = std::mem::replace(&mut state, unredirected);
             state.files = redirected.files;
             state.lost = state.lost.min(redirected.lost);
@@ -221,7 +221,7 @@ impl Walk<'_> {
         }
         let lookup = Lookup { functions: true, builtins: true };
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
-            walk.writing(redirected, &state.clone(), |walk| walk.run(slot, command, lookup, before, state))
+            walk.writing(redirected, state, |walk, state| walk.run(slot, command, lookup, before, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
@@ -399,16 +399,15 @@ impl Walk<'_> {
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
-        let unlisted = inner.is_empty() && effect::is_unlisted(&command);
         self.record(slot, command, before, &mut state);
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
-        self.program(slot, &words, unlisted, before, state)
+        self.program(slot, &words, before, state)
     }
 
     /// A program that runs nothing else.
-    fn program(&mut self, slot: usize, words: &[Word], unlisted: bool, before: &State, mut state: State) -> Ends {
+    fn program(&mut self, slot: usize, words: &[Word], before: &State, mut state: State) -> Ends {
         let span = self.commands.get(slot).map_or_else(Span::default, |command| command.span);
         let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
@@ -484,7 +483,7 @@ impl Walk<'_> {
         if !output::leaves_input(name) {
             used_up(&mut state);
         }
-        if unlisted {
+        if self.commands.get(slot).is_none_or(|command| command.unlisted) {
             let stamp = self.change();
             state.doubt_files(stamp);
         }

@@ -10,6 +10,7 @@ use rpds::RedBlackTreeMap;
 use super::table::Table;
 use crate::facts::{Facts, Look, Presence};
 use crate::path::{is_within, parent};
+use crate::shared::Shared;
 use crate::syntax::Node;
 use crate::word::{Value, Why, Word};
 
@@ -32,7 +33,7 @@ const MAX_FUNCTIONS: usize = 2_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Folders {
     /// The likeliest first.
-    pub(crate) possible: Vec<String>,
+    pub(crate) possible: Shared<Vec<String>>,
     /// Whether the first one is it, as far as the facts go. The others are then those that a failed `cd` leaves.
     pub(crate) known: bool,
     /// Whether it may be another one as well.
@@ -54,11 +55,11 @@ impl Folders {
     }
 
     pub(crate) fn one(folder: String) -> Self {
-        Folders { possible: vec![folder], known: true, open: false, stray: false, made_up: None }
+        Folders { possible: vec![folder].into(), known: true, open: false, stray: false, made_up: None }
     }
 
     pub(crate) fn unknown() -> Self {
-        Folders { possible: Vec::new(), known: false, open: true, stray: false, made_up: None }
+        Folders { possible: Shared::default(), known: false, open: true, stray: false, made_up: None }
     }
 
     /// Whether the list is not all.
@@ -75,9 +76,11 @@ impl Folders {
 
     /// Adds those of another state; `unlikely` if it is one that is not gone on with.
     fn add(&mut self, others: &Folders, unlikely: bool) {
-        for folder in &others.possible {
-            if !self.possible.contains(folder) {
-                self.possible.push(folder.clone());
+        if !self.possible.is_same(&others.possible) {
+            for folder in others.possible.iter() {
+                if !self.possible.contains(folder) {
+                    self.possible.to_mut().push(folder.clone());
+                }
             }
         }
         self.made_up = match (self.open, others.open) {
@@ -90,7 +93,9 @@ impl Folders {
         let more = others.open || many;
         self.open |= more && !unlikely;
         self.stray |= others.stray || (more && unlikely);
-        self.possible.truncate(MAX_FOLDERS);
+        if many {
+            self.possible.to_mut().truncate(MAX_FOLDERS);
+        }
     }
 }
 
@@ -262,7 +267,7 @@ pub(crate) struct Handled {
     folders: Folders,
     files_stamp: u64,
     arguments: Arguments,
-    alias_texts: Rc<BTreeMap<String, Vec<String>>>,
+    alias_texts: Shared<BTreeMap<String, Vec<String>>>,
 }
 
 impl Handled {
@@ -275,7 +280,7 @@ impl Handled {
             folders: state.folders.clone(),
             files_stamp: state.files.stamp,
             arguments: state.arguments.clone(),
-            alias_texts: Rc::clone(&state.alias_texts),
+            alias_texts: state.alias_texts.clone(),
         }
     }
 }
@@ -417,7 +422,7 @@ pub(crate) struct Files {
     /// Whether any of them is a link.
     linked: bool,
     /// The folders that were copied or moved, and where to.
-    copies: Rc<Vec<(String, String)>>,
+    copies: Shared<Vec<(String, String)>>,
     /// Something that is not followed may have changed any file.
     doubt: bool,
     /// There are more files to be followed than can be.
@@ -616,8 +621,12 @@ impl Files {
             let matters =
                 |made: &Made| made.content.is_some() || made.unread || made.link.is_some() || made.copy.is_some();
             let kept = self.made.map().iter().filter(|(_, made)| matters(made));
-            let kept: Vec<_> = kept.map(|(path, made)| (path.clone(), made.clone())).collect();
-            self.overrun |= kept.len() > MAX_NAMES / 2;
+            let mut kept: Vec<_> = kept.map(|(path, made)| (path.clone(), made.clone())).collect();
+            if kept.len() > MAX_NAMES / 2 {
+                // The text is given up then; to sort them out again for each one more would take long.
+                self.overrun = true;
+                kept.clear();
+            }
             self.made.clear();
             kept.into_iter().for_each(|(path, made)| self.made.insert(path, made));
             self.doubt = true;
@@ -659,7 +668,7 @@ impl Files {
         }
         self.linked |= other.linked;
         if self.copies != other.copies {
-            let copies = Rc::make_mut(&mut self.copies);
+            let copies = self.copies.to_mut();
             let more: Vec<_> = other.copies.iter().filter(|copy| !copies.contains(copy)).cloned().collect();
             copies.extend(more);
         }
@@ -765,7 +774,7 @@ pub(crate) struct State {
     /// `$1` and on, with `$0` before them.
     pub(crate) arguments: Arguments,
     /// What `pushd` has put away, the last one first.
-    pub(crate) stack: Option<Rc<Vec<String>>>,
+    pub(crate) stack: Option<Shared<Vec<String>>>,
     pub(crate) files: Files,
     functions: RedBlackTreeMap<String, (Rc<Function>, bool)>,
     functions_stamp: u64,
@@ -776,7 +785,7 @@ pub(crate) struct State {
     /// It came about by a failure that the facts do not speak of.
     pub(crate) unlikely: bool,
     pub(crate) input: Input,
-    pub(crate) tracked: Rc<Vec<Option<String>>>,
+    pub(crate) tracked: Shared<Vec<Option<String>>>,
     pub(crate) errexit: Errexit,
     pub(crate) nounset: bool,
     pub(crate) pipefail: bool,
@@ -792,13 +801,13 @@ pub(crate) struct State {
     pub(crate) lastpipe: bool,
     /// `shopt -s expand_aliases`
     pub(crate) aliases: bool,
-    pub(crate) exported_functions: Rc<BTreeSet<String>>,
+    pub(crate) exported_functions: Shared<BTreeSet<String>>,
     /// Names that stand for other names.
-    pub(crate) namerefs: Rc<BTreeMap<String, String>>,
+    pub(crate) namerefs: Shared<BTreeMap<String, String>>,
     /// What aliases stand for, where they stand for anything: one of these.
-    pub(crate) alias_texts: Rc<BTreeMap<String, Vec<String>>>,
+    pub(crate) alias_texts: Shared<BTreeMap<String, Vec<String>>>,
     /// What it runs for signals, and after commands or before them: any of these at any time.
-    pub(crate) handlers: Rc<Vec<Handler>>,
+    pub(crate) handlers: Shared<Vec<Handler>>,
     /// What held when those were last run.
     pub(crate) handled: Option<Rc<Handled>>,
     /// What the shell runs when it ends: one of these, which may be nothing. None while nothing was said of it.
@@ -822,11 +831,11 @@ impl State {
             overrun: false,
             // Where nothing is set there are no arguments either.
             arguments: facts.env_complete.then(|| vec![Value::Known("bash".to_owned())]).into(),
-            stack: Some(Rc::new(Vec::new())),
+            stack: Some(Shared::default()),
             files: Files {
                 made: Table::default(),
                 linked: false,
-                copies: Rc::default(),
+                copies: Shared::default(),
                 facts: facts.files.clone().filter(knows),
                 doubt: false,
                 overrun: false,
@@ -839,7 +848,7 @@ impl State {
             lost: NOWHERE,
             unlikely: false,
             input: Input::Inherited,
-            tracked: Rc::new(Vec::new()),
+            tracked: Shared::default(),
             errexit: Errexit::Off,
             nounset: false,
             pipefail: false,
@@ -849,17 +858,17 @@ impl State {
             nocasematch: false,
             lastpipe: false,
             aliases: false,
-            alias_texts: Rc::default(),
+            alias_texts: Shared::default(),
             traps: None,
-            handlers: Rc::default(),
+            handlers: Shared::default(),
             handled: None,
-            exported_functions: Rc::default(),
-            namerefs: Rc::default(),
+            exported_functions: Shared::default(),
+            namerefs: Shared::default(),
             status: Status::Success,
         };
         if let Some(trackers) = &facts.trackers {
             let initial = trackers.list().iter().map(|tracker| tracker.initial.clone());
-            state.tracked = Rc::new(initial.collect());
+            state.tracked = initial.collect::<Vec<_>>().into();
         }
         if let Some(cwd) = &facts.cwd {
             let here = crate::path::absolute(cwd, "/");
@@ -913,14 +922,14 @@ impl State {
         };
         let value = value.clone();
         self.put(name, Variable::text(value, Some(false)), stamp);
-        Rc::make_mut(&mut self.namerefs).insert(name.to_owned(), target.to_owned());
+        self.namerefs.to_mut().insert(name.to_owned(), target.to_owned());
         true
     }
 
     /// A name stands for itself again.
     pub(crate) fn refer_no_more(&mut self, name: &str) {
         if self.namerefs.contains_key(name) {
-            Rc::make_mut(&mut self.namerefs).remove(name);
+            self.namerefs.to_mut().remove(name);
         }
     }
 
@@ -979,7 +988,7 @@ impl State {
         self.folders.open = true;
         self.stack = None;
         self.files.doubt = true;
-        self.tracked = Rc::new(vec![None; self.tracked.len()]);
+        self.tracked = vec![None; self.tracked.len()].into();
         if matches!(self.input, Input::Text(..)) {
             self.input = Input::Unseen;
         }
@@ -1097,7 +1106,7 @@ impl State {
                 stamp,
             );
             if folder {
-                Rc::make_mut(&mut self.files.copies).push((from, canonical));
+                self.files.copies.to_mut().push((from, canonical));
             }
         }
     }
@@ -1205,7 +1214,7 @@ impl State {
         }
         if self.tracked != other.tracked {
             let pairs = self.tracked.iter().zip(other.tracked.iter());
-            self.tracked = Rc::new(pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect());
+            self.tracked = pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect::<Vec<_>>().into();
         }
         // An option that may be on counts as on where that makes less certain.
         if self.errexit != other.errexit {
@@ -1219,30 +1228,27 @@ impl State {
         self.nocasematch |= other.nocasematch;
         self.lastpipe |= other.lastpipe;
         self.aliases |= other.aliases;
-        if !Rc::ptr_eq(&self.namerefs, &other.namerefs) {
-            let mut names = (*self.namerefs).clone();
-            names.extend(other.namerefs.iter().map(|(name, target)| (name.clone(), target.clone())));
-            self.namerefs = Rc::new(names);
+        if !self.namerefs.is_same(&other.namerefs) {
+            let more = other.namerefs.iter().map(|(name, target)| (name.clone(), target.clone()));
+            self.namerefs.to_mut().extend(more);
         }
-        if !Rc::ptr_eq(&self.exported_functions, &other.exported_functions) {
-            let names = self.exported_functions.union(&other.exported_functions).cloned().collect();
-            self.exported_functions = Rc::new(names);
+        if !self.exported_functions.is_same(&other.exported_functions) {
+            self.exported_functions.to_mut().extend(other.exported_functions.iter().cloned());
         }
-        if !Rc::ptr_eq(&self.alias_texts, &other.alias_texts) {
-            let mut all = (*self.alias_texts).clone();
+        if !self.alias_texts.is_same(&other.alias_texts) {
+            let all = self.alias_texts.to_mut();
             for (name, texts) in other.alias_texts.iter() {
                 let known = all.entry(name.clone()).or_default();
                 let more: Vec<String> = texts.iter().filter(|text| !known.contains(text)).cloned().collect();
                 known.extend(more);
             }
-            self.alias_texts = Rc::new(all);
         }
         if self.traps != other.traps {
             self.or_traps(other.traps());
         }
         if self.handlers != other.handlers {
             let more: Vec<_> = other.handlers.iter().filter(|one| !self.handlers.contains(one)).cloned().collect();
-            Rc::make_mut(&mut self.handlers).extend(more);
+            self.handlers.to_mut().extend(more);
             self.handled = None;
         }
         self.handled = self.handled.filter(|_| other.handled.is_some());

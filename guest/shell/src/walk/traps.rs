@@ -44,7 +44,7 @@ impl Walk<'_> {
         }
         let cleared: Vec<String> = signals.iter().map(|signal| signal_name(signal)).collect();
         if state.handlers.iter().any(|handler| cleared.contains(&handler.signal)) {
-            Rc::make_mut(&mut state.handlers).retain(|handler| !cleared.contains(&handler.signal));
+            state.handlers.to_mut().retain(|handler| !cleared.contains(&handler.signal));
         }
         true
     }
@@ -79,7 +79,7 @@ impl Walk<'_> {
             }
             // Of those that are not known each stands for itself.
             let name = signal.known().map_or_else(|| format!("{} {:?}", signal.text(), text.span), signal_name);
-            let handlers = Rc::make_mut(&mut state.handlers);
+            let handlers = state.handlers.to_mut();
             handlers.retain(|handler| handler.signal != name);
             if !clear {
                 handlers.push(Handler { signal: name, text: text.clone() });
