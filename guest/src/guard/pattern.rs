@@ -5,6 +5,7 @@
 //! as matching, and says so: what cannot be judged is not waved through.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
@@ -157,7 +158,7 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Repetition(repetition) if repetition.min > 0 => return required(&repetition.sub),
         HirKind::Concat(parts) => {
             let single = parts.iter().filter_map(required);
-            return single.chain(joined(parts)).max_by_key(|needles| weight(needles));
+            return single.chain(joined(parts)).max_by_key(|needles| (weight(needles), Reverse(needles.len())));
         }
         HirKind::Alternation(parts) => {
             let mut all = Vec::new();
