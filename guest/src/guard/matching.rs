@@ -531,14 +531,14 @@ impl<'a> Subject<'a> {
             return Err(Miss::Content);
         }
         for wanted in &what.effects {
-            let found = self.effects(wanted);
-            if found.is_empty() || purpose == Purpose::Exemption && !self.is_all(wanted) {
+            let mut found = self.effects(wanted).peekable();
+            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
                 return Err(Miss::Effects(wanted));
             }
             if spans.is_empty() {
                 word(0, &mut spans);
             }
-            spans.extend(found.iter().map(|(effect, _)| effect.span));
+            spans.extend(found.map(|(effect, _)| effect.span));
         }
         spans.dedup();
         if spans.is_empty() {
@@ -548,16 +548,16 @@ impl<'a> Subject<'a> {
     }
 
     /// The effects that a rule is about, with their places.
-    pub(crate) fn effects(&self, wanted: &EffectMatch) -> Vec<(&'a Effect, Place)> {
-        let command = self.command;
-        let places = self.places();
-        let fit = command.effects.iter().zip(places).enumerate().filter(|(at, (effect, place))| {
-            let kind = wanted.kinds.contains(&effect.kind) && !is_implied(self.command, effect);
-            let depth = wanted.recursive.is_none_or(|recursive| recursive == wide(effect));
-            let named = !wanted.exact || matches!(effect.path, Value::Known(_));
-            kind && depth && named && self.lies(wanted, *at, **place) && !(wanted.existing && self.is_new(effect))
+    pub(crate) fn effects<'s>(&'s self, wanted: &'s EffectMatch) -> impl Iterator<Item = (&'a Effect, Place)> + 's {
+        let fit = self.command.effects.iter().zip(self.places()).enumerate().filter(move |(at, (effect, place))| {
+            wanted.kinds.contains(&effect.kind)
+                && wanted.recursive.is_none_or(|recursive| recursive == wide(effect))
+                && (!wanted.exact || matches!(effect.path, Value::Known(_)))
+                && !is_implied(self.command, effect)
+                && self.lies(wanted, *at, **place)
+                && !(wanted.existing && self.is_new(effect))
         });
-        fit.map(|(_, (effect, place))| (effect, *place)).collect()
+        fit.map(|(_, (effect, place))| (effect, *place))
     }
 
     /// Whether nothing but what an exemption is about happens: whatever the command changes, and every effect of those

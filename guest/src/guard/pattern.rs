@@ -338,7 +338,6 @@ mod tests {
             (r"force(?!-with-lease)", &["force"]),
             (r"(a)\1bcd", &["bcd"]),
             (r"(?<x>a)\k<x>bcd", &[]),
-            (r"[\1]bcd", &["bcd"]),
         ];
         for (source, expected) in cases {
             let mut needles = Pattern::new(source).expect(source).needles.all;

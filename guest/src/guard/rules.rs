@@ -113,6 +113,12 @@ struct Entry {
     rule: usize,
 }
 
+impl Entry {
+    fn place(&self) -> (usize, bool, usize) {
+        (self.part, !self.named, self.rule)
+    }
+}
+
 impl Meant {
     fn add(&mut self, part: usize, rules: &[Rule]) {
         for (rule, one) in rules.iter().enumerate() {
@@ -123,7 +129,11 @@ impl Meant {
             let entry = Entry { needs: Needs::of(&one.what), part, named, rule };
             if named {
                 for program in &one.what.programs {
-                    self.by_program.entry(program.clone()).or_default().push(entry);
+                    let all = self.by_program.entry(program.clone()).or_default();
+                    // One that names a program twice.
+                    if all.last().is_none_or(|last| last.place() != entry.place()) {
+                        all.push(entry);
+                    }
                 }
             } else {
                 self.anywhere.push(entry);
@@ -131,9 +141,24 @@ impl Meant {
         }
     }
 
-    fn about(&self, program: Option<&str>) -> impl Iterator<Item = &Entry> {
-        let named = program.and_then(|program| self.by_program.get(program));
-        named.into_iter().flatten().chain(&self.anywhere)
+    /// Those that may be about a command of this program, in the order of their places.
+    fn about(&self, program: Option<&str>, may: impl Fn(&Entry) -> bool) -> impl Iterator<Item = Entry> {
+        let named = program.and_then(|program| self.by_program.get(program)).map_or(&[][..], Vec::as_slice);
+        let (mut named, mut others) = (named, self.anywhere.as_slice());
+        std::iter::from_fn(move || {
+            loop {
+                let first = match (named, others) {
+                    ([one, ..], [other, ..]) if one.place() > other.place() => &mut others,
+                    ([], _) => &mut others,
+                    _ => &mut named,
+                };
+                let (next, rest) = first.split_first()?;
+                *first = rest;
+                if may(next) {
+                    return Some(*next);
+                }
+            }
+        })
     }
 }
 
@@ -345,14 +370,10 @@ impl Guard {
 
     /// The rules in force that may be about a command of this program, in the order of parts; those that may fire on it, if it
     /// is said what it has.
-    pub(crate) fn about(&self, program: Option<&str>, has: Option<Has>) -> Vec<&Rule> {
-        let may = |entry: &&Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
-        let mut found: Vec<Entry> = self.meant.about(program).filter(may).copied().collect();
-        let place = |entry: &Entry| (entry.part, !entry.named, entry.rule);
-        found.sort_unstable_by_key(place);
-        // One that names a program twice.
-        found.dedup_by_key(|entry| place(entry));
-        found.iter().filter_map(|entry| self.parts[entry.part].rules.get(entry.rule)).collect()
+    pub(crate) fn about(&self, program: Option<&str>, has: Option<Has>) -> impl Iterator<Item = &Rule> {
+        let may = move |entry: &Entry| has.is_none_or(|has| entry.needs.are_met(has)) && self.parts[entry.part].on;
+        let found = self.meant.about(program, may);
+        found.filter_map(|entry| self.parts[entry.part].rules.get(entry.rule))
     }
 
     /// The path rules in force that a path falls under.

@@ -48,6 +48,10 @@ impl Run {
     }
 }
 
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
 impl Parser<'_> {
     fn position(&self, at: usize) -> Option<usize> {
         self.base.opaque.is_none().then_some(self.base.offset + at)
@@ -98,6 +102,7 @@ impl Parser<'_> {
             if ends && !(opens && stop == Stop::Word) {
                 break;
             }
+            before = byte;
             match byte {
                 b'\\' => self.backslash(&mut run, &mut parts, stop, quoted),
                 b'\'' if !quoted => {
@@ -134,11 +139,18 @@ impl Parser<'_> {
                         b')' => group = group.saturating_sub(1),
                         _ => {}
                     }
-                    let length = self.rest().chars().next().map_or(1, char::len_utf8);
+                    // Most of most words means only itself wherever it stands.
+                    let rest = self.rest();
+                    let length = match rest.bytes().take_while(|byte| is_plain(*byte)).count() {
+                        0 => rest.chars().next().map_or(1, char::len_utf8),
+                        plain => {
+                            before = rest.as_bytes()[plain - 1];
+                            plain
+                        }
+                    };
                     self.collect(&mut run, &mut parts, quoted, self.pos + length);
                 }
             }
-            before = byte;
         }
         if self.byte().is_none() && matches!(stop, Stop::Quote | Stop::Brace | Stop::Slash | Stop::Colon) {
             return Err(self.unexpected_end());
