@@ -29,7 +29,7 @@ pub trait Ask {
 }
 
 /// What the other components of the session provide.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Provided {
     /// Their trackers, behind those of the guard's own.
     pub trackers: Rc<Trackers>,

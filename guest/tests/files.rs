@@ -121,7 +121,7 @@ fn verdicts(cases: &str, all: &serde_json::Map<String, Value>) {
             own.entry(key.clone()).or_insert_with(|| value.clone());
         }
         let own = case["rules"].as_str().map(|rules| {
-            let mut guard = Guard::new();
+            let mut guard = built_in.clone();
             assert_eq!(guard.load("rules.yaml", Layer::User, rules.as_bytes()), [], "{line}");
             guard
         });

@@ -156,13 +156,13 @@ pub fn native_call(call: &ToolCall) -> Call {
 pub type Wrong = Vec<(Option<u32>, String)>;
 
 /// What the logic says without WebAssembly, as the component would say it, and what is wrong with the case's rules. The
-/// first guard is for cases without rules: what it has compiled is not compiled again for each.
+/// first guard is that of cases without rules: what it has read and compiled is not read and compiled again for each.
 pub fn native_verdict(plain: &Guard, case: &Value) -> (Verdict, Wrong) {
     let call = native_call(&tool_call(case));
     let Some(rules) = case["rules"].as_str() else {
         return (as_the_component_says(plain.judge(&call, &mut NoWorld)), Wrong::new());
     };
-    let mut guard = Guard::new();
+    let mut guard = plain.clone();
     let wrong = guard.load("rules.yaml", Layer::Project, rules.as_bytes());
     let wrong = wrong.into_iter().map(|problem| (problem.line, problem.message)).collect();
     (as_the_component_says(guard.judge(&call, &mut NoWorld)), wrong)

@@ -48,7 +48,7 @@ impl Scope {
 }
 
 /// That an event has not happened, or not since another one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Missing {
     /// The names of the event, and of the one that ends it: a project's rules count those of their own observers, too.
     event: Vec<String>,

@@ -3,7 +3,7 @@
 use crate::call::{Call, Kind};
 
 /// What of a file tool's input a pattern is tried on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FieldOf {
     /// Names of tools or of what they do; none for all that write.
     tools: Vec<String>,

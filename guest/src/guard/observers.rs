@@ -44,7 +44,7 @@ enum Exit {
 }
 
 /// Something that is watched, and the events that it writes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Observer {
     name: Option<String>,
     /// The file.

@@ -230,7 +230,7 @@ impl PathRule {
 }
 
 /// Several path rules, ready to be asked.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct PathRules {
     rules: Vec<PathRule>,
     /// Made when it is asked by itself; most lists are only asked with others.
@@ -240,7 +240,7 @@ pub(crate) struct PathRules {
 }
 
 /// Many lists of path rules, each of which is asked whether it covers a path.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Lists {
     lists: Vec<Rc<PathRules>>,
     index: Index,
@@ -293,7 +293,7 @@ impl Answered {
 
 /// By what a path has to begin with, or to have somewhere, for a rule to cover it: a path is looked up once, however many
 /// lists of rules there are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     /// The rules whose texts begin with a plain name, or have one.
     by_name: FxHashMap<String, Vec<Entry>>,

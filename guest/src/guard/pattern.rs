@@ -33,7 +33,7 @@ const MAX_NEEDLES: usize = 64;
 const MAX_JOINED: usize = 16;
 
 /// A regular expression, built when it is first tried.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     source: Box<str>,
     built: OnceCell<Box<Result<Regex, String>>>,
@@ -43,7 +43,7 @@ pub(crate) struct Pattern {
 
 /// Texts one of which is looked for at every place of another text, which is short more often than not: a search that has
 /// to be prepared would cost more than it saves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Needles {
     all: Box<[Box<str>]>,
     /// A bit for each byte that one begins with.
@@ -274,7 +274,7 @@ fn class_length(text: &str) -> Option<usize> {
 }
 
 /// Finds the patterns that may match a text among many.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Prefilter {
     searcher: Option<AhoCorasick>,
     /// For each needle, the place of its pattern.

@@ -47,7 +47,7 @@ pub struct Problem {
 }
 
 /// A rule on commands.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rule {
     /// With its layer: `builtin:git-clean`.
     pub(crate) name: String,
@@ -108,7 +108,7 @@ pub struct Test {
 }
 
 /// What a command must be for a rule to fire: everything that is given here.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct What {
     /// One of these programs, without their folder; `*` stands for any number of characters.
     pub(crate) programs: Vec<String>,
@@ -204,7 +204,7 @@ impl What {
 }
 
 /// A pattern for `NAME=VALUE`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Assigns {
     pub(crate) pattern: Pattern,
     /// What such a text begins with, if that is said: a command has few variables of these names among very many.
@@ -230,14 +230,14 @@ impl Assigns {
 }
 
 /// An option: `--force`, `-f`, `-delete`; with a pattern for its value after `=`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Flag {
     pub(crate) name: String,
     pub(crate) value: Option<Pattern>,
 }
 
 /// What happens to which paths.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct EffectMatch {
     pub(crate) kinds: Vec<Kind>,
     pub(crate) places: Vec<Place>,
@@ -255,7 +255,7 @@ pub(crate) struct EffectMatch {
 }
 
 /// Conditions on the surroundings: all of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct When {
     pub(crate) conditions: Vec<Condition>,
     /// Whether a rule fires where it cannot be told.
@@ -272,7 +272,7 @@ impl When {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Condition {
     /// One of these matches the directory of the command.
     Cwd(Vec<Pattern>),
@@ -292,7 +292,7 @@ pub(crate) enum Condition {
 }
 
 /// Lifts a rule from some commands. Only a user's file has any.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Exemption {
     /// Names of rules without their layer, or with it; `*` stands for any number of characters.
     pub(crate) rules: Vec<String>,

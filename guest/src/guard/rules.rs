@@ -22,7 +22,7 @@ use crate::call::Action;
 use crate::peers::Provided;
 
 /// The rules of one pack or file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// The pack's name, or the file.
     pub(crate) name: String,
@@ -96,7 +96,7 @@ impl Part {
 
 /// The rules of all parts that say what they mean, by the programs that they name: a command is looked up once, however many
 /// parts there are.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Meant {
     by_program: FxHashMap<String, Vec<Entry>>,
     /// Rules that name none, or a glob.
@@ -213,8 +213,8 @@ pub struct Pack {
     pub rules: usize,
 }
 
-/// Rules, ready to judge.
-#[derive(Debug)]
+/// Rules, ready to judge. A copy begins with what this one has compiled.
+#[derive(Clone, Debug)]
 pub struct Guard {
     pub(crate) parts: Vec<Part>,
     meant: Meant,

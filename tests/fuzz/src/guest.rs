@@ -125,7 +125,7 @@ pub fn rules(data: &[u8]) {
             (guard, verdicts)
         };
     }
-    let mut guard = Guard::new();
+    let mut guard = BUILT_IN.with(|(built_in, _)| built_in.clone());
     let problems = guard.load("rules.yaml", layer, &content);
     let lines = u32::try_from(String::from_utf8_lossy(&content).split(['\n', '\r']).count()).unwrap_or(u32::MAX);
     for problem in &problems {
