@@ -176,7 +176,7 @@ impl Walk<'_> {
                         continue;
                     }
                     match source.and_then(|source| source.path.known()) {
-                        Some(target) if effect.kind == EffectKind::Link => {
+                        Some(target) if effect.kind == EffectKind::Link && alone => {
                             state.may_link(key, target.to_owned(), stamp);
                         }
                         // A copy may not be made, as with `-n`.
