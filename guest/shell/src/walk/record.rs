@@ -71,11 +71,13 @@ impl Walk<'_> {
         command.data = Some(call.data(command.words.len()));
         command.unlisted = call.is_unlisted(&command);
         let mut effects = effect::effects(&command, &call, &state.files);
+        // Of a long command it takes as much memory as the text.
+        drop(call);
         let own = command.cwd.clone();
         self.per_command(&mut command, before);
         if command.cwd != own {
             // Whoever added to the directory's tracker may be wrong, or lie: what it says comes beside what is known.
-            let there = effect::effects(&command, &call, &state.files).into_iter();
+            let there = effect::effects(&command, &Call::read(&command), &state.files).into_iter();
             effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
         }
         if let Some(folder) = &before.folders.made_up
