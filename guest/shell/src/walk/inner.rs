@@ -27,15 +27,11 @@ impl Walk<'_> {
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
-                Value::Unknown { why: why @ (Why::CommandOutput | Why::Temporary), shape } => {
-                    // What commands print may be two names, though both end alike.
-                    let end = shape.rsplit(Value::HOLE).next().unwrap_or_default();
-                    let located = *why == Why::Temporary || end.len() > 1 && end.starts_with('/');
+                Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
                     // A copy of a file that has a name is as well known as that.
                     let copied = |key: &str| state.files.before(key).is_some_and(|from| !from.contains(Value::HOLE));
                     let known = |key: &str| state.files.read(key).is_some() || copied(key);
-                    let seen = |key: &str| located && known(key) && !state.files.is_unread(key);
-                    !path.value.followed_as().is_some_and(|key| seen(&key))
+                    path.value.followed_as().is_none_or(|key| state.files.is_unread(&key) || !known(&key))
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,

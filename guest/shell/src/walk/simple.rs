@@ -339,9 +339,8 @@ impl Walk<'_> {
         let Some(name) = first.known().map(str::to_owned) else {
             // It may be anything, a builtin too.
             command.unseen_script |= self.filled;
-            // Or it is a file that the text itself made. Without a folder it may be any program, and not in this one.
-            let alone = matches!(first.value, Value::Unknown { why: Why::Temporary | Why::Directory, .. });
-            let made = followed_at(&first.value, &state).filter(|_| alone || first.value.text().contains('/'));
+            // Or it is a file that the text itself made.
+            let made = followed_at(&first.value, &state);
             let made = made.as_deref();
             command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
             let was_stored = self.stored;
@@ -349,9 +348,7 @@ impl Walk<'_> {
                 && self.may_nest()
             {
                 self.record(slot, command, before, &mut state);
-                let ends = self.inside_file(slot, &content, &words, state, was_stored);
-                // It may be another one that is written alike.
-                return if alone { ends } else { ends.each(self, State::doubt_files) };
+                return self.inside_file(slot, &content, &words, state, was_stored);
             }
             let computed = !first.value.text().contains('/');
             let likely = likely(&command);
