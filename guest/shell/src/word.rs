@@ -169,15 +169,10 @@ impl Value {
                 let name =
                     shape.get(before_hole.rfind('/').map_or(0, |slash| slash + 1)..).filter(|name| is_named(name));
                 let name = name.unwrap_or(shape);
-                if !name.starts_with(Value::HOLE) {
-                    return Some(Cow::Owned(format!("{}{name}", Value::HOLE)));
+                match name.starts_with(Value::HOLE) {
+                    true => Some(Cow::Borrowed(name)),
+                    false => Some(Cow::Owned(format!("{}{name}", Value::HOLE))),
                 }
-                let says_nothing = |part: &&str| matches!(*part, "" | ".");
-                if name.split('/').any(|part| says_nothing(&part)) {
-                    let parts: Vec<&str> = name.split('/').filter(|part| !says_nothing(part)).collect();
-                    return Some(Cow::Owned(parts.join("/")));
-                }
-                Some(Cow::Borrowed(name))
             }
             _ => None,
         }

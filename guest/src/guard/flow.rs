@@ -381,14 +381,7 @@ impl<'s> Files<'s> {
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
             // What another command adds to it, or writes to it perhaps, does not make it readable.
             let fetched = effect.kind == Kind::Execute && source == Source::Downloaded;
-            let told = match &effect.path {
-                Value::Known(_) | Value::Unknown { why: Why::Temporary | Why::Directory, .. } => {
-                    matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention)
-                }
-                // Two that are written alike may be two files.
-                _ => effect.kind == Kind::Execute,
-            };
-            if earlier || fetched || runs && told {
+            if earlier || fetched || runs && matches!(effect.kind, Kind::Execute | Kind::Read | Kind::Mention) {
                 found.push(Run::of(command, source, true, command.span));
                 break;
             }

@@ -178,7 +178,7 @@ impl Walk<'_> {
                         continue;
                     }
                     match source.and_then(|source| source.path.known()) {
-                        Some(target) if effect.kind == EffectKind::Link && alone => {
+                        Some(target) if effect.kind == EffectKind::Link => {
                             state.may_link(key, target.to_owned(), stamp);
                         }
                         // A copy may not be made, as with `-n`.
