@@ -1,6 +1,5 @@
 //! What one word of shell text stands for: its value, as far as it is certain, and where it was written.
 
-use std::borrow::Cow;
 use std::fmt;
 
 /// A range of bytes of the text that was parsed, the end not included.
@@ -137,42 +136,14 @@ impl Value {
     }
 
     /// Under which name a file at this path is followed: the path itself, or what is known of one that `mktemp` made up, with
-    /// a part more that is not known for each call. Of any other path what is known of it, after a hole: two that are
-    /// written alike may be two files.
-    pub fn followed_as(&self) -> Option<Cow<'_, str>> {
-        let (why, shape) = match self {
-            Value::Known(path) => return Some(Cow::Borrowed(path)),
-            Value::Pattern(_) => return None,
-            Value::Unknown { why, shape } => (why, shape),
-        };
-        // One of the user's variables that is the whole path.
-        if let Why::Variable(name) | Why::Environment(name) = why
-            && shape.strip_prefix(Value::HOLE) == Some("")
-        {
-            return Some(Cow::Owned(format!("{}{name}", Value::HOLE)));
-        }
-        let (before_hole, after_hole) = shape.split_once(Value::HOLE)?;
-        let goes_up = after_hole.split('/').any(|part| part == "..");
-        let is_named = |shape: &str| shape.contains(char::is_alphanumeric);
-        match why {
-            Why::Temporary if shape.starts_with('/') => Some(Cow::Borrowed(shape)),
-            _ if goes_up || !is_named(shape) => None,
-            Why::CommandOutput
-            | Why::Directory
-            | Why::Environment(_)
-            | Why::Expansion
-            | Why::Home(_)
-            | Why::Temporary
-            | Why::Values(_)
-            | Why::Variable(_) => {
-                // `$x.sh` is `./$x.sh`, or somewhere else: the folder before it tells nothing.
-                let name =
-                    shape.get(before_hole.rfind('/').map_or(0, |slash| slash + 1)..).filter(|name| is_named(name));
-                let name = name.unwrap_or(shape);
-                match name.starts_with(Value::HOLE) {
-                    true => Some(Cow::Borrowed(name)),
-                    false => Some(Cow::Owned(format!("{}{name}", Value::HOLE))),
-                }
+    /// a part more that is not known for each call, or of one in a working directory that is not known.
+    pub fn followed_as(&self) -> Option<&str> {
+        match self {
+            Value::Known(path) => Some(path),
+            Value::Unknown { why: Why::Temporary, shape } if shape.starts_with('/') => Some(shape),
+            Value::Unknown { why: Why::Directory, shape } => {
+                let below = shape.strip_prefix(Value::HOLE)?.strip_prefix('/')?;
+                (!below.contains(Value::HOLE) && !below.split('/').any(|part| part == "..")).then_some(shape)
             }
             _ => None,
         }

@@ -2,7 +2,6 @@
 //!
 //! Only what the shell engine cannot read is of interest here: a text that it can resolve is judged by what it does.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
@@ -223,13 +222,8 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
-    let mut files = Files {
-        before: &before,
-        forgotten: earlier.forgotten,
-        tainted: before.iter().map(|(path, source)| (Cow::Borrowed(*path), *source)).collect(),
-        shown: BTreeSet::new(),
-        written: BTreeSet::new(),
-    };
+    let mut files =
+        Files { before: &before, forgotten: earlier.forgotten, tainted: before.clone(), shown: BTreeSet::new() };
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
@@ -257,8 +251,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
             variable = variable.max(from);
         }
         let own: Vec<&Command> = within().copied().collect();
-        let located = || is_located_file(command, &own) && !files.has_written(command);
-        if command.unseen_script && !is_setup(&own) && !located() {
+        if command.unseen_script && !is_setup(&own) && !is_located_file(command, &own) {
             let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
             let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
             if network {
@@ -331,10 +324,10 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
     // does no harm.
     let new: Vec<(String, Source)> = tainted
         .iter()
-        .filter(|(path, source)| before.get(&***path) != Some(source))
+        .filter(|(path, source)| before.get(*path) != Some(source))
         // Another call's names are other ones.
         .filter(|(path, _)| !path.contains(Value::HOLE))
-        .map(|(path, source)| (path.to_string(), *source))
+        .map(|(path, source)| ((*path).to_owned(), *source))
         .collect();
     let memory = (!new.is_empty())
         .then(|| Memory { files: [earlier.files.clone(), new].concat(), forgotten: earlier.forgotten });
@@ -348,27 +341,17 @@ struct Files<'s> {
     /// Whether they left more.
     forgotten: bool,
     /// What is in none of the texts, and where it comes from.
-    tainted: BTreeMap<Cow<'s, str>, Source>,
+    tainted: BTreeMap<&'s str, Source>,
     /// What this text shows all of.
-    shown: BTreeSet<Cow<'s, str>>,
-    /// What this text writes to.
-    written: BTreeSet<Cow<'s, str>>,
+    shown: BTreeSet<&'s str>,
 }
 
 impl<'s> Files<'s> {
     /// Where what an effect is on comes from, if no text shows it.
     fn source(&self, effect: &Effect) -> Option<Source> {
         let path = effect.path.followed_as()?;
-        // What an earlier call left behind has a name that is known.
-        let named = !path.starts_with(Value::HOLE);
-        let forgotten = self.forgotten && named && effect.kind == Kind::Execute && !self.shown.contains(&path);
-        self.tainted.get(&path).copied().or((forgotten && !is_system(&path)).then_some(Source::Unseen))
-    }
-
-    /// Whether a command runs a file that the text wrote.
-    fn has_written(&self, command: &Command) -> bool {
-        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
-        runs.filter_map(|effect| effect.path.followed_as()).any(|path| self.written.contains(&path))
+        let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
+        self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
@@ -377,7 +360,7 @@ impl<'s> Files<'s> {
         for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
             let Some(source) = self.source(effect) else { continue };
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
-            let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(&*path));
+            let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
             // What another command adds to it, or writes to it perhaps, does not make it readable.
             let fetched = effect.kind == Kind::Execute && source == Source::Downloaded;
@@ -394,7 +377,7 @@ impl<'s> Files<'s> {
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
         let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let copied = reads.filter_map(|effect| self.tainted.get(&effect.path.followed_as()?).copied()).max();
+        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
@@ -402,22 +385,21 @@ impl<'s> Files<'s> {
             if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
                 continue;
             }
-            self.written.insert(path.clone());
             let replaced = effect.kind == Kind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
             match own.or(copied) {
-                Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path.clone(), source)),
+                Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
                 // A program that edits a file leaves most of it. In a working directory that is not known it may be another
                 // file of that name.
                 _ if replaced && command.runs == Runs::Certainly && !path.starts_with(Value::HOLE) => {
-                    self.tainted.remove(&path);
+                    self.tainted.remove(path);
                 }
                 _ => {}
             }
             match shows {
                 true if replaced => drop(self.shown.insert(path)),
                 true => {}
-                false => drop(self.shown.remove(&path)),
+                false => drop(self.shown.remove(path)),
             }
         }
     }

@@ -28,10 +28,7 @@ impl Walk<'_> {
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
-                    // A copy of a file that has a name is as well known as that.
-                    let copied = |key: &str| state.files.before(key).is_some_and(|from| !from.contains(Value::HOLE));
-                    let known = |key: &str| state.files.read(key).is_some() || copied(key);
-                    path.value.followed_as().is_none_or(|key| state.files.is_unread(&key) || !known(&key))
+                    path.value.followed_as().and_then(|path| state.files.read(path)).is_none()
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
@@ -42,7 +39,7 @@ impl Walk<'_> {
                 }
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
-                _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(&path)),
+                _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
             },
             // A text that only counts as read for the names in it that `mktemp` made up.
             Kind::Inline { text, .. } => {

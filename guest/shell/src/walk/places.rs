@@ -1,7 +1,5 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
-use std::borrow::Cow;
-
 use super::state::{Content, Made, State};
 use crate::effect;
 use crate::facts::Look as _;
@@ -20,19 +18,14 @@ pub(super) fn located_at(path: &str, state: &State) -> Option<String> {
 pub(super) fn followed_at(path: &Value, state: &State) -> Option<String> {
     match path {
         Value::Known(path) => located_at(path, state).or_else(|| in_unknown(path, state)),
-        // As effects have it.
-        Value::Unknown { why, shape } if !shape.starts_with(Value::HOLE) => {
-            let shape = located_at(shape, state)?;
-            Value::Unknown { why: why.clone(), shape }.followed_as().map(Cow::into_owned)
-        }
-        other => other.followed_as().map(Cow::into_owned),
+        other => other.followed_as().map(str::to_owned),
     }
 }
 
 /// By what a folder is followed whose name `mktemp` made up.
 pub(super) fn made_up(path: &Value) -> Option<String> {
     let is_made_up = matches!(path, Value::Unknown { why: Why::Temporary, .. });
-    path.followed_as().filter(|_| is_made_up).map(Cow::into_owned)
+    path.followed_as().filter(|_| is_made_up).map(str::to_owned)
 }
 
 /// By what a file of the working directory is followed, where that may be one that is not known.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::state::{Input, Inside, Made, State, Text};
+use super::state::{Input, Inside, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Call, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
@@ -13,22 +13,6 @@ use crate::wrapper::{self, Directory};
 
 /// Options of git before its subcommand that take the next word.
 const GIT_VALUES: &[&str] = &["-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
-
-/// Files as they are before a command whose redirects write to them, where it is only known afterwards what comes of it: what
-/// is added, or whether it may be another file.
-fn kept(command: &Command, effects: &[Effect], state: &State) -> Vec<(String, Option<Made>)> {
-    let waits = |effect: &Effect, path: &str| {
-        let mut redirects = command.redirects.iter().filter(|redirect| redirect.target.span == effect.span);
-        redirects.any(|redirect| match redirect.kind {
-            RedirectKind::Append => effect.kind == EffectKind::Append,
-            RedirectKind::Write => path.starts_with(Value::HOLE),
-            RedirectKind::Read | RedirectKind::ReadWrite => false,
-        })
-    };
-    let paths = effects.iter().filter_map(|effect| Some((effect, effect.path.followed_as()?)));
-    let paths = paths.filter(|(effect, path)| waits(effect, path));
-    paths.map(|(_, path)| (path.to_string(), state.files.made(&path).cloned())).collect()
-}
 
 impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
@@ -97,14 +81,18 @@ impl Walk<'_> {
             effect.certain &= !effect.path.known().is_some_and(|path| state.files.is_linked(path));
         }
         if command.runs != Runs::Never {
-            let before = kept(&command, &effects, state);
+            // What a redirect appends is added when it is known, after the command ran.
+            let appends = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Append);
+            let appends: Vec<Span> = appends.map(|redirect| redirect.target.span).collect();
+            let kept = |effect: &Effect| effect.kind == EffectKind::Append && appends.contains(&effect.span);
+            let before = effects.iter().filter(|effect| kept(effect)).filter_map(|effect| effect.path.followed_as());
+            let before: Vec<(String, Option<Rc<Text>>)> = before
+                .map(|path| (path.to_owned(), state.files.made(path).and_then(|made| made.content.clone())))
+                .collect();
             self.apply(&effects, state);
-            for (path, made) in before {
+            for (path, content) in before {
                 let stamp = self.change();
-                match made {
-                    Some(made) if path.starts_with(Value::HOLE) => state.put_back(path, made, stamp),
-                    made => state.set_content(&path, made.and_then(|made| made.content), stamp),
-                }
+                state.set_content(&path, content, stamp);
             }
         }
         command.effects = effects;
@@ -143,10 +131,10 @@ impl Walk<'_> {
             if effect.copied {
                 source = Some(effect);
                 // Before it is gone from there.
-                unread = effect.path.followed_as().is_some_and(|source| state.files.is_unread(&source));
-                copied = effect.path.followed_as().and_then(|source| match state.files.made(&source) {
+                unread = effect.path.followed_as().is_some_and(|source| state.files.is_unread(source));
+                copied = effect.path.followed_as().and_then(|source| match state.files.made(source) {
                     Some(made) => made.content.clone(),
-                    None => copied_program(&source, effect.span),
+                    None => copied_program(source, effect.span),
                 });
                 copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| {
                     // Of a folder of the text, what the text put there counts.
@@ -155,24 +143,7 @@ impl Walk<'_> {
                 });
             }
             let Value::Known(path) = &effect.path else {
-                let key = effect.path.followed_as().filter(|_| changes);
-                // What `mktemp` makes up is no other file, and what is in the working directory is in no other folder.
-                let alone = key.is_some()
-                    && match &effect.path {
-                        Value::Unknown { why: Why::Temporary, shape } => shape.starts_with('/'),
-                        Value::Unknown { why: Why::Directory, shape } => shape.matches(Value::HOLE).count() == 1,
-                        _ => false,
-                    };
-                if changes && !alone {
-                    // Somewhere below what is certain of it.
-                    let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
-                    let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-                    match parent(fixed).filter(|_| fixed.starts_with('/')) {
-                        Some(folder) => state.change_below(folder, gone, stamp),
-                        None => state.doubt_files(stamp),
-                    }
-                }
-                if let Some(key) = key.as_deref() {
+                if let Some(key) = effect.path.followed_as().filter(|_| changes) {
                     // It may be there all the same, and what is in it run.
                     if matches!(effect.kind, EffectKind::Delete | EffectKind::Move) || effect.folder {
                         continue;
@@ -188,6 +159,15 @@ impl Walk<'_> {
                         _ => state.put_content(key, copied.clone(), copied_from.clone(), stamp),
                     }
                     continue;
+                }
+                if changes {
+                    // Somewhere below what is certain of it.
+                    let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
+                    let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+                    match parent(fixed).filter(|_| fixed.starts_with('/')) {
+                        Some(folder) => state.change_below(folder, gone, stamp),
+                        None => state.doubt_files(stamp),
+                    }
                 }
                 continue;
             };

@@ -340,8 +340,7 @@ impl Walk<'_> {
             // It may be anything, a builtin too.
             command.unseen_script |= self.filled;
             // Or it is a file that the text itself made.
-            let made = followed_at(&first.value, &state);
-            let made = made.as_deref();
+            let made = first.value.followed_as();
             command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
             let was_stored = self.stored;
             if let Some(content) = made.and_then(|path| self.runnable(path, span, &words, &state))

@@ -1044,19 +1044,12 @@ impl State {
     /// Notes what is in a file whose path is known in part, under what is known of it.
     pub(crate) fn put_content(&mut self, key: &str, content: Option<Rc<Text>>, copy: Option<String>, stamp: u64) {
         // It may be another file than the one that was written before, and that may be run still.
-        let before = self.files.made.get(key).filter(|_| key.starts_with(Value::HOLE));
-        let adds = |before: &Rc<Text>| content.as_ref().is_some_and(|content| content.text.starts_with(&before.text));
-        let unread =
-            before.is_some_and(|made| made.unread || made.content.as_ref().is_some_and(|before| !adds(before)));
-        let doubted = before.is_some_and(|made| made.presence == Presence::Unknown);
-        let presence = if doubted && content.is_none() { Presence::Unknown } else { Presence::File };
+        let before = self.files.made.get(key).filter(|made| made.presence == Presence::Unknown);
+        let before = before.filter(|_| key.starts_with(Value::HOLE));
+        let unread = before.is_some_and(|made| made.content != content);
+        let presence = if before.is_some() && content.is_none() { Presence::Unknown } else { Presence::File };
         let made = Made { content, copy, unread, ..Made::new(presence, Inside::Unknown) };
         self.files.put(key.to_owned(), made, stamp);
-    }
-
-    /// Has a file be again what it was.
-    pub(crate) fn put_back(&mut self, path: String, made: Made, stamp: u64) {
-        self.files.replace(path, made, stamp);
     }
 
     /// Notes what is in a file that the text may have added to: what was in it before is a part of that.
