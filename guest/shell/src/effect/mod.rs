@@ -100,8 +100,13 @@ pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Ef
         };
         run.command(command, call);
         let found = run.found.into_iter();
-        // What does not depend on the directory has been said before.
-        all.extend(found.filter(|(_, depends)| index == 0 || *depends).map(|(effect, _)| effect));
+        if index == 0 {
+            // In the place of what was found: of a long command it is most of the memory there is.
+            all = found.map(|(effect, _)| effect).collect();
+        } else {
+            // What does not depend on the directory has been said before.
+            all.extend(found.filter(|(_, depends)| *depends).map(|(effect, _)| effect));
+        }
     }
     all
 }
