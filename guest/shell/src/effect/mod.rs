@@ -141,7 +141,7 @@ pub(crate) struct Call {
 impl Call {
     pub(crate) fn read(command: &Command) -> Self {
         let more = Word { several: true, ..Word::unknown(Why::Argument, command.span) };
-        let mut words = std::borrow::Cow::Borrowed(&command.words);
+        let mut words = Cow::Borrowed(&command.words);
         if command.more_words {
             words.to_mut().push(more);
         }
@@ -757,12 +757,12 @@ fn last_name(value: &Value) -> Value {
     }
 }
 
-/// `a/../b`, where `a` may be a link.
 /// Whether one of the parts of a path is `..`.
 fn has_dots(text: &str) -> bool {
     text.contains("..") && text.split('/').any(|part| part == "..")
 }
 
+/// `a/../b`, where `a` may be a link.
 fn has_dots_after_a_name(text: &str) -> bool {
     text.contains("..") && text.split('/').skip_while(|part| matches!(*part, "" | "." | "..")).any(|part| part == "..")
 }
