@@ -149,6 +149,26 @@ impl Value {
         }
     }
 
+    /// What is known of the name of a file whose path is known in part. Others that are written like it may be other files:
+    /// nothing that is certain can rest on it. Nothing for paths of `mktemp`'s, which are followed as they are.
+    pub fn alike(&self) -> Option<String> {
+        let Value::Unknown { why, shape } = self else { return None };
+        if *why == Why::Temporary {
+            return None;
+        }
+        let is_known = |part: &str| part.chars().any(|c| c != Value::HOLE && c != '.');
+        let mut parts = shape.rsplit('/').filter(|part| !matches!(*part, "" | "."));
+        let name = parts.next().filter(|name| *name != "..")?;
+        if is_known(name) {
+            return Some(name.to_owned());
+        }
+        match parts.next() {
+            Some(folder) => Some(format!("{folder}/{name}")),
+            // A variable that is the whole path.
+            None => why.variable().map(|variable| format!("${variable}")),
+        }
+    }
+
     /// As certain as this one, with another text.
     pub(crate) fn with_text(&self, text: String) -> Self {
         match self {

@@ -222,8 +222,13 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
-    let mut files =
-        Files { before: &before, forgotten: earlier.forgotten, tainted: before.clone(), shown: BTreeSet::new() };
+    let mut files = Files {
+        before: &before,
+        forgotten: earlier.forgotten,
+        tainted: before.clone(),
+        shown: BTreeSet::new(),
+        alike: BTreeMap::new(),
+    };
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
     for (at, command) in commands.iter().enumerate() {
@@ -344,6 +349,8 @@ struct Files<'s> {
     tainted: BTreeMap<&'s str, Source>,
     /// What this text shows all of.
     shown: BTreeSet<&'s str>,
+    /// What is in none of the texts in a file whose path is known in part, by what is known of its name.
+    alike: BTreeMap<String, Source>,
 }
 
 impl<'s> Files<'s> {
@@ -352,6 +359,23 @@ impl<'s> Files<'s> {
         let path = effect.path.followed_as()?;
         let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
         self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
+    }
+
+    /// Where what is in a file comes from that is written like one whose path is known in part.
+    fn source_alike(&self, effect: &Effect) -> Option<Source> {
+        self.alike.get(&effect.path.alike().filter(|_| !self.alike.is_empty())?).copied()
+    }
+
+    /// Finds where what is fetched or decoded into a file is run from one that is written like it. Two such may be two
+    /// files: what is only given to a program tells nothing.
+    fn follow_alike(&self, command: &Command, found: &mut Vec<Run>) {
+        if found.last().is_some_and(|run| run.span == command.span) {
+            return;
+        }
+        let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        if let Some(source) = runs.find_map(|effect| self.source_alike(effect)) {
+            found.push(Run::of(command, source, true, command.span));
+        }
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
@@ -369,6 +393,7 @@ impl<'s> Files<'s> {
                 break;
             }
         }
+        self.follow_alike(command, found);
         // What a script in another language writes is not known.
         let scripted = command.words.is_empty()
             && command.redirects.is_empty()
@@ -377,14 +402,20 @@ impl<'s> Files<'s> {
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
         let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
+        let tainted = |effect: &Effect| self.tainted.get(effect.path.followed_as()?).copied();
+        let copied = reads.filter_map(|effect| tainted(effect).max(self.source_alike(effect))).max();
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
-            let Some(path) = effect.path.followed_as() else { continue };
             if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
                 continue;
             }
+            if let Some(source) = own.or(copied)
+                && let Some(name) = effect.path.alike()
+            {
+                self.alike.insert(name, source);
+            }
+            let Some(path) = effect.path.followed_as() else { continue };
             let replaced = effect.kind == Kind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
             match own.or(copied) {

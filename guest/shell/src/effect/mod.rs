@@ -78,6 +78,23 @@ pub struct Effect {
     pub alternative: bool,
 }
 
+impl Effect {
+    /// A file is run, perhaps.
+    pub(crate) fn runs(path: &Word) -> Self {
+        Effect {
+            kind: Kind::Execute,
+            path: path.value.clone(),
+            written: None,
+            span: path.span,
+            recursive: false,
+            folder: false,
+            copied: false,
+            certain: false,
+            alternative: true,
+        }
+    }
+}
+
 /// Everything that a command does to paths, its redirects included, in the order of its words.
 pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Effect> {
     let mut bases: Vec<Value> = command.folders.iter().cloned().map(Value::Known).collect();

@@ -237,7 +237,11 @@ impl Walk<'_> {
                 });
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
                 let place = place.or_else(|| followed_at(&path.value, &own));
-                match place.and_then(|place| self.runnable(&place, path.span, &words, &own)) {
+                let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+                self.run_alike(&path.value, content.as_ref(), &own, |walk, text, own| {
+                    walk.script(language, &content_word(text), own);
+                });
+                match content {
                     Some(content) => {
                         let after = self.script(language, &content_word(&content), own);
                         Ends::with(after, Status::Unknown)
@@ -273,20 +277,23 @@ impl Walk<'_> {
                 let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
                 let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
                 let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
-                match content.or(written) {
-                    Some(content) if here => {
-                        let word = content_word(&content);
+                let content = content.or(written);
+                let mut arguments = vec![path.clone()];
+                arguments.extend(args);
+                let run = |walk: &mut Self, content: &Rc<Text>, own: State| {
+                    let word = content_word(content);
+                    if here {
                         let mut ends = None;
-                        self.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
-                        ends.unwrap_or_else(|| Ends::of(own))
+                        walk.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
+                        return ends.unwrap_or_else(|| Ends::of(own));
                     }
                     // Whatever interpreter its first line names.
-                    Some(content) => {
-                        let mut arguments = vec![path];
-                        arguments.extend(args);
-                        let shell = self.process(&own, &arguments);
-                        self.text_in(&content_word(&content), reader(name), shell, own)
-                    }
+                    let shell = walk.process(&own, &arguments);
+                    walk.text_in(&word, reader(name), shell, own)
+                };
+                self.run_alike(&path.value, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
+                match content {
+                    Some(content) => run(self, &content, own),
                     None => {
                         self.hides(slot);
                         let mut own = own;
@@ -456,7 +463,7 @@ impl Walk<'_> {
     }
 
     /// A file of commands. Its first line may name another interpreter.
-    fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
+    pub(super) fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
         let first = content.text.lines().next().unwrap_or_default();
         let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
         let program = first_program(&content.text);

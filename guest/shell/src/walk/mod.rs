@@ -18,11 +18,13 @@
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
+//! | `alike` | files whose path is known in part | anything that is certain |
 //! | `builtin` | commands that change the shell itself | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
+mod alike;
 mod alternatives;
 mod assign;
 mod braces;
@@ -60,6 +62,7 @@ use crate::shared::Shared;
 use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
 use crate::word::{Span, Value, Why, Word};
+use alike::Alike;
 use state::{Content, Folders, State, Text, Variable};
 
 pub use expand::resolve_word;
@@ -487,6 +490,7 @@ struct Walk<'f> {
     /// What the last process substitution wrote, and those that are a word of their own, by where they stand.
     process_output: Option<Rc<Text>>,
     processes: BTreeMap<usize, Rc<Text>>,
+    alike: Alike,
 }
 
 impl<'f> Walk<'f> {
@@ -532,6 +536,7 @@ impl<'f> Walk<'f> {
             facts,
             process_output: None,
             processes: BTreeMap::new(),
+            alike: Alike::default(),
         }
     }
 

@@ -143,6 +143,13 @@ impl Walk<'_> {
                 });
             }
             let Value::Known(path) = &effect.path else {
+                let writes = changes && !matches!(effect.kind, EffectKind::Delete | EffectKind::Move) && !effect.folder;
+                if let Some(name) = effect.path.alike().filter(|_| writes) {
+                    match source.and_then(|source| source.path.alike()) {
+                        Some(from) => self.alike.copy(&from, &name),
+                        None => self.alike.write(name, copied.as_ref(), false),
+                    }
+                }
                 if let Some(key) = effect.path.followed_as().filter(|_| changes) {
                     // It may be there all the same, and what is in it run.
                     if matches!(effect.kind, EffectKind::Delete | EffectKind::Move) || effect.folder {

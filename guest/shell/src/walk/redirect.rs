@@ -16,6 +16,8 @@ enum Output {
     /// To this file, if it is known which.
     File {
         path: Option<String>,
+        /// What is known of it otherwise.
+        written: Value,
         /// To one of these instead.
         others: Vec<String>,
         append: bool,
@@ -36,11 +38,8 @@ pub(super) struct Redirected {
 impl Redirected {
     /// Notes what has been written to the file.
     pub(super) fn keep(&self, written: Option<&Rc<Text>>, state: &mut State, stamp: u64) {
-        if let Output::File { path: Some(path), others, append } = &self.output {
-            let both = |before: &Text, written: &Text| {
-                let text = format!("{}{}", before.text, written.text);
-                Rc::new(Text { text, span: super::join_spans(before.span, written.span), at: None })
-            };
+        if let Output::File { path: Some(path), others, append, .. } = &self.output {
+            let both = |before: &Text, written: &Text| Rc::new(before.followed_by(written));
             for other in others {
                 let before = state.files.made(other).and_then(|made| made.content.clone()).filter(|_| *append);
                 match (before, written) {
@@ -164,12 +163,14 @@ impl Walk<'_> {
                             Output::Elsewhere
                         }
                         _ => {
+                            let written = target.value.clone();
                             let certain = state.folders.certain().is_some();
                             let target = target.known().filter(|target| !certain && !target.starts_with('/'));
                             let mut others = target.map(|target| places(target, state)).unwrap_or_default();
                             // Where nothing else is known the likeliest is the one.
                             let path = path.or_else(|| (!others.is_empty()).then(|| others.remove(0)));
-                            Output::File { path, others, append: kind == RedirectKind::Append }
+                            let append = kind == RedirectKind::Append;
+                            Output::File { path, written, others, append }
                         }
                     };
                 }
@@ -187,11 +188,14 @@ impl Walk<'_> {
         state: State,
         run: impl FnOnce(&mut Self, State) -> T,
     ) -> (T, Option<Rc<Text>>) {
-        match redirected.output {
+        match &redirected.output {
             Output::Same => (run(self, state), None),
-            Output::File { .. } => {
-                let (result, text) = self.capturing(&state.clone(), |walk| run(walk, state));
-                (result, text.known().map(Rc::new))
+            Output::File { written, append, .. } => {
+                let before = state.clone();
+                let (result, text) = self.capturing(&before, |walk| run(walk, state));
+                let text = text.known().map(Rc::new);
+                self.write_alike(written, text.as_ref(), *append, &before);
+                (result, text)
             }
             Output::Elsewhere => {
                 self.print(None, Span::default(), None, &state);

@@ -11,7 +11,7 @@ use super::places::{
 use super::redirect::Redirected;
 use super::state::{Content, Input, State, Status, Text, Variable};
 use super::{Command, Walk, output};
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Inner, Kind, Times};
@@ -288,7 +288,26 @@ impl Walk<'_> {
     }
 
     /// Runs a command whose words are known as far as they are.
-    pub(super) fn run(
+    pub(super) fn run(&mut self, slot: usize, command: Command, lookup: Lookup, before: &State, state: State) -> Ends {
+        if !self.step() {
+            return Ends::of(state);
+        }
+        let written = command.words.first().filter(|first| self.alike.has(&first.value)).cloned();
+        let Some(first) = written else { return self.run_named(slot, command, lookup, before, state) };
+        let words = command.words.clone();
+        let via = first.text().replace(Value::HOLE, "$");
+        self.inside(&via, |walk| {
+            walk.run_alike(&first.value, None, &state, |walk, text, own| drop(walk.file(slot, text, &words, own)));
+        });
+        let ends = self.run_named(slot, command, lookup, before, state);
+        if let Some(command) = self.commands.get_mut(slot) {
+            command.effects.push(Effect::runs(&first));
+        }
+        ends
+    }
+
+    /// Runs a command that is no file of the text, as far as that can be told.
+    fn run_named(
         &mut self,
         slot: usize,
         mut command: Command,
@@ -296,9 +315,6 @@ impl Walk<'_> {
         before: &State,
         mut state: State,
     ) -> Ends {
-        if !self.step() {
-            return Ends::of(state);
-        }
         if let Some(program) = command.words.first().and_then(Word::known).and_then(|name| behind_link(name, before))
             && let Some(first) = command.words.first_mut()
         {
@@ -466,6 +482,9 @@ impl Walk<'_> {
                 }
                 _ => None,
             };
+            for word in words.iter().skip(1) {
+                self.write_alike(&word.value, text.as_ref(), false, before);
+            }
             for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
                 match &text {
                     Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),

@@ -347,6 +347,14 @@ pub(crate) struct Text {
     pub(crate) at: Option<usize>,
 }
 
+impl Text {
+    /// This and then another one.
+    pub(crate) fn followed_by(&self, other: &Self) -> Self {
+        let text = format!("{}{}", self.text, other.text);
+        Text { text, span: super::join_spans(self.span, other.span), at: None }
+    }
+}
+
 /// A function that the text defines.
 #[derive(Debug)]
 pub(crate) struct Function {
