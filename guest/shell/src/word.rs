@@ -149,23 +149,40 @@ impl Value {
         }
     }
 
-    /// What is known of the name of a file whose path is known in part. Others that are written like it may be other files:
-    /// nothing that is certain can rest on it. Nothing for paths of `mktemp`'s, which are followed as they are.
-    pub fn alike(&self) -> Option<String> {
-        let Value::Unknown { why, shape } = self else { return None };
-        if *why == Why::Temporary {
-            return None;
+    /// Whether a path that is known in part is written like another, so that both may be one file: the same is known of them,
+    /// and the same is not. They may be two as well, so that nothing that is certain can rest on it. False for what `mktemp`
+    /// makes up, which is followed as it is, and where nothing at all is known.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let (Value::Unknown { why, shape }, Value::Unknown { why: other_why, shape: other_shape }) = (self, other)
+        else {
+            return false;
+        };
+        // What is in the working directory, where that is not known, is in any folder.
+        let in_folder = |here: &str, other: &str| {
+            let below = here.split_once('/').map(|(_, below)| below).filter(|below| !below.is_empty());
+            let folder = below.and_then(|below| other.strip_suffix(below)?.strip_suffix('/'));
+            folder.is_some_and(|folder| folder.contains(Value::HOLE))
+        };
+        fn parts(shape: &str) -> impl Iterator<Item = &str> {
+            shape.split('/').filter(|part| !matches!(*part, "" | "."))
         }
-        let is_known = |part: &str| part.chars().any(|c| c != Value::HOLE && c != '.');
-        let mut parts = shape.rsplit('/').filter(|part| !matches!(*part, "" | "."));
-        let name = parts.next().filter(|name| *name != "..")?;
-        if is_known(name) {
-            return Some(name.to_owned());
-        }
-        match parts.next() {
-            Some(folder) => Some(format!("{folder}/{name}")),
-            // A variable that is the whole path.
-            None => why.variable().map(|variable| format!("${variable}")),
+        let is_all = |shape: &str| shape.chars().eq([Value::HOLE]);
+        let is_last = |shape: &str| parts(shape).last().is_some_and(is_all);
+        let is_named = || shape.chars().any(|c| !matches!(c, Value::HOLE | '/' | '.'));
+        match (why, other_why) {
+            (Why::Temporary | Why::Glob | Why::Argument | Why::ProcessSubstitution, _) => false,
+            (Why::Directory, Why::Temporary) => false,
+            (Why::Directory, _) => in_folder(shape, other_shape),
+            (_, Why::Directory) => in_folder(other_shape, shape),
+            _ if why != other_why => false,
+            _ if parts(shape).eq(parts(other_shape)) => why.variable().is_some() || is_named(),
+            // `$X` and `./$X`
+            _ => {
+                why.variable().is_some()
+                    && (is_all(shape) || is_all(other_shape))
+                    && is_last(shape)
+                    && is_last(other_shape)
+            }
         }
     }
 

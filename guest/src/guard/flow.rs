@@ -162,6 +162,9 @@ const INTERPRETERS: &[&str] = &["python", "node", "perl", "ruby", "php", "deno",
 /// Programs that read the script which they run.
 const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
+/// How many files are followed whose path is known in part.
+const MAX_ALIKE: usize = 64;
+
 /// Programs that print their words or what they are given.
 const PRINTERS: &[&str] = &["echo", "printf", "cat"];
 
@@ -227,7 +230,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
         forgotten: earlier.forgotten,
         tainted: before.clone(),
         shown: BTreeSet::new(),
-        alike: BTreeMap::new(),
+        alike: Vec::new(),
     };
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
@@ -349,8 +352,8 @@ struct Files<'s> {
     tainted: BTreeMap<&'s str, Source>,
     /// What this text shows all of.
     shown: BTreeSet<&'s str>,
-    /// What is in none of the texts in a file whose path is known in part, by what is known of its name.
-    alike: BTreeMap<String, Source>,
+    /// What of that is in files whose path is known in part.
+    alike: Vec<(&'s Value, Source)>,
 }
 
 impl<'s> Files<'s> {
@@ -363,19 +366,36 @@ impl<'s> Files<'s> {
 
     /// Where what is in a file comes from that is written like one whose path is known in part.
     fn source_alike(&self, effect: &Effect) -> Option<Source> {
-        self.alike.get(&effect.path.alike().filter(|_| !self.alike.is_empty())?).copied()
+        self.alike.iter().filter(|(path, _)| path.is_like(&effect.path)).map(|(_, source)| *source).max()
     }
 
     /// Finds where what is fetched or decoded into a file is run from one that is written like it. Two such may be two
     /// files: what is only given to a program tells nothing.
     fn follow_alike(&self, command: &Command, found: &mut Vec<Run>) {
-        if found.last().is_some_and(|run| run.span == command.span) {
+        if self.alike.is_empty() || found.last().is_some_and(|run| run.span == command.span) {
             return;
         }
         let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
         if let Some(source) = runs.find_map(|effect| self.source_alike(effect)) {
             found.push(Run::of(command, source, true, command.span));
         }
+    }
+
+    /// Notes what is fetched or decoded into files whose path is known in part.
+    fn write_alike(&mut self, command: &'s Command, source: Option<Source>) {
+        let Some(source) = source else { return };
+        let redirect = |effect: &Effect| command.redirects.iter().find(|redirect| redirect.target.span == effect.span);
+        let copies = command.effects.iter().any(|effect| effect.copied);
+        let takes = |effect: &&Effect| {
+            // Not what is unpacked into a folder, nor what is said beside.
+            matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
+                && !effect.folder
+                && (copies || !effect.recursive)
+                && redirect(effect).is_none_or(|redirect| redirect.fd != Some(2))
+        };
+        let files = command.effects.iter().filter(takes).filter(|effect| effect.path.known().is_none());
+        let left = MAX_ALIKE.saturating_sub(self.alike.len());
+        self.alike.extend(files.take(left).map(|effect| (&effect.path, source)));
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
@@ -402,24 +422,22 @@ impl<'s> Files<'s> {
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
         let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let tainted = |effect: &Effect| self.tainted.get(effect.path.followed_as()?).copied();
-        let copied = reads.filter_map(|effect| tainted(effect).max(self.source_alike(effect))).max();
+        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
+        let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
+        let alike = reads.filter_map(|effect| self.source_alike(effect)).max();
+        self.write_alike(command, own.or(copied).or(alike));
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
             if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
                 continue;
             }
-            if let Some(source) = own.or(copied)
-                && let Some(name) = effect.path.alike()
-            {
-                self.alike.insert(name, source);
-            }
             let Some(path) = effect.path.followed_as() else { continue };
             let replaced = effect.kind == Kind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
-            match own.or(copied) {
-                Some(source) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
+            match (own.or(copied), alike) {
+                (Some(source), _) if !path.starts_with("/dev/") => drop(self.tainted.insert(path, source)),
+                (None, Some(source)) if !path.starts_with("/dev/") => drop(self.tainted.entry(path).or_insert(source)),
                 // A program that edits a file leaves most of it. In a working directory that is not known it may be another
                 // file of that name.
                 _ if replaced && command.runs == Runs::Certainly && !path.starts_with(Value::HOLE) => {

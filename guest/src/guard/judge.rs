@@ -146,6 +146,7 @@ impl Guard {
                     _ => parse(&command.value, &facts),
                 };
                 inquiry.command(command, &parsed, world, look.as_deref());
+                inquiry.alike(command, &parsed.written, world, look.as_deref());
                 script = Some(parsed);
             }
             (None, Kind::Shell) => inquiry.coded(Coded::NoCommand, "", Vec::new()),
@@ -266,13 +267,7 @@ impl<'a> Inquiry<'a> {
             .filter(|command| command.words.first().is_some_and(|word| word.known().is_none()))
             .map(|command| command.span)
             .collect();
-        let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
-        let touched = std::mem::take(&mut self.touched);
-        self.command(field, second, world, look);
-        self.paths(world, look);
-        let found = std::mem::replace(&mut self.findings, before);
-        (self.considered, self.touched) = (considered, touched);
-        for finding in found {
+        for finding in self.apart(field, second, world, look) {
             let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
             let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
             // What cannot be read if something else holds that is not known says nothing.
@@ -290,6 +285,35 @@ impl<'a> Inquiry<'a> {
                 self.finding(&finding.rule, Action::Ask, &reason, finding.evidence);
             }
         }
+    }
+
+    /// Judges what the text wrote to files whose path is known in part and ran from one that is written alike.
+    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn World, look: Option<&dyn Look>) {
+        for script in scripts {
+            let (comments, memory, witnessed) =
+                (std::mem::take(&mut self.comments), self.memory.take(), self.witnessed.take());
+            let found = self.apart(field, script, world, look);
+            (self.comments, self.memory, self.witnessed) = (comments, memory, witnessed);
+            for finding in found.into_iter().filter(|finding| finding.action != Action::Note) {
+                self.finding(&finding.rule, finding.action, &finding.reason, finding.evidence);
+            }
+        }
+    }
+
+    /// What another reading of the text comes to, apart from what was found so far.
+    fn apart(
+        &mut self,
+        field: &'a Field,
+        script: &Script,
+        world: &mut dyn World,
+        look: Option<&dyn Look>,
+    ) -> Vec<Finding> {
+        let (before, considered) = (std::mem::take(&mut self.findings), self.considered.take());
+        let touched = std::mem::take(&mut self.touched);
+        self.command(field, script, world, look);
+        self.paths(world, look);
+        (self.considered, self.touched) = (considered, touched);
+        std::mem::replace(&mut self.findings, before)
     }
 
     fn has(&self, rule: &str) -> bool {

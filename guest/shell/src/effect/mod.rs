@@ -80,12 +80,12 @@ pub struct Effect {
 
 impl Effect {
     /// A file is run, perhaps.
-    pub(crate) fn runs(path: &Word) -> Self {
+    pub(crate) fn runs(path: Value, span: Span) -> Self {
         Effect {
             kind: Kind::Execute,
-            path: path.value.clone(),
+            path,
             written: None,
-            span: path.span,
+            span,
             recursive: false,
             folder: false,
             copied: false,

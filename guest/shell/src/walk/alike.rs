@@ -1,63 +1,84 @@
-//! Files whose path is known only in part, by what is known of their name: `/tmp/x.$$`, `$DIR/install.sh`.
+//! Files whose path is known only in part: `/tmp/x.$$`, `$DIR/install.sh`.
 //!
-//! Two that are written alike may be two files. So nothing else that is known rests on this: what the text wrote to one of
-//! them is run as well where another is run, and what comes of that is left aside.
+//! Two that are written alike may be two files, so nothing else that is known rests on this. What the text wrote to one of them
+//! is read apart, in a walk of its own, where one that is written alike is run: see [`Script::written`](super::Script::written).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::Walk;
 use super::places::in_unknown;
 use super::state::{State, Text};
+use super::{MAX_BYTES, MAX_STEPS, Script, Walk};
+use crate::path::absolute;
 use crate::word::{Value, Why};
 
-/// How many texts of one name are kept, the last ones.
-const MAX_TEXTS: usize = 4;
+/// How many files are kept, the last ones.
+const MAX_FILES: usize = 64;
 
-/// What the text wrote, by name. A name without texts is of a file of which only that it was written is known.
+/// How many runs of them are read, those inside them included; each of them has as small a part of what a text may take.
+const MAX_RUNS: usize = 16;
+
+/// How much may be in one.
+const MAX_TEXT: usize = 64 << 10;
+
+/// What the text wrote, and what it ran of that.
 #[derive(Default)]
-pub(super) struct Alike(BTreeMap<String, Vec<Rc<Text>>>);
+pub(super) struct Alike {
+    /// Without a text where only that it was written is known.
+    files: Vec<(Value, Option<Rc<Text>>)>,
+    runs: usize,
+    pub(super) scripts: Vec<Script>,
+}
 
 impl Alike {
-    /// Notes that something was written to a file of a name.
-    pub(super) fn write(&mut self, name: String, text: Option<&Rc<Text>>, append: bool) {
-        let texts = self.0.entry(name).or_default();
-        let Some(text) = text else { return };
-        let text = match texts.last().filter(|_| append) {
-            Some(before) => Rc::new(before.followed_by(text)),
-            None => Rc::clone(text),
-        };
-        if !texts.iter().any(|other| other.text == text.text) {
-            texts.push(text);
+    /// What was written to the files that are written like a path, each text once, the last one first.
+    fn texts(&self, path: &Value) -> Vec<Rc<Text>> {
+        let mut texts: Vec<Rc<Text>> = Vec::new();
+        let alike = self.files.iter().rev().filter(|(file, _)| file.is_like(path));
+        for text in alike.filter_map(|(_, text)| text.as_ref()) {
+            if !texts.iter().any(|other| other.text == text.text) {
+                texts.push(Rc::clone(text));
+            }
         }
-        if texts.len() > MAX_TEXTS {
-            texts.remove(0);
-        }
-    }
-
-    /// What is written to one file is in another now.
-    pub(super) fn copy(&mut self, from: &str, to: &str) {
-        for text in self.0.get(from).cloned().unwrap_or_default() {
-            self.write(to.to_owned(), Some(&text), false);
-        }
-    }
-
-    /// Whether the text wrote to a file that is written like this path.
-    pub(super) fn has(&self, path: &Value) -> bool {
-        !self.0.is_empty() && path.alike().is_some_and(|name| self.0.contains_key(&name))
+        texts
     }
 }
 
 impl Walk<'_> {
     /// Notes that a file is written, if its path is known in part.
     pub(super) fn write_alike(&mut self, path: &Value, text: Option<&Rc<Text>>, append: bool, state: &State) {
-        if let Some(name) = place(path, state).and_then(|place| place.alike()) {
-            self.alike.write(name, text, append);
+        let Some(file) = place(path, state) else { return };
+        let before = || self.alike.files.iter().rev().find(|(other, text)| text.is_some() && other.is_like(&file));
+        let text = match append.then(before).flatten() {
+            Some((_, Some(before))) => text.map(|text| Rc::new(before.followed_by(text))),
+            _ => text.cloned(),
+        };
+        let file = (file.into_owned(), text.filter(|text| text.text.len() <= MAX_TEXT));
+        self.alike.files.retain(|other| *other != file);
+        self.alike.files.push(file);
+        if self.alike.files.len() > MAX_FILES {
+            self.alike.files.remove(0);
         }
     }
 
-    /// Runs what the text wrote to files that are written like a path, unless it is `known` to be in that one.
+    /// Notes that what is in one file is in another now.
+    pub(super) fn copy_alike(&mut self, from: &Value, to: &Value, state: &State) {
+        self.write_alike(to, None, false, state);
+        for text in self.alike.texts(from).iter().rev() {
+            self.write_alike(to, Some(text), false, state);
+        }
+    }
+
+    /// Where a file is that the text wrote to, or one that is written like it.
+    pub(super) fn wrote_alike(&self, path: &Value, state: &State) -> Option<Value> {
+        if self.alike.files.is_empty() {
+            return None;
+        }
+        let place = place(path, state)?;
+        self.alike.files.iter().any(|(file, _)| file.is_like(&place)).then(|| place.into_owned())
+    }
+
+    /// Reads what the text wrote to files that are written like one that is run, unless it is `known` to be in that one.
     pub(super) fn run_alike(
         &mut self,
         path: &Value,
@@ -65,29 +86,50 @@ impl Walk<'_> {
         state: &State,
         run: impl Fn(&mut Self, &Rc<Text>, State),
     ) {
-        // Not again inside what it runs itself.
-        let name = place(path, state).and_then(|place| place.alike());
-        let Some((name, texts)) = name.and_then(|name| self.alike.0.remove_entry(&name)) else { return };
-        for text in &texts {
+        if self.alike.files.is_empty() || self.dry > 0 || state.never || self.failure.is_some() {
+            return;
+        }
+        let Some(place) = place(path, state) else { return };
+        for text in self.alike.texts(&place) {
+            if self.alike.runs == MAX_RUNS {
+                return;
+            }
             if known.is_some_and(|known| known.text == text.text) {
                 continue;
             }
-            if self.failure.is_some() || !self.may_nest() {
-                break;
+            let mut walk = Walk::new(self.source, self.facts);
+            (walk.steps, walk.bytes) = (MAX_STEPS - MAX_STEPS / MAX_RUNS, MAX_BYTES - MAX_BYTES / MAX_RUNS);
+            walk.doubt = 1;
+            walk.via.clone_from(&self.via);
+            walk.calls.clone_from(&self.calls);
+            (walk.elsewhere, walk.stored, walk.listed_only) = (self.elsewhere, self.stored, self.listed_only);
+            (walk.sh_is_dash, walk.may_be_zsh) = (self.sh_is_dash, self.may_be_zsh);
+            // Not again inside itself.
+            let others =
+                self.alike.files.iter().filter(|(_, other)| other.as_ref().is_none_or(|other| other.text != text.text));
+            walk.alike = Alike { files: others.cloned().collect(), runs: self.alike.runs + 1, scripts: Vec::new() };
+            run(&mut walk, &text, state.clone());
+            self.alike.runs = walk.alike.runs;
+            self.alike.scripts.append(&mut walk.alike.scripts);
+            if walk.failure.is_none() {
+                self.alike.scripts.push(Script { commands: walk.commands, ..Script::default() });
             }
-            self.doubting(true, |walk| walk.capturing(state, |walk| run(walk, text, state.clone())));
         }
-        self.alike.0.entry(name).or_default().splice(0..0, texts);
     }
 }
 
-/// A path as the effects of a command have it, if it is not certain.
+/// A path as the effects of a command have it, if it is known in part. What `mktemp` makes up is followed as it is.
 fn place<'v>(path: &'v Value, state: &State) -> Option<Cow<'v, Value>> {
-    match path {
+    let place = match path {
         Value::Known(path) => {
-            let shape = in_unknown(path, state)?;
-            Some(Cow::Owned(Value::Unknown { why: Why::Directory, shape }))
+            let shape = in_unknown(path, state).filter(|shape| shape.starts_with(Value::HOLE))?;
+            Cow::Owned(Value::Unknown { why: Why::Directory, shape })
         }
-        other => Some(Cow::Borrowed(other)),
-    }
+        Value::Unknown { why, shape } if !shape.starts_with([Value::HOLE, '/']) => {
+            let shape = absolute(shape, state.folders.certain()?);
+            Cow::Owned(Value::Unknown { why: why.clone(), shape })
+        }
+        other => Cow::Borrowed(other),
+    };
+    place.is_like(&place).then_some(place)
 }

@@ -18,7 +18,7 @@
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
-//! | `alike` | files whose path is known in part | anything that is certain |
+//! | `alike` | what the text wrote to files whose path is known in part | anything that is certain |
 //! | `builtin` | commands that change the shell itself | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
@@ -330,6 +330,9 @@ pub struct Script {
     /// Its comments, from the `#` to the line's end. None of those inside substitutions, of a text that was not parsed,
     /// or of one whose lines are joined inside words.
     pub comments: Vec<Span>,
+    /// What the text wrote to files whose path is known in part (`$DIR/x`), as it is run where it runs one that is written
+    /// alike. That may be another file, so that this comes beside the commands, and says nothing of them.
+    pub written: Vec<Script>,
 }
 
 /// Reads a shell text. See the crate's first page for an example.
@@ -346,8 +349,8 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
         }
     }
     match walk.failure {
-        None => Script { commands: walk.commands, unparsed: None, comments },
-        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), comments: Vec::new() },
+        None => Script { commands: walk.commands, unparsed: None, comments, written: walk.alike.scripts },
+        Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), ..Script::default() },
     }
 }
 

@@ -143,11 +143,11 @@ impl Walk<'_> {
                 });
             }
             let Value::Known(path) = &effect.path else {
-                let writes = changes && !matches!(effect.kind, EffectKind::Delete | EffectKind::Move) && !effect.folder;
-                if let Some(name) = effect.path.alike().filter(|_| writes) {
-                    match source.and_then(|source| source.path.alike()) {
-                        Some(from) => self.alike.copy(&from, &name),
-                        None => self.alike.write(name, copied.as_ref(), false),
+                let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
+                if changes && !gone && !effect.folder && (!effect.recursive || source.is_some()) {
+                    match source.filter(|source| source.path.known().is_none()) {
+                        Some(source) => self.copy_alike(&source.path, &effect.path, state),
+                        None => self.write_alike(&effect.path, copied.as_ref(), false, state),
                     }
                 }
                 if let Some(key) = effect.path.followed_as().filter(|_| changes) {

@@ -292,16 +292,18 @@ impl Walk<'_> {
         if !self.step() {
             return Ends::of(state);
         }
-        let written = command.words.first().filter(|first| self.alike.has(&first.value)).cloned();
-        let Some(first) = written else { return self.run_named(slot, command, lookup, before, state) };
+        let first = command.words.first().filter(|first| first.known().is_none_or(|name| name.contains('/'))).cloned();
+        let Some((file, first)) = first.and_then(|first| Some((self.wrote_alike(&first.value, before)?, first))) else {
+            return self.run_named(slot, command, lookup, before, state);
+        };
         let words = command.words.clone();
         let via = first.text().replace(Value::HOLE, "$");
-        self.inside(&via, |walk| {
-            walk.run_alike(&first.value, None, &state, |walk, text, own| drop(walk.file(slot, text, &words, own)));
+        self.run_alike(&first.value, None, &state, |walk, text, own| {
+            walk.inside(&via, |walk| drop(walk.file(usize::MAX, text, &words, own)));
         });
         let ends = self.run_named(slot, command, lookup, before, state);
-        if let Some(command) = self.commands.get_mut(slot) {
-            command.effects.push(Effect::runs(&first));
+        if let Some(command) = self.commands.get_mut(slot).filter(|_| first.known().is_none()) {
+            command.effects.push(Effect::runs(file, first.span));
         }
         ends
     }
@@ -482,8 +484,13 @@ impl Walk<'_> {
                 }
                 _ => None,
             };
+            let appends = words.iter().any(|word| matches!(word.known(), Some("-a" | "--append")));
+            let given = match &state.input {
+                Input::Text(text, 0) => Some(Rc::clone(text)),
+                _ => None,
+            };
             for word in words.iter().skip(1) {
-                self.write_alike(&word.value, text.as_ref(), false, before);
+                self.write_alike(&word.value, given.as_ref(), appends, before);
             }
             for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
                 match &text {
