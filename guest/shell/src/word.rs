@@ -1,5 +1,6 @@
 //! What one word of shell text stands for: its value, as far as it is certain, and where it was written.
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// A range of bytes of the text that was parsed, the end not included.
@@ -186,6 +187,21 @@ impl Value {
         }
     }
 
+    /// The same value, where it is a command's output that the source has in a variable (`"$F"`, `./$F`): known by that
+    /// variable, as those are that come from elsewhere.
+    pub fn by_variable<'v>(&'v self, source: &str, span: Span) -> Cow<'v, Self> {
+        if let Value::Unknown { why: Why::CommandOutput, shape } = self
+            && let Some(written) = source.get(span.start..span.end)
+            && let written = written.replace('"', "")
+            && let Some(name) = written.trim_start_matches("./").strip_prefix('$')
+            && let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name)
+            && is_name(name)
+        {
+            return Cow::Owned(Value::Unknown { why: Why::Variable(name.to_owned()), shape: shape.clone() });
+        }
+        Cow::Borrowed(self)
+    }
+
     /// As certain as this one, with another text.
     pub(crate) fn with_text(&self, text: String) -> Self {
         match self {
@@ -247,5 +263,41 @@ impl Word {
     /// The text, the pattern or the shape: all that is certain of it.
     pub(crate) fn text(&self) -> &str {
         self.value.text()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_are_known_in_part_are_alike_where_the_same_is_known_and_not_known() {
+        let variable = |name: &str| Why::Variable(name.to_owned());
+        type Path = (Why, &'static str);
+        let cases: &[(Path, Path, bool)] = &[
+            ((variable("D"), "\0/a"), (variable("D"), "\0/a"), true),
+            ((variable("D"), "\0//./a"), (variable("D"), "\0/a"), true),
+            ((variable("D"), "\0/a"), (variable("E"), "\0/a"), false),
+            ((variable("D"), "\0/a"), (variable("D"), "\0/b"), false),
+            ((variable("D"), "\0/a"), (Why::Environment("D".to_owned()), "\0/a"), false),
+            ((variable("F"), "\0"), (variable("F"), "\0"), true),
+            ((variable("F"), "\0"), (variable("F"), "/p/\0"), true),
+            ((variable("F"), "/q/\0"), (variable("F"), "/p/\0"), false),
+            ((Why::Expansion, "/tmp/x.\0"), (Why::Expansion, "/tmp/x.\0"), true),
+            ((Why::Expansion, "\0"), (Why::Expansion, "\0"), false),
+            ((Why::CommandOutput, "\0/\0"), (Why::CommandOutput, "\0/\0"), false),
+            ((Why::Directory, "\0/a"), (variable("D"), "/x/\0/a"), true),
+            ((variable("D"), "\0/b/a"), (Why::Directory, "\0/a"), true),
+            ((Why::Directory, "\0/b/a"), (variable("D"), "\0/a"), false),
+            ((Why::Directory, "\0/a"), (variable("D"), "\0/ba"), false),
+            ((Why::Directory, "\0/a"), (Why::Temporary, "/tmp/\0/a"), false),
+            ((Why::Temporary, "/tmp/\0"), (Why::Temporary, "/tmp/\0"), false),
+        ];
+        for ((why, shape), (other_why, other), expected) in cases {
+            let value = |why: &Why, shape: &str| Value::Unknown { why: why.clone(), shape: shape.to_owned() };
+            let (one, other) = (value(why, shape), value(other_why, other));
+            assert_eq!((one.is_like(&other), other.is_like(&one)), (*expected, *expected), "{one:?} {other:?}");
+        }
+        assert!(!Value::Known("/a".to_owned()).is_like(&Value::Known("/a".to_owned())));
     }
 }

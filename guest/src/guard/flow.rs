@@ -2,6 +2,7 @@
 //!
 //! Only what the shell engine cannot read is of interest here: a text that it can resolve is judged by what it does.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
@@ -221,7 +222,12 @@ fn is_network(path: &str) -> bool {
 }
 
 /// Everything that a text runs unseen, after what earlier ones left behind; and what is left behind after it.
-pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory) -> (Vec<Run>, Option<Memory>) {
+pub(crate) fn unseen(
+    script: &Script,
+    text: &str,
+    look: Option<&dyn Look>,
+    earlier: &Memory,
+) -> (Vec<Run>, Option<Memory>) {
     let mut found = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
@@ -231,6 +237,7 @@ pub(crate) fn unseen(script: &Script, look: Option<&dyn Look>, earlier: &Memory)
         tainted: before.clone(),
         shown: BTreeSet::new(),
         alike: Vec::new(),
+        text,
     };
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
@@ -353,7 +360,9 @@ struct Files<'s> {
     /// What this text shows all of.
     shown: BTreeSet<&'s str>,
     /// What of that is in files whose path is known in part.
-    alike: Vec<(&'s Value, Source)>,
+    alike: Vec<(Cow<'s, Value>, Source)>,
+    /// In which the commands stand.
+    text: &'s str,
 }
 
 impl<'s> Files<'s> {
@@ -366,7 +375,8 @@ impl<'s> Files<'s> {
 
     /// Where what is in a file comes from that is written like one whose path is known in part.
     fn source_alike(&self, effect: &Effect) -> Option<Source> {
-        self.alike.iter().filter(|(path, _)| path.is_like(&effect.path)).map(|(_, source)| *source).max()
+        let path = effect.path.by_variable(self.text, effect.span);
+        self.alike.iter().filter(|(other, _)| other.is_like(&path)).map(|(_, source)| *source).max()
     }
 
     /// Finds where what is fetched or decoded into a file is run from one that is written like it. Two such may be two
@@ -395,7 +405,8 @@ impl<'s> Files<'s> {
         };
         let files = command.effects.iter().filter(takes).filter(|effect| effect.path.known().is_none());
         let left = MAX_ALIKE.saturating_sub(self.alike.len());
-        self.alike.extend(files.take(left).map(|effect| (&effect.path, source)));
+        let paths = files.map(|effect| effect.path.by_variable(self.text, effect.span));
+        self.alike.extend(paths.take(left).map(|path| (path, source)));
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
@@ -571,7 +582,7 @@ mod tests {
             let mut last = 0;
             for text in *texts {
                 let script = parse(text, &Facts::new("/p").home("/h"));
-                let (found, after) = unseen(&script, None, &memory);
+                let (found, after) = unseen(&script, text, None, &memory);
                 last = found.len();
                 // Through the form in which it is kept.
                 let kept = after.unwrap_or(memory).text();
@@ -605,7 +616,7 @@ mod tests {
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));
-            let (found, after) = unseen(&script, None, &Memory { forgotten: true, ..Memory::default() });
+            let (found, after) = unseen(&script, text, None, &Memory { forgotten: true, ..Memory::default() });
             assert_eq!(
                 found.iter().filter(|run| run.source == Source::Unseen && run.file).count(),
                 *expected,
@@ -671,8 +682,11 @@ mod tests {
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p").home("/h"));
-            let mut found: Vec<(Source, bool)> =
-                unseen(&script, None, &Memory::default()).0.into_iter().map(|run| (run.source, run.file)).collect();
+            let mut found: Vec<(Source, bool)> = unseen(&script, text, None, &Memory::default())
+                .0
+                .into_iter()
+                .map(|run| (run.source, run.file))
+                .collect();
             found.dedup();
             assert_eq!(found, *expected, "{text}");
         }

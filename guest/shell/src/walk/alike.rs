@@ -3,14 +3,13 @@
 //! Two that are written alike may be two files, so nothing else that is known rests on this. What the text wrote to one of them
 //! is read apart, in a walk of its own, where one that is written alike is run: see [`Script::written`](super::Script::written).
 
-use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::places::in_unknown;
 use super::state::{State, Text};
 use super::{MAX_BYTES, MAX_STEPS, Script, Walk};
 use crate::path::absolute;
-use crate::word::{Value, Why};
+use crate::word::{Span, Value, Why, Word};
 
 /// How many files are kept, the last ones.
 const MAX_FILES: usize = 64;
@@ -46,14 +45,14 @@ impl Alike {
 
 impl Walk<'_> {
     /// Notes that a file is written, if its path is known in part.
-    pub(super) fn write_alike(&mut self, path: &Value, text: Option<&Rc<Text>>, append: bool, state: &State) {
-        let Some(file) = place(path, state) else { return };
+    pub(super) fn write_alike(&mut self, path: (&Value, Span), text: Option<&Rc<Text>>, append: bool, state: &State) {
+        let Some(file) = self.place(path, state) else { return };
         let before = || self.alike.files.iter().rev().find(|(other, text)| text.is_some() && other.is_like(&file));
         let text = match append.then(before).flatten() {
             Some((_, Some(before))) => text.map(|text| Rc::new(before.followed_by(text))),
             _ => text.cloned(),
         };
-        let file = (file.into_owned(), text.filter(|text| text.text.len() <= MAX_TEXT));
+        let file = (file, text.filter(|text| text.text.len() <= MAX_TEXT));
         self.alike.files.retain(|other| *other != file);
         self.alike.files.push(file);
         if self.alike.files.len() > MAX_FILES {
@@ -62,26 +61,27 @@ impl Walk<'_> {
     }
 
     /// Notes that what is in one file is in another now.
-    pub(super) fn copy_alike(&mut self, from: &Value, to: &Value, state: &State) {
+    pub(super) fn copy_alike(&mut self, from: (&Value, Span), to: (&Value, Span), state: &State) {
         self.write_alike(to, None, false, state);
-        for text in self.alike.texts(from).iter().rev() {
+        let texts = self.place(from, state).map(|from| self.alike.texts(&from)).unwrap_or_default();
+        for text in texts.iter().rev() {
             self.write_alike(to, Some(text), false, state);
         }
     }
 
     /// Where a file is that the text wrote to, or one that is written like it.
-    pub(super) fn wrote_alike(&self, path: &Value, state: &State) -> Option<Value> {
+    pub(super) fn wrote_alike(&self, path: &Word, state: &State) -> Option<Value> {
         if self.alike.files.is_empty() {
             return None;
         }
-        let place = place(path, state)?;
-        self.alike.files.iter().any(|(file, _)| file.is_like(&place)).then(|| place.into_owned())
+        let place = self.place((&path.value, path.span), state)?;
+        self.alike.files.iter().any(|(file, _)| file.is_like(&place)).then_some(place)
     }
 
     /// Reads what the text wrote to files that are written like one that is run, unless it is `known` to be in that one.
     pub(super) fn run_alike(
         &mut self,
-        path: &Value,
+        path: &Word,
         known: Option<&Rc<Text>>,
         state: &State,
         run: impl Fn(&mut Self, &Rc<Text>, State),
@@ -89,7 +89,7 @@ impl Walk<'_> {
         if self.alike.files.is_empty() || self.dry > 0 || state.never || self.failure.is_some() {
             return;
         }
-        let Some(place) = place(path, state) else { return };
+        let Some(place) = self.place((&path.value, path.span), state) else { return };
         for text in self.alike.texts(&place) {
             if self.alike.runs == MAX_RUNS {
                 return;
@@ -116,20 +116,21 @@ impl Walk<'_> {
             }
         }
     }
-}
 
-/// A path as the effects of a command have it, if it is known in part. What `mktemp` makes up is followed as it is.
-fn place<'v>(path: &'v Value, state: &State) -> Option<Cow<'v, Value>> {
-    let place = match path {
-        Value::Known(path) => {
-            let shape = in_unknown(path, state).filter(|shape| shape.starts_with(Value::HOLE))?;
-            Cow::Owned(Value::Unknown { why: Why::Directory, shape })
-        }
-        Value::Unknown { why, shape } if !shape.starts_with([Value::HOLE, '/']) => {
-            let shape = absolute(shape, state.folders.certain()?);
-            Cow::Owned(Value::Unknown { why: why.clone(), shape })
-        }
-        other => Cow::Borrowed(other),
-    };
-    place.is_like(&place).then_some(place)
+    /// A path as the effects of a command have it, if it is known in part. What `mktemp` makes up is followed as it is.
+    fn place(&self, (path, span): (&Value, Span), state: &State) -> Option<Value> {
+        let place = match path {
+            Value::Known(path) => {
+                let shape = in_unknown(path, state).filter(|shape| shape.starts_with(Value::HOLE))?;
+                Value::Unknown { why: Why::Directory, shape }
+            }
+            Value::Unknown { why, shape } if !shape.starts_with([Value::HOLE, '/']) => {
+                let shape = absolute(shape, state.folders.certain()?);
+                Value::Unknown { why: why.clone(), shape }
+            }
+            other => other.clone(),
+        };
+        let place = place.by_variable(self.source, span).into_owned();
+        place.is_like(&place).then_some(place)
+    }
 }

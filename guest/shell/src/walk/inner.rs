@@ -238,7 +238,7 @@ impl Walk<'_> {
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
                 let place = place.or_else(|| followed_at(&path.value, &own));
                 let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
-                self.run_alike(&path.value, content.as_ref(), &own, |walk, text, own| {
+                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| {
                     walk.script(language, &content_word(text), own);
                 });
                 match content {
@@ -291,7 +291,7 @@ impl Walk<'_> {
                     let shell = walk.process(&own, &arguments);
                     walk.text_in(&word, reader(name), shell, own)
                 };
-                self.run_alike(&path.value, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
+                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
                 match content {
                     Some(content) => run(self, &content, own),
                     None => {

@@ -145,9 +145,10 @@ impl Walk<'_> {
             let Value::Known(path) = &effect.path else {
                 let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
                 if changes && !gone && !effect.folder && (!effect.recursive || source.is_some()) {
+                    let to = (&effect.path, effect.span);
                     match source.filter(|source| source.path.known().is_none()) {
-                        Some(source) => self.copy_alike(&source.path, &effect.path, state),
-                        None => self.write_alike(&effect.path, copied.as_ref(), false, state),
+                        Some(source) => self.copy_alike((&source.path, source.span), to, state),
+                        None => self.write_alike(to, copied.as_ref(), false, state),
                     }
                 }
                 if let Some(key) = effect.path.followed_as().filter(|_| changes) {

@@ -17,7 +17,7 @@ enum Output {
     File {
         path: Option<String>,
         /// What is known of it otherwise.
-        written: Value,
+        written: (Value, Span),
         /// To one of these instead.
         others: Vec<String>,
         append: bool,
@@ -163,7 +163,7 @@ impl Walk<'_> {
                             Output::Elsewhere
                         }
                         _ => {
-                            let written = target.value.clone();
+                            let written = (target.value.clone(), target.span);
                             let certain = state.folders.certain().is_some();
                             let target = target.known().filter(|target| !certain && !target.starts_with('/'));
                             let mut others = target.map(|target| places(target, state)).unwrap_or_default();
@@ -194,7 +194,7 @@ impl Walk<'_> {
                 let before = state.clone();
                 let (result, text) = self.capturing(&before, |walk| run(walk, state));
                 let text = text.known().map(Rc::new);
-                self.write_alike(written, text.as_ref(), *append, &before);
+                self.write_alike((&written.0, written.1), text.as_ref(), *append, &before);
                 (result, text)
             }
             Output::Elsewhere => {

@@ -293,12 +293,12 @@ impl Walk<'_> {
             return Ends::of(state);
         }
         let first = command.words.first().filter(|first| first.known().is_none_or(|name| name.contains('/'))).cloned();
-        let Some((file, first)) = first.and_then(|first| Some((self.wrote_alike(&first.value, before)?, first))) else {
+        let Some((file, first)) = first.and_then(|first| Some((self.wrote_alike(&first, before)?, first))) else {
             return self.run_named(slot, command, lookup, before, state);
         };
         let words = command.words.clone();
         let via = first.text().replace(Value::HOLE, "$");
-        self.run_alike(&first.value, None, &state, |walk, text, own| {
+        self.run_alike(&first, None, &state, |walk, text, own| {
             walk.inside(&via, |walk| drop(walk.file(usize::MAX, text, &words, own)));
         });
         let ends = self.run_named(slot, command, lookup, before, state);
@@ -490,7 +490,7 @@ impl Walk<'_> {
                 _ => None,
             };
             for word in words.iter().skip(1) {
-                self.write_alike(&word.value, given.as_ref(), appends, before);
+                self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
             }
             for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
                 match &text {

@@ -227,7 +227,7 @@ impl<'a> Inquiry<'a> {
         if script.unparsed.is_some() {
             return;
         }
-        let (runs, memory) = flow::unseen(script, look, &self.call.earlier);
+        let (runs, memory) = flow::unseen(script, &field.value, look, &self.call.earlier);
         // A text that is judged twice leaves behind what it does the first time.
         if self.memory.is_none() {
             self.memory = memory;
