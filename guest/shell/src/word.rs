@@ -150,14 +150,15 @@ impl Value {
         }
     }
 
-    /// Whether a path that is known in part is written like another, so that both may be one file: the same is known of them,
-    /// and the same is not. They may be two as well, so that nothing that is certain can rest on it. False for what `mktemp`
-    /// makes up, which is followed as it is, and where nothing at all is known.
+    /// Whether a path that is known in part is written like another, so that both may be one file: the same is known of them, and
+    /// what is not known is so for one same reason. They may be two as well, so that nothing that is certain can rest on it.
+    /// False for what `mktemp` makes up, which is followed as it is, and where nothing is known but a reason that many have.
     pub fn is_like(&self, other: &Self) -> bool {
         let (Value::Unknown { why, shape }, Value::Unknown { why: other_why, shape: other_shape }) = (self, other)
         else {
             return false;
         };
+        let is_other = |why: &Why| matches!(why, Why::Temporary | Why::Glob | Why::Argument | Why::ProcessSubstitution);
         // What is in the working directory, where that is not known, is in any folder.
         let in_folder = |here: &str, other: &str| {
             let below = here.split_once('/').map(|(_, below)| below).filter(|below| !below.is_empty());
@@ -171,8 +172,7 @@ impl Value {
         let is_last = |shape: &str| parts(shape).last().is_some_and(is_all);
         let is_named = || shape.chars().any(|c| !matches!(c, Value::HOLE | '/' | '.'));
         match (why, other_why) {
-            (Why::Temporary | Why::Glob | Why::Argument | Why::ProcessSubstitution, _) => false,
-            (Why::Directory, Why::Temporary) => false,
+            _ if is_other(why) || is_other(other_why) => false,
             (Why::Directory, _) => in_folder(shape, other_shape),
             (_, Why::Directory) => in_folder(other_shape, shape),
             _ if why != other_why => false,
@@ -291,6 +291,7 @@ mod tests {
             ((Why::Directory, "\0/b/a"), (variable("D"), "\0/a"), false),
             ((Why::Directory, "\0/a"), (variable("D"), "\0/ba"), false),
             ((Why::Directory, "\0/a"), (Why::Temporary, "/tmp/\0/a"), false),
+            ((Why::Directory, "\0/a"), (Why::Argument, "\0/a"), false),
             ((Why::Temporary, "/tmp/\0"), (Why::Temporary, "/tmp/\0"), false),
         ];
         for ((why, shape), (other_why, other), expected) in cases {

@@ -229,6 +229,7 @@ pub(crate) fn unseen(
     earlier: &Memory,
 ) -> (Vec<Run>, Option<Memory>) {
     let mut found = Vec::new();
+    let mut alike = Vec::new();
     let commands: Vec<&Command> = script.commands.iter().filter(|command| command.runs != Runs::Never).collect();
     let before: BTreeMap<&str, Source> = earlier.files.iter().map(|(path, source)| (path.as_str(), *source)).collect();
     let mut files = Files {
@@ -301,6 +302,7 @@ pub(crate) fn unseen(
         {
             found.push(Run::of(command, source, false, command.span));
         }
+        alike.extend(files.run_alike(command));
         files.follow(command, &piped, &mut found);
         // A script that is there, and that could not be read.
         let script =
@@ -334,6 +336,8 @@ pub(crate) fn unseen(
     // Where it is known where it comes from, that it was not seen says nothing more.
     let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
     found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
+    // That it may be another file takes nothing from what is known of this one.
+    found.extend(alike.into_iter().filter(|run| run.source != Source::Unseen || !run.stored));
     let tainted = files.tainted;
     // Nothing is taken out: whether this call runs at all, and its commands in it, is not known. Asking once more than needed
     // does no harm.
@@ -381,32 +385,24 @@ impl<'s> Files<'s> {
 
     /// Finds where what is fetched or decoded into a file is run from one that is written like it. Two such may be two
     /// files: what is only given to a program tells nothing.
-    fn follow_alike(&self, command: &Command, found: &mut Vec<Run>) {
-        if self.alike.is_empty() || found.last().is_some_and(|run| run.span == command.span) {
-            return;
-        }
-        let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
-        if let Some(source) = runs.find_map(|effect| self.source_alike(effect)) {
-            found.push(Run::of(command, source, true, command.span));
-        }
+    fn run_alike(&self, command: &Command) -> Option<Run> {
+        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute && !self.alike.is_empty());
+        let source = runs.filter_map(|effect| self.source_alike(effect)).max()?;
+        Some(Run::of(command, source, true, command.span))
     }
 
     /// Notes what is fetched or decoded into files whose path is known in part.
     fn write_alike(&mut self, command: &'s Command, source: Option<Source>) {
         let Some(source) = source else { return };
-        let redirect = |effect: &Effect| command.redirects.iter().find(|redirect| redirect.target.span == effect.span);
         let copies = command.effects.iter().any(|effect| effect.copied);
-        let takes = |effect: &&Effect| {
-            // Not what is unpacked into a folder, nor what is said beside.
-            matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
-                && !effect.folder
-                && (copies || !effect.recursive)
-                && redirect(effect).is_none_or(|redirect| redirect.fd != Some(2))
-        };
-        let files = command.effects.iter().filter(takes).filter(|effect| effect.path.known().is_none());
-        let left = MAX_ALIKE.saturating_sub(self.alike.len());
-        let paths = files.map(|effect| effect.path.by_variable(self.text, effect.span));
-        self.alike.extend(paths.take(left).map(|path| (path, source)));
+        // Not what is unpacked into a folder.
+        let takes = |effect: &&Effect| is_filled(effect.kind) && !effect.folder && (copies || !effect.recursive);
+        for effect in command.effects.iter().filter(takes) {
+            let file = (effect.path.by_variable(self.text, effect.span), source);
+            if file.0.is_like(&file.0) && self.alike.len() < MAX_ALIKE && !self.alike.contains(&file) {
+                self.alike.push(file);
+            }
+        }
     }
 
     /// Follows what is fetched or decoded into files, and finds where those are run.
@@ -424,7 +420,6 @@ impl<'s> Files<'s> {
                 break;
             }
         }
-        self.follow_alike(command, found);
         // What a script in another language writes is not known.
         let scripted = command.words.is_empty()
             && command.redirects.is_empty()
@@ -432,18 +427,14 @@ impl<'s> Files<'s> {
         let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.
-        let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let copied = reads.filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
-        let reads = command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
-        let alike = reads.filter_map(|effect| self.source_alike(effect)).max();
+        let reads = || command.effects.iter().filter(|effect| matches!(effect.kind, Kind::Read | Kind::Move));
+        let copied = reads().filter_map(|effect| self.tainted.get(effect.path.followed_as()?).copied()).max();
+        let alike = reads().filter_map(|effect| self.source_alike(effect)).max();
         self.write_alike(command, own.or(copied).or(alike));
         let shows = prints(command) && piped.iter().all(|other| prints(other));
         let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
-            if !matches!(effect.kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link) {
-                continue;
-            }
-            let Some(path) = effect.path.followed_as() else { continue };
+            let Some(path) = effect.path.followed_as().filter(|_| is_filled(effect.kind)) else { continue };
             let replaced = effect.kind == Kind::Write && redirected(effect);
             // What a fetch or a decoder writes is not known; what is known was read.
             match (own.or(copied), alike) {
@@ -463,6 +454,11 @@ impl<'s> Files<'s> {
             }
         }
     }
+}
+
+/// Whether there is something in a file after it that was not before.
+fn is_filled(kind: Kind) -> bool {
+    matches!(kind, Kind::Write | Kind::Append | Kind::Create | Kind::Link)
 }
 
 /// Whether all that a command prints stands in the text.

@@ -146,7 +146,6 @@ impl Guard {
                     _ => parse(&command.value, &facts),
                 };
                 inquiry.command(command, &parsed, world, look.as_deref());
-                inquiry.alike(command, &parsed.written, world, look.as_deref());
                 script = Some(parsed);
             }
             (None, Kind::Shell) => inquiry.coded(Coded::NoCommand, "", Vec::new()),
@@ -170,6 +169,10 @@ impl Guard {
         }
         inquiry.field_rules(script.as_ref(), world);
         inquiry.paths(world, look.as_deref());
+        // Last, so that it takes none of the questions that may be asked about what is certain.
+        if let (Some(script), Some(command)) = (&script, &call.command) {
+            inquiry.alike(command, &script.written, world);
+        }
         let considered = inquiry.considered.take().unwrap_or_default();
         Explanation { verdict: inquiry.verdict(), script, considered }
     }
@@ -288,11 +291,11 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Judges what the text wrote to files whose path is known in part and ran from one that is written alike.
-    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn World, look: Option<&dyn Look>) {
+    fn alike(&mut self, field: &'a Field, scripts: &[Script], world: &mut dyn World) {
         for script in scripts {
             let (comments, memory, witnessed) =
                 (std::mem::take(&mut self.comments), self.memory.take(), self.witnessed.take());
-            let found = self.apart(field, script, world, look);
+            let found = self.apart(field, script, world, None);
             (self.comments, self.memory, self.witnessed) = (comments, memory, witnessed);
             for finding in found.into_iter().filter(|finding| finding.action != Action::Note) {
                 self.finding(&finding.rule, finding.action, &finding.reason, finding.evidence);

@@ -14,8 +14,12 @@ use crate::word::{Span, Value, Why, Word};
 /// How many files are kept, the last ones.
 const MAX_FILES: usize = 64;
 
-/// How many runs of them are read, those inside them included; each of them has as small a part of what a text may take.
-const MAX_RUNS: usize = 16;
+/// How many runs of them are read, those inside them included; and how many of one text.
+const MAX_RUNS: usize = 64;
+const MAX_RUNS_OF_ONE: usize = 4;
+
+/// How many parts of them are run in all, as [`MAX_STEPS`] counts them.
+const MAX_STEPS_IN_ALL: usize = 4_000;
 
 /// How much may be in one.
 const MAX_TEXT: usize = 64 << 10;
@@ -25,7 +29,9 @@ const MAX_TEXT: usize = 64 << 10;
 pub(super) struct Alike {
     /// Without a text where only that it was written is known.
     files: Vec<(Value, Option<Rc<Text>>)>,
-    runs: usize,
+    /// What was read where it is run, and how many parts of all that.
+    ran: Vec<Rc<Text>>,
+    steps: usize,
     pub(super) scripts: Vec<Script>,
 }
 
@@ -46,8 +52,11 @@ impl Alike {
 impl Walk<'_> {
     /// Notes that a file is written, if its path is known in part.
     pub(super) fn write_alike(&mut self, path: (&Value, Span), text: Option<&Rc<Text>>, append: bool, state: &State) {
+        if state.never || self.listed_only {
+            return;
+        }
         let Some(file) = self.place(path, state) else { return };
-        let before = || self.alike.files.iter().rev().find(|(other, text)| text.is_some() && other.is_like(&file));
+        let before = || self.alike.files.iter().rev().find(|(other, own)| own.is_some() && other.is_like(&file));
         let text = match append.then(before).flatten() {
             Some((_, Some(before))) => text.map(|text| Rc::new(before.followed_by(text))),
             _ => text.cloned(),
@@ -71,7 +80,7 @@ impl Walk<'_> {
 
     /// Where a file is that the text wrote to, or one that is written like it.
     pub(super) fn wrote_alike(&self, path: &Word, state: &State) -> Option<Value> {
-        if self.alike.files.is_empty() {
+        if self.alike.files.is_empty() || self.elsewhere {
             return None;
         }
         let place = self.place((&path.value, path.span), state)?;
@@ -86,34 +95,49 @@ impl Walk<'_> {
         state: &State,
         run: impl Fn(&mut Self, &Rc<Text>, State),
     ) {
-        if self.alike.files.is_empty() || self.dry > 0 || state.never || self.failure.is_some() {
+        // Where what nothing sets is taken to be empty, nothing is known in part.
+        let complete = self.facts.env_complete;
+        let silent = self.dry > 0 || self.elsewhere || state.never || self.failure.is_some();
+        if self.alike.files.is_empty() || complete || silent {
             return;
         }
         let Some(place) = self.place((&path.value, path.span), state) else { return };
         for text in self.alike.texts(&place) {
-            if self.alike.runs == MAX_RUNS {
+            let left = MAX_STEPS_IN_ALL.saturating_sub(self.alike.steps);
+            if self.alike.ran.len() >= MAX_RUNS || left == 0 {
                 return;
             }
-            if known.is_some_and(|known| known.text == text.text) {
+            let often = self.alike.ran.iter().filter(|other| other.text == text.text).count();
+            if often == MAX_RUNS_OF_ONE || known.is_some_and(|known| known.text == text.text) {
                 continue;
             }
+            self.alike.ran.push(Rc::clone(&text));
             let mut walk = Walk::new(self.source, self.facts);
-            (walk.steps, walk.bytes) = (MAX_STEPS - MAX_STEPS / MAX_RUNS, MAX_BYTES - MAX_BYTES / MAX_RUNS);
+            (walk.steps, walk.bytes) = (MAX_STEPS - left, MAX_BYTES - 4 * MAX_TEXT);
             walk.doubt = 1;
             walk.via.clone_from(&self.via);
             walk.calls.clone_from(&self.calls);
-            (walk.elsewhere, walk.stored, walk.listed_only) = (self.elsewhere, self.stored, self.listed_only);
+            (walk.stored, walk.listed_only) = (self.stored, self.listed_only);
             (walk.sh_is_dash, walk.may_be_zsh) = (self.sh_is_dash, self.may_be_zsh);
+            // Trackers of plugins, and questions about files, are for what is certain to be the text's own.
+            walk.trackers = None;
+            let mut own = state.clone();
+            own.files.forget_facts();
             // Not again inside itself.
             let others =
                 self.alike.files.iter().filter(|(_, other)| other.as_ref().is_none_or(|other| other.text != text.text));
-            walk.alike = Alike { files: others.cloned().collect(), runs: self.alike.runs + 1, scripts: Vec::new() };
-            run(&mut walk, &text, state.clone());
-            self.alike.runs = walk.alike.runs;
+            walk.alike = Alike {
+                files: others.cloned().collect(),
+                ran: std::mem::take(&mut self.alike.ran),
+                steps: self.alike.steps,
+                scripts: Vec::new(),
+            };
+            run(&mut walk, &text, own);
+            self.alike.ran = walk.alike.ran;
+            self.alike.steps = walk.alike.steps + (walk.steps + left - MAX_STEPS);
             self.alike.scripts.append(&mut walk.alike.scripts);
-            if walk.failure.is_none() {
-                self.alike.scripts.push(Script { commands: walk.commands, ..Script::default() });
-            }
+            // Of one that cannot be followed to its end the first part.
+            self.alike.scripts.push(Script { commands: walk.commands, ..Script::default() });
         }
     }
 
@@ -132,5 +156,58 @@ impl Walk<'_> {
         };
         let place = place.by_variable(self.source, span).into_owned();
         place.is_like(&place).then_some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::{Facts, Look, Presence, parse};
+
+    struct Counting(Rc<Cell<usize>>);
+
+    impl Look for Counting {
+        fn look(&self, _: &str) -> Presence {
+            self.0.set(self.0.get() + 1);
+            Presence::Absent
+        }
+    }
+
+    /// How many questions are asked about files, and how many scripts are read apart, with how many commands.
+    fn read(text: &str) -> (usize, Vec<usize>) {
+        let asked = Rc::new(Cell::new(0));
+        let script = parse(text, &Facts::new("/p").home("/h").files(Rc::new(Counting(Rc::clone(&asked)))));
+        (asked.get(), script.written.iter().map(|script| script.commands.len()).collect())
+    }
+
+    #[test]
+    fn what_is_read_apart_asks_nothing_about_files() {
+        let written = "echo 'for i in {1..50}; do cat q > o$i; done' > \"$D/x\"; ";
+        let (without, _) = read(&format!("{written}bash \"$E/x\"; cat z"));
+        let (with, scripts) = read(&format!("{written}bash \"$D/x\"; cat z"));
+        assert_eq!((with, scripts), (without, vec![50]));
+    }
+
+    #[test]
+    fn what_is_read_apart_has_an_end() {
+        let all = |count: usize| (0..count).map(|at| format!("echo 'ls {at}' > \"$D/{at}\"; bash \"$D/{at}\"; "));
+        let cases: &[(String, usize)] = &[
+            ("echo ls > \"$D/a\"; bash \"$D/a\"".to_owned(), 1),
+            (format!("echo ls > \"$D/a\"; {}", "bash \"$D/a\"; ".repeat(20)), MAX_RUNS_OF_ONE),
+            (all(20).collect(), 20),
+            (all(MAX_RUNS + 10).collect(), MAX_RUNS),
+            ("echo 'bash \"$D/a\"; echo a' > \"$D/a\"; bash \"$D/a\"".to_owned(), 1),
+            ("echo ls > \"$D/a\"; f() { bash \"$D/a\"; }".to_owned(), 0),
+            ("f() { echo ls > \"$D/a\"; }; bash \"$D/a\"".to_owned(), 0),
+            ("echo ls > \"$D/a\"; ssh host bash \"$D/a\"".to_owned(), 0),
+            ("echo ls > \"$D/a\"; echo ls > b; bash b".to_owned(), 0),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(read(text).1.len(), *expected, "{text}");
+        }
+        let long = "echo 'for i in {1..9000}; do ls; done' > \"$D/a\"; bash \"$D/a\"; bash \"$D/a\"";
+        assert!(read(long).1.iter().sum::<usize>() <= MAX_STEPS_IN_ALL, "{long}");
     }
 }

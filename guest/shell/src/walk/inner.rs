@@ -183,6 +183,7 @@ impl Walk<'_> {
         own: State,
     ) -> Ends {
         let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
+        let was_stored = self.stored;
         match kind {
             Kind::Command { words, more } => {
                 // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.
@@ -238,9 +239,11 @@ impl Walk<'_> {
                 let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
                 let place = place.or_else(|| followed_at(&path.value, &own));
                 let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+                let stored = std::mem::replace(&mut self.stored, was_stored);
                 self.run_alike(&path, content.as_ref(), &own, |walk, text, own| {
                     walk.script(language, &content_word(text), own);
                 });
+                self.stored = stored;
                 match content {
                     Some(content) => {
                         let after = self.script(language, &content_word(&content), own);
@@ -291,7 +294,9 @@ impl Walk<'_> {
                     let shell = walk.process(&own, &arguments);
                     walk.text_in(&word, reader(name), shell, own)
                 };
+                let stored = std::mem::replace(&mut self.stored, was_stored);
                 self.run_alike(&path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
+                self.stored = stored;
                 match content {
                     Some(content) => run(self, &content, own),
                     None => {

@@ -602,6 +602,11 @@ impl Files {
         }
     }
 
+    /// From here on only what the text itself did to files is known.
+    pub(crate) fn forget_facts(&mut self) {
+        self.facts = None;
+    }
+
     /// Whether it is known at all which files exist.
     pub(crate) fn informed(&self) -> bool {
         self.facts.is_some()
