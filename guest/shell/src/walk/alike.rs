@@ -11,7 +11,7 @@ use super::{MAX_BYTES, MAX_STEPS, Script, Walk};
 use crate::path::absolute;
 use crate::word::{Span, Value, Why, Word};
 
-/// How many files are kept, the last ones.
+/// How many writes are kept, the last ones.
 const MAX_FILES: usize = 64;
 
 /// How many runs of them are read, those inside them included; and how many of one text.

@@ -308,7 +308,7 @@ impl Walk<'_> {
         ends
     }
 
-    /// Runs a command that is no file of the text, as far as that can be told.
+    /// The same, but for what the text may have written to the file that it names.
     fn run_named(
         &mut self,
         slot: usize,
