@@ -79,10 +79,10 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// A file is run, perhaps.
-    pub(crate) fn runs(path: Value, span: Span) -> Self {
+    /// One on this path and nothing below it, which may not happen.
+    pub(crate) fn new(kind: Kind, path: Value, span: Span) -> Self {
         Effect {
-            kind: Kind::Execute,
+            kind,
             path,
             written: None,
             span,
@@ -90,7 +90,7 @@ impl Effect {
             folder: false,
             copied: false,
             certain: false,
-            alternative: true,
+            alternative: false,
         }
     }
 }

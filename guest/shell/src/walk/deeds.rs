@@ -199,11 +199,11 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
     let mut add = |kind: EffectKind, path: inline::Text, recursive: bool, folder: bool, copied: bool| {
         let word = deed_word(path, span, home);
         if kind == EffectKind::Send {
-            effects.push(effect_of(kind, word.value, span));
+            effects.push(Effect::new(kind, word.value, span));
             return;
         }
         for (index, path) in located(&word.value, state).into_iter().enumerate() {
-            effects.push(Effect { recursive, folder, copied, alternative: index > 0, ..effect_of(kind, path, span) });
+            effects.push(Effect { recursive, folder, copied, alternative: index > 0, ..Effect::new(kind, path, span) });
         }
     };
     match what {
@@ -243,18 +243,4 @@ fn located(value: &Value, state: &State) -> Vec<Value> {
         paths.push(Value::Unknown { why: Why::Directory, shape });
     }
     paths
-}
-
-fn effect_of(kind: EffectKind, path: Value, span: Span) -> Effect {
-    Effect {
-        kind,
-        path,
-        written: None,
-        span,
-        recursive: false,
-        folder: false,
-        copied: false,
-        certain: false,
-        alternative: false,
-    }
 }

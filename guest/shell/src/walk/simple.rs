@@ -303,7 +303,8 @@ impl Walk<'_> {
         });
         let ends = self.run_named(slot, command, lookup, before, state);
         if let Some(command) = self.commands.get_mut(slot).filter(|_| first.known().is_none()) {
-            command.effects.push(Effect::runs(file, first.span));
+            let runs = Effect::new(effect::Kind::Execute, file, first.span);
+            command.effects.push(Effect { alternative: true, ..runs });
         }
         ends
     }
