@@ -34,6 +34,10 @@ pub enum Why {
     Environment(String),
     /// One of these texts, which branches or the default of a variable say, or another one.
     Perhaps(Vec<String>),
+    /// This text, which is the default of a variable that nothing in the text sets, or what the environment has from the user.
+    Default(String),
+    /// It is a number: a process's, a random one, what an expression comes to.
+    Number,
     /// This variable's value, which is one of more than are followed.
     Values(String),
     /// The home folder of this user; of the own one if empty.
@@ -61,11 +65,23 @@ impl Why {
         }
     }
 
-    /// Why a text is not known that has this in it as well. Only what is the environment's, or
-    /// `mktemp`'s, alone is said to be.
+    /// The texts of which it may be one.
+    pub(crate) fn texts(&self) -> Option<&[String]> {
+        match self {
+            Why::Perhaps(texts) => Some(texts),
+            Why::Default(text) => Some(std::slice::from_ref(text)),
+            _ => None,
+        }
+    }
+
+    /// Why a text is not known that has this in it as well. Only what is the environment's, `mktemp`'s or a number alone is said
+    /// to be.
     pub(crate) fn merge(known: &mut Option<Why>, other: &Why) {
         let merged = match (known.take(), other) {
             (None, other) => other.clone(),
+            (Some(same @ Why::Number), Why::Number) => same,
+            (Some(Why::Number), _) => Why::Expansion,
+            (Some(Why::Environment(_) | Why::Temporary), Why::Number) => Why::Expansion,
             // Neither alone: a text with both is not read as one with either would be.
             (Some(Why::Environment(_)), Why::Temporary) | (Some(Why::Temporary), Why::Environment(_)) => Why::Expansion,
             (Some(same @ Why::Environment(_)), Why::Environment(_)) => same,
@@ -84,6 +100,8 @@ impl fmt::Display for Why {
             Why::ProcessSubstitution => f.write_str("it is a process substitution"),
             Why::Variable(name) | Why::Environment(name) => write!(f, "the value of ${name} is not known"),
             Why::Perhaps(texts) => write!(f, "it may be {}, or something else", texts.join(" or ")),
+            Why::Default(text) => write!(f, "it is {text}, unless the environment says something else"),
+            Why::Number => f.write_str("it is a number that is not known before it runs"),
             Why::Values(name) => write!(f, "${name} has one of more values than are followed"),
             Why::Home(user) if user.is_empty() => f.write_str("the home folder is not known"),
             Why::Home(user) => write!(f, "the home folder of {user} is not known"),
@@ -158,6 +176,9 @@ impl Value {
         else {
             return false;
         };
+        // In a text that a shell gets, a number is one part of it that is not known.
+        let plain = |why: &Why| if *why == Why::Number { Why::Expansion } else { why.clone() };
+        let (why, other_why) = (&plain(why), &plain(other_why));
         let is_other = |why: &Why| matches!(why, Why::Temporary | Why::Glob | Why::Argument | Why::ProcessSubstitution);
         // What is in the working directory, where that is not known, is in any folder.
         let in_folder = |here: &str, other: &str| {

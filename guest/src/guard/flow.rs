@@ -158,7 +158,22 @@ const LOCATE: &[(&str, &str)] = &[
 ];
 
 /// Programs that run a text in a language of their own.
-const INTERPRETERS: &[&str] = &["python", "node", "perl", "ruby", "php", "deno", "bun", "lua", "pypy"];
+const INTERPRETERS: &[&str] = &[
+    "python",
+    "node",
+    "perl",
+    "ruby",
+    "php",
+    "deno",
+    "bun",
+    "lua",
+    "pypy",
+    "tclsh",
+    "Rscript",
+    "julia",
+    "guile",
+    "osascript",
+];
 
 /// Programs that read the script which they run.
 const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
@@ -283,8 +298,10 @@ pub(crate) fn unseen(
             }
             let fetches: Vec<&Command> =
                 within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
-            let vouched =
-                !by_variable && !network && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
+            let vouched = !network
+                && !(by_variable && variable.is_some())
+                && !fetches.is_empty()
+                && fetches.iter().all(|fetch| is_vouched(fetch));
             let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
             found.push(Run { vouched, ..run });
         }
@@ -298,7 +315,8 @@ pub(crate) fn unseen(
                     Value::Unknown { why: Why::CommandOutput | Why::Temporary | Why::ProcessSubstitution, .. }
                 )
             })
-            && let Some(source) = within().filter_map(|other| source(other)).max()
+            && let Some(source) =
+                within().filter_map(|other| source(other)).max().or(variable.filter(|_| is_code_computed(command)))
         {
             found.push(Run::of(command, source, false, command.span));
         }
@@ -502,7 +520,15 @@ fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
 
 /// Whether a value comes from variables or from what a command prints.
 fn is_computed(why: &Why) -> bool {
-    why.variable().is_some() || matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion)
+    why.variable().is_some() || matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion | Why::Number)
+}
+
+/// Whether the text that an interpreter gets as an argument is all a variable's, or what a command prints.
+fn is_code_computed(command: &Command) -> bool {
+    const CODE: &[&str] = &["-c", "-e", "-E", "-r", "-p", "--eval", "--print"];
+    command.words.windows(2).any(|words| {
+        words[0].known().is_some_and(|flag| CODE.contains(&flag)) && words[1].value.text().chars().eq([Value::HOLE])
+    })
 }
 
 /// Whether what is run is a file beside one that is known: `. "$(dirname "$0")/lib.sh"`.

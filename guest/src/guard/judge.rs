@@ -358,7 +358,7 @@ impl<'a> Inquiry<'a> {
 fn has_unset(script: &Script) -> bool {
     let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
     words.into_iter().any(|word| match &word.value {
-        Value::Unknown { why, .. } => why.variable().is_some() || *why == Why::Expansion,
+        Value::Unknown { why, .. } => why.variable().is_some() || matches!(why, Why::Expansion | Why::Number),
         _ => false,
     })
 }

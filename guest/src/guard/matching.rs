@@ -279,7 +279,7 @@ impl<'a> Subject<'a> {
                         Place::Unknown if self.command.stored => Place::Workspace,
                         place => place,
                     };
-                    let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace);
+                    let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source);
                     match &names {
                         // What a search finds in the workspace, and only what a build makes again.
                         Some(names) if inside && !names.is_empty() && names.iter().all(|name| is_product(name)) => {

@@ -211,7 +211,21 @@ impl PathRule {
             true => self.may_end(&asked.end, home),
             false => self.covers(&Names { names: asked.end.clone(), home: None }),
         };
-        asked.is_glob && self.may_cover(&asked.segments, home) || !asked.end.is_empty() && by_end()
+        asked.is_glob && self.may_cover(&asked.segments, home)
+            || !asked.end.is_empty() && (by_end() || self.fits_names(asked))
+    }
+
+    /// Whether a path of which whole names are not known fits this rule where it says no name: `/proc/$PPID/environ`.
+    fn fits_names(&self, asked: &Asked) -> bool {
+        let fits = |(segment, name): (&Segment, &Option<String>)| match name {
+            Some(name) => segment.fits(name),
+            None => !matches!(segment, Segment::Text(_)),
+        };
+        self.start == Start::Root
+            && self
+                .alternatives
+                .iter()
+                .any(|segments| segments.len() <= asked.names.len() && segments.iter().zip(&asked.names).all(fits))
     }
 
     /// Whether it is about more than secrets, which examples of them are not.
@@ -517,6 +531,8 @@ pub(crate) struct Asked {
     home: Option<Vec<Segment>>,
     /// What stands after the last unknown part.
     end: Vec<String>,
+    /// The names from the root on, without those that are not known, if each is known as a whole or not at all.
+    names: Vec<Option<String>>,
     sample: bool,
 }
 
@@ -575,8 +591,15 @@ impl Asked {
 
     fn new(path: &Value, home: Option<&str>) -> Self {
         let sample = is_sample(path);
-        let mut asked =
-            Asked { exact: None, segments: Vec::new(), is_glob: false, home: None, end: Vec::new(), sample };
+        let mut asked = Asked {
+            exact: None,
+            segments: Vec::new(),
+            is_glob: false,
+            home: None,
+            end: Vec::new(),
+            names: Vec::new(),
+            sample,
+        };
         match path {
             Value::Known(text) => asked.exact = Some(Names::of(text, home)),
             Value::Pattern(text) => {
@@ -594,6 +617,12 @@ impl Asked {
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
                     asked.end = names(end).map(str::to_lowercase).collect();
                     asked.home = home.map(segments);
+                    let name = |name: &str| match name.contains(Value::HOLE) {
+                        false => Some(Some(name.to_lowercase())),
+                        true => name.chars().eq([Value::HOLE]).then_some(None),
+                    };
+                    let all = shape.strip_prefix('/').and_then(|path| names(path).map(name).collect());
+                    asked.names = all.unwrap_or_default();
                 }
             }
         }

@@ -5,6 +5,8 @@
 
 use toolgate_shell::{Value, Why};
 
+use super::glob::Segment;
+
 /// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
@@ -178,6 +180,11 @@ const CACHES: &[&str] = &[
     ".Trash",
     ".rustup/tmp",
     ".deno/gen",
+    ".local/share/pnpm/store",
+    ".pub-cache",
+    "Library/Developer/Xcode/DerivedData",
+    "Library/pnpm/store",
+    "go/pkg/mod",
     ".node-gyp",
     ".yarn/cache",
     ".terraform.d/plugin-cache",
@@ -212,6 +219,7 @@ const PRODUCTS: &[&str] = &[
     "*~",
     "*.log",
     "*.cover",
+    "*.prof",
     "*.profraw",
     "*.gcda",
     "*.gcno",
@@ -225,8 +233,11 @@ const PRODUCTS: &[&str] = &[
     "*.cache",
     "*.pid",
     "*.out",
+    "npm-debug.log*",
     ".DS_Store",
     "Thumbs.db",
+    "CMakeCache.txt",
+    "CMakeFiles",
     "__pycache__",
     "node_modules",
     "dist",
@@ -249,6 +260,10 @@ const PRODUCTS: &[&str] = &[
     ".cache",
     ".hypothesis",
     ".ipynb_checkpoints",
+    ".dart_tool",
+    ".serverless",
+    ".svelte-kit",
+    ".terraform",
     "htmlcov",
     "core.*",
     "._*",
@@ -290,6 +305,14 @@ fn below_any_case<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
 /// Whether a folder of this name holds a repository's own files.
 fn is_repository(name: &str) -> bool {
     [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|own| own.eq_ignore_ascii_case(name))
+}
+
+/// Whether a glob finds such a folder, where it says more than that the name begins with a dot.
+fn finds_repository(glob: &str) -> bool {
+    let plain = glob.chars().filter(|c| !matches!(c, '*' | '?' | '.')).count();
+    plain > 0
+        && glob.starts_with('.')
+        && [".git", ".hg", ".svn", ".jj"].iter().any(|name| Segment::new(glob).fits(name))
 }
 
 impl<'a> Map<'a> {
@@ -403,6 +426,15 @@ impl<'a> Map<'a> {
             {
                 self.of(&self.at_home(shape), recursive)
             }
+            // What the default says is judged by itself.
+            Value::Unknown { why: Why::Default(_), shape }
+                if self.workspace.is_some()
+                    && shape.starts_with(Value::HOLE)
+                    && shape.matches(Value::HOLE).count() == 1
+                    && !shape.split('/').any(|part| part == "..") =>
+            {
+                Place::Workspace
+            }
             Value::Unknown { shape, .. } => self.shape(shape, recursive),
         }
     }
@@ -446,7 +478,7 @@ impl<'a> Map<'a> {
             Place::WorkspaceRoot | Place::Workspace if is_product(name) => Place::Product,
             // The pattern may leave the workspace out, if it begins above it.
             Place::WorkspaceRoot if self.workspace == Some(folder) => match rest.split('/').next() {
-                Some(first) if is_repository(first) => Place::Repository,
+                Some(first) if is_repository(first) || finds_repository(first) => Place::Repository,
                 _ => Place::Workspace,
             },
             Place::WorkspaceRoot => Place::Outside,

@@ -2,6 +2,8 @@
 
 use toolgate_shell::Command;
 
+use super::place::is_product;
+
 /// Tests and actions that take a value.
 const VALUED: &[&str] = &[
     "-D",
@@ -30,7 +32,6 @@ const VALUED: &[&str] = &[
     "-mindepth",
     "-mmin",
     "-mtime",
-    "-path",
     "-perm",
     "-printf",
     "-regex",
@@ -41,7 +42,6 @@ const VALUED: &[&str] = &[
     "-uid",
     "-used",
     "-user",
-    "-wholename",
     "-xtype",
 ];
 
@@ -74,6 +74,12 @@ fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
     // Two actions on the same names.
     names.dedup();
     Some(names)
+}
+
+/// A folder that a build makes again, which all of a path's pattern has in it: its name stands between slashes.
+fn product_on_path(pattern: &str) -> Option<&str> {
+    let plain = |part: &&str| !part.contains(['*', '?', '[', '\\']) && is_product(part);
+    pattern.split('/').filter(plain).next_back()
 }
 
 struct Expression<'a, 'w> {
@@ -120,6 +126,7 @@ impl<'a> Expression<'a, '_> {
                     self.alternatives(depth + 1, known.as_deref().or(outer))
                 }
                 "-name" | "-iname" => self.next().map(|name| vec![name]),
+                "-path" | "-wholename" => self.next().and_then(product_on_path).map(|name| vec![name]),
                 // Whatever name a folder of this kind has, it is empty.
                 "-empty" => Some(vec!["x.tmp"]),
                 word => {

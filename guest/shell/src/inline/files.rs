@@ -171,6 +171,23 @@ pub(super) fn node_temporary(machine: &mut Machine, args: &Args) -> Value {
     Value::Text(path)
 }
 
+pub(super) fn python_temporary(machine: &mut Machine, args: &Args) -> Value {
+    let third = args.values.get(2).map(|arg| &arg.value);
+    temporary_below(machine, args, args.named("dir").or(third))
+}
+
+pub(super) fn ruby_temporary(machine: &mut Machine, args: &Args) -> Value {
+    temporary_below(machine, args, args.values.get(1).map(|arg| &arg.value))
+}
+
+/// A new folder below one, which is that for temporary files if none is given.
+fn temporary_below(machine: &mut Machine, args: &Args, folder: Option<&Value>) -> Value {
+    let folder = folder.filter(|folder| !folder.is_false()).map_or_else(|| "/tmp".to_owned(), Value::shape);
+    let path = format!("{folder}/{HOLE}");
+    machine.deed(What::Create { path: value::path(&path), folder: true }, &args.at);
+    Value::Text(path)
+}
+
 pub(super) fn perl_open(machine: &mut Machine, args: &Args) -> Value {
     let Some(mode) = args.values.get(1) else { return Value::Unknown };
     let at = mode.at.clone();

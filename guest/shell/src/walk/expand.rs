@@ -268,7 +268,7 @@ impl Walk<'_> {
             }
             Part::Arithmetic(word) => match self.number(word, state) {
                 Some(number) => push_value(pieces, Value::Known(number.to_string()), quoted),
-                None => pieces.push(Piece::hole(Why::Expansion, quoted)),
+                None => pieces.push(Piece::hole(Why::Number, quoted)),
             },
             Part::Array(elements) => {
                 for element in elements {
@@ -695,8 +695,8 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
             }
             Piece::Hole { why: reason, quoted } => {
                 Why::merge(&mut why, reason);
-                // What mktemp makes up has nothing in it that a word is split at.
-                several |= !quoted && *reason != Why::Temporary;
+                // What mktemp makes up has nothing in it that a word is split at, and no number has.
+                several |= !quoted && !matches!(reason, Why::Temporary | Why::Number);
                 any_quoted |= quoted;
                 contiguous = false;
                 text.push(Value::HOLE);
@@ -715,7 +715,11 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
     }
     let at = at.filter(|_| contiguous);
     if let Some(texts) = whole_texts(pieces) {
-        let value = Value::hole(Why::Perhaps(texts));
+        let by_default = |piece: &Piece| !matches!(piece, Piece::Hole { why: Why::Perhaps(_), .. });
+        let value = Value::hole(match texts.as_slice() {
+            [text] if pieces.iter().all(by_default) => Why::Default(text.clone()),
+            _ => Why::Perhaps(texts),
+        });
         return Word { span, value, quoted: any_quoted, several, at: None };
     }
     let value = match why {
@@ -735,14 +739,16 @@ fn whole_texts(pieces: &[Piece]) -> Option<Vec<String>> {
     let mut holes = 0;
     for piece in pieces {
         match piece {
-            Piece::Hole { why: Why::Perhaps(texts), .. } => (holes, most) = (holes + 1, most.max(texts.len())),
+            Piece::Hole { why, .. } => (holes, most) = (holes + 1, most.max(why.texts()?.len())),
             Piece::Text { .. } => {}
             _ => return None,
         }
     }
     let text = |at: usize| {
         let part = |piece: &Piece| match piece {
-            Piece::Hole { why: Why::Perhaps(texts), .. } => texts.get(at).or(texts.last()).cloned().unwrap_or_default(),
+            Piece::Hole { why, .. } => {
+                why.texts().and_then(|texts| texts.get(at).or(texts.last())).cloned().unwrap_or_default()
+            }
             Piece::Text { text, .. } => text.clone(),
             _ => String::new(),
         };

@@ -478,7 +478,7 @@ struct Walk<'f> {
     /// In a script that was there before.
     stored: bool,
     /// Whether the source names these variables otherwise than to expand them.
-    named: BTreeMap<String, bool>,
+    named: BTreeMap<String, parameter::Naming>,
     /// In a text with parts that are not known.
     filled: bool,
     /// Whether a name that `mktemp` made up may have more in it than is known of it and letters.
@@ -634,13 +634,13 @@ impl<'f> Walk<'f> {
     }
 
     /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-    /// user or that `mktemp` makes up. Such a value is taken for words where it stands, as it is in the text itself; a program
+    /// user, that `mktemp` makes up or that is a number. Such a value is taken for words where it stands, as it is in the text itself; a program
     /// that it names is unseen.
     fn is_readable(&self, text: &Word) -> bool {
         match &text.value {
             Value::Known(_) => true,
             Value::Unknown { why, .. } => match why {
-                Why::Environment(_) => true,
+                Why::Environment(_) | Why::Number => true,
                 Why::Temporary => !self.odd_temporaries,
                 _ => false,
             },

@@ -54,6 +54,9 @@ const DYNAMIC: &[&str] = &[
     "_",
 ];
 
+/// Those of them that are numbers.
+const NUMBERS: &[&str] = &["BASHPID", "EPOCHSECONDS", "PPID", "RANDOM", "SECONDS", "SRANDOM"];
+
 /// Whether a shell itself sets a variable: bash, or zsh, whose names are in small letters as well.
 pub(super) fn is_shells(name: &str) -> bool {
     let prefixes = ["BASH", "COMP", "READLINE", "HIST", "PROMPT", "ZSH", "PS"];
@@ -118,7 +121,9 @@ impl State {
                 },
                 "IFS" => Got::Set(Value::Known(" \t\n".to_owned())),
                 _ if self.complete && !self.wild && !DYNAMIC.contains(&name) => Got::Unset,
-                _ if self.wild || self.overrun || is_shells(name) => unknown(),
+                _ if self.wild || self.overrun => unknown(),
+                _ if NUMBERS.contains(&name) => Got::Unknown(Why::Number),
+                _ if is_shells(name) => unknown(),
                 _ => Got::Unknown(Why::Environment(name.to_owned())),
             },
         }
@@ -141,22 +146,38 @@ impl State {
     }
 }
 
+/// How a text has a variable's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Naming {
+    /// To expand it.
+    Expands,
+    /// To give it a default as well: `${X:-a}`, `X=${X:-a}`.
+    Defaults,
+    Otherwise,
+}
+
 impl Walk<'_> {
-    /// Whether the text has this name otherwise than to expand the variable. Whatever sets a variable names it, and shells have
-    /// more ways for that than are followed.
-    fn names(&mut self, name: &str) -> bool {
-        if let Some(named) = self.named.get(name) {
-            return *named;
+    /// How the text has this name otherwise than to expand the variable. Whatever sets a variable names it, and shells have more
+    /// ways for that than are followed.
+    fn naming(&mut self, name: &str) -> Naming {
+        if let Some(naming) = self.named.get(name) {
+            return *naming;
         }
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let named = self.source.match_indices(name).any(|(at, _)| {
+        let naming = self.source.match_indices(name).map(|(at, _)| {
             let (before, after) = (&self.source[..at], &self.source[at + name.len()..]);
-            let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
-            let expands = before.ends_with('$') || before.ends_with("${") && after.starts_with('}');
-            whole && !expands
+            let value = after.strip_prefix('=').map(|value| value.trim_start_matches('"'));
+            let own = value.and_then(|value| value.strip_prefix("${")?.strip_prefix(name));
+            match () {
+                () if before.ends_with(is_part) || after.starts_with(is_part) => Naming::Expands,
+                () if before.ends_with('$') || before.ends_with("${") && after.starts_with('}') => Naming::Expands,
+                () if before.ends_with("${") || own.is_some_and(|rest| rest.starts_with(":-")) => Naming::Defaults,
+                () => Naming::Otherwise,
+            }
         });
-        self.named.insert(name.to_owned(), named);
-        named
+        let naming = naming.max().unwrap_or(Naming::Expands);
+        self.named.insert(name.to_owned(), naming);
+        naming
     }
 
     pub(super) fn parameter(
@@ -173,8 +194,16 @@ impl Walk<'_> {
         let mut got = self.get(parameter, state);
         if let Got::Unknown(Why::Environment(name)) = &got {
             // What is made of it may be more than what the environment has.
-            let is_plain = matches!(parameter.operation, Operation::None) && !parameter.indirect;
-            if !is_plain || self.names(name) {
+            let most = match parameter.operation {
+                _ if parameter.indirect => None,
+                Operation::None => Some(Naming::Expands),
+                // Where it is unset or empty there too.
+                Operation::Default { operator: b'-' | b'=', empty: true, .. } if parameter.index.is_none() => {
+                    Some(Naming::Defaults)
+                }
+                _ => None,
+            };
+            if most.is_none_or(|most| self.naming(name) > most) {
                 got = Got::Unknown(Why::Variable(name.clone()));
             }
         }
@@ -271,12 +300,13 @@ impl Walk<'_> {
                 None => Got::Unknown(Why::Expansion),
             },
             "#" => match arguments {
-                Some(values) if spreads(values) => Got::Unknown(Why::Expansion),
+                Some(values) if spreads(values) => Got::Unknown(Why::Number),
                 Some(values) => Got::Set(Value::Known(values.len().saturating_sub(1).to_string())),
-                None => Got::Unknown(Why::Expansion),
+                None => Got::Unknown(Why::Number),
             },
             "?" if state.status == super::state::Status::Success => Got::Set(Value::Known("0".into())),
-            "?" | "-" | "$" | "!" => Got::Unknown(Why::Expansion),
+            "?" | "$" | "!" => Got::Unknown(Why::Number),
+            "-" => Got::Unknown(Why::Expansion),
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => match (arguments, digits.parse::<usize>()) {
                 (Some(values), Ok(number)) if spreads(values.get(..=number).unwrap_or(values)) => {
                     Got::Unknown(Why::Expansion)
@@ -469,6 +499,8 @@ impl Walk<'_> {
             (_, None) => {
                 let own = join(&own, word.span, false).value;
                 let why = match (got, own) {
+                    (Got::Unknown(Why::Environment(_)), Value::Known(text)) if !text.is_empty() => Why::Default(text),
+                    (Got::Unknown(Why::Environment(name)), _) => Why::Variable(name),
                     (_, Value::Known(text)) if !text.is_empty() => Why::Perhaps(vec![text]),
                     (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), _) => why,
                     _ => Why::Expansion,

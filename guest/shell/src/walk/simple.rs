@@ -571,9 +571,7 @@ fn with_texts(command: &Command) -> Vec<Command> {
     fn texts(word: &Word) -> Option<(&[String], &str)> {
         match &word.value {
             // What else is unknown stays so.
-            Value::Unknown { why: Why::Perhaps(texts), shape } if shape.matches(Value::HOLE).count() == 1 => {
-                Some((texts, shape))
-            }
+            Value::Unknown { why, shape } if shape.matches(Value::HOLE).count() == 1 => Some((why.texts()?, shape)),
             _ => None,
         }
     }
@@ -703,7 +701,7 @@ fn certain_name(word: &Word, state: &State) -> Option<String> {
 fn likely(command: &Command) -> Option<Vec<Word>> {
     let (first, rest) = command.words.split_first()?;
     let Value::Unknown { shape, why } = &first.value else { return None };
-    if why.variable().is_none() && !matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion) {
+    if why.variable().is_none() && !matches!(why, Why::CommandOutput | Why::Temporary | Why::Expansion | Why::Number) {
         return None;
     }
     let known = |name: &str| {

@@ -129,7 +129,7 @@ impl Content {
             Content::Text(Value::Known(text)) => {
                 SWITCHES.contains(&text.as_str()) || text.bytes().all(|byte| byte.is_ascii_digit())
             }
-            Content::Unknown(why) => !matches!(why, Why::Perhaps(_)),
+            Content::Unknown(why) => why.texts().is_none(),
             Content::Unset => true,
             _ => false,
         }
@@ -145,7 +145,7 @@ impl Content {
         for value in self.values().iter().chain(other.values()) {
             let value = match value {
                 // Why it is unknown matters only where that says what it may be.
-                Content::Unknown(Why::Perhaps(_) | Why::Values(_)) => value.clone(),
+                Content::Unknown(Why::Perhaps(_) | Why::Default(_) | Why::Values(_)) => value.clone(),
                 Content::Unknown(_) => unknown(),
                 _ => value.clone(),
             };
