@@ -298,8 +298,12 @@ pub(crate) fn unseen(
             }
             let fetches: Vec<&Command> =
                 within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
-            let vouched = !network
-                && !(by_variable && variable.is_some())
+            let by_output = command
+                .words
+                .iter()
+                .skip(1)
+                .any(|word| matches!(&word.value, Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. }));
+            let vouched = !(network || by_output || by_variable && variable.is_some())
                 && !fetches.is_empty()
                 && fetches.iter().all(|fetch| is_vouched(fetch));
             let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
