@@ -303,9 +303,8 @@ pub(crate) fn unseen(
                 .iter()
                 .skip(1)
                 .any(|word| matches!(&word.value, Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. }));
-            let vouched = !(network || by_output || by_variable && variable.is_some())
-                && !fetches.is_empty()
-                && fetches.iter().all(|fetch| is_vouched(fetch));
+            let elsewhere = network || by_output || by_variable && variable.is_some();
+            let vouched = !elsewhere && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
             let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
             found.push(Run { vouched, ..run });
         }

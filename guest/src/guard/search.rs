@@ -79,7 +79,7 @@ fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
 /// A folder that a build makes again, which all of a path's pattern has in it: its name stands between slashes.
 fn product_on_path(pattern: &str) -> Option<&str> {
     let plain = |part: &&str| !part.contains(['*', '?', '[', '\\']) && is_product(part);
-    pattern.split('/').filter(plain).next_back()
+    pattern.split('/').rfind(plain)
 }
 
 struct Expression<'a, 'w> {
