@@ -80,8 +80,8 @@ impl Why {
         let merged = match (known.take(), other) {
             (None, other) => other.clone(),
             (Some(same @ Why::Number), Why::Number) => same,
-            (Some(Why::Number), _) => Why::Expansion,
-            (Some(Why::Environment(_) | Why::Temporary), Why::Number) => Why::Expansion,
+            (Some(Why::Number | Why::Default(_)), _) => Why::Expansion,
+            (Some(Why::Environment(_) | Why::Temporary), Why::Number | Why::Default(_)) => Why::Expansion,
             // Neither alone: a text with both is not read as one with either would be.
             (Some(Why::Environment(_)), Why::Temporary) | (Some(Why::Temporary), Why::Environment(_)) => Why::Expansion,
             (Some(same @ Why::Environment(_)), Why::Environment(_)) => same,

@@ -430,7 +430,7 @@ impl<'a> Map<'a> {
             Value::Unknown { why: Why::Default(_), shape }
                 if self.workspace.is_some()
                     && shape.starts_with(Value::HOLE)
-                    && (shape.len() == 1 || shape[1..].starts_with('/'))
+                    && shape.matches(Value::HOLE).count() == 1
                     && !shape.split('/').any(|part| part == "..") =>
             {
                 Place::Workspace

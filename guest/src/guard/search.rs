@@ -1,6 +1,6 @@
 //! Which names `find` picks, by its expression. Not what it does to them.
 
-use toolgate_shell::Command;
+use toolgate_shell::{Command, Value};
 
 use super::place::is_product;
 
@@ -60,6 +60,11 @@ pub(crate) fn names(command: &Command) -> Names<'_> {
         return None;
     }
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
+    // Where links are followed, or a path leads back out of the folder that it names, what is found lies anywhere.
+    let leads_out = |word: &&str| matches!(*word, "-L" | "-follow") || word.split('/').any(|part| part == "..");
+    if words.iter().any(leads_out) {
+        return Some(Vec::new());
+    }
     let mut expression = Expression { words: &words, at: 0, acted: Vec::new() };
     let all = expression.alternatives(0, None);
     // Where there is no action, all that fits is printed.
@@ -78,7 +83,10 @@ fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
 
 /// A folder that a build makes again, which all of a path's pattern has in it: its name stands between slashes.
 fn product_on_path(pattern: &str) -> Option<&str> {
-    let plain = |part: &&str| !part.contains(['*', '?', '[', '\\']) && is_product(part);
+    if pattern.contains(['[', '\\', Value::HOLE]) || pattern.contains(".git") {
+        return None;
+    }
+    let plain = |part: &&str| !part.contains(['*', '?']) && is_product(part);
     pattern.split('/').rfind(plain)
 }
 

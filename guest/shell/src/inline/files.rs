@@ -172,18 +172,13 @@ pub(super) fn node_temporary(machine: &mut Machine, args: &Args) -> Value {
 }
 
 pub(super) fn python_temporary(machine: &mut Machine, args: &Args) -> Value {
-    let third = args.values.get(2).map(|arg| &arg.value);
-    temporary_below(machine, args, args.named("dir").or(third))
-}
-
-pub(super) fn ruby_temporary(machine: &mut Machine, args: &Args) -> Value {
-    temporary_below(machine, args, args.values.get(1).map(|arg| &arg.value))
-}
-
-/// A new folder below one, which is that for temporary files if none is given.
-fn temporary_below(machine: &mut Machine, args: &Args, folder: Option<&Value>) -> Value {
-    let folder = folder.filter(|folder| !folder.is_false()).map_or_else(|| "/tmp".to_owned(), Value::shape);
-    let path = format!("{folder}/{HOLE}");
+    let part = |name: &str, at: usize| {
+        let given = args.named(name).or(args.values.get(at).map(|arg| &arg.value));
+        given.filter(|value| !value.is_false()).map(Value::shape)
+    };
+    let (suffix, prefix, folder) = (part("suffix", 0), part("prefix", 1), part("dir", 2));
+    let folder = folder.unwrap_or_else(|| "/tmp".to_owned());
+    let path = format!("{folder}/{}{HOLE}{}", prefix.unwrap_or_default(), suffix.unwrap_or_default());
     machine.deed(What::Create { path: value::path(&path), folder: true }, &args.at);
     Value::Text(path)
 }

@@ -634,13 +634,14 @@ impl<'f> Walk<'f> {
     }
 
     /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-    /// user, that `mktemp` makes up or that is a number. Such a value is taken for words where it stands, as it is in the text itself; a program
+    /// user, that `mktemp` makes up, or that is a number among plain words. Such a value is taken for words where it stands, as it is in the text itself; a program
     /// that it names is unseen.
     fn is_readable(&self, text: &Word) -> bool {
         match &text.value {
             Value::Known(_) => true,
             Value::Unknown { why, .. } => match why {
-                Why::Environment(_) | Why::Number => true,
+                Why::Environment(_) => true,
+                Why::Number => scan::is_plain_with_numbers(text.text()),
                 Why::Temporary => !self.odd_temporaries,
                 _ => false,
             },

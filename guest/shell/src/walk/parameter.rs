@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::Walk;
 use super::expand::{Piece, join, push_value, spread, spreads};
 use super::state::{Content, State, Variable};
+use super::{SUBSTITUTION, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{self, Index, Operation, Parameter};
 use crate::word::{Span, Value, Why, is_name};
@@ -147,12 +147,14 @@ impl State {
 }
 
 /// How a text has a variable's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Naming {
     /// To expand it.
     Expands,
-    /// To give it a default as well: `${X:-a}`, `X=${X:-a}`.
-    Defaults,
+    /// To expand it, or a default: `${X:-a}`.
+    Reads,
+    /// To give it this default as well: `X=${X:-a}`, `${X:=a}`.
+    Defaults(String),
     Otherwise,
 }
 
@@ -161,23 +163,59 @@ impl Walk<'_> {
     /// ways for that than are followed.
     fn naming(&mut self, name: &str) -> Naming {
         if let Some(naming) = self.named.get(name) {
-            return *naming;
+            return naming.clone();
         }
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let naming = self.source.match_indices(name).map(|(at, _)| {
+        let default = |rest: &str, signs: &[&str]| {
+            let rest = signs.iter().find_map(|sign| rest.strip_prefix(sign))?;
+            Some(Naming::Defaults(rest.split_once('}')?.0.to_owned()))
+        };
+        let named = self.source.match_indices(name).map(|(at, _)| {
             let (before, after) = (&self.source[..at], &self.source[at + name.len()..]);
-            let value = after.strip_prefix('=').map(|value| value.trim_start_matches('"'));
+            let value = after.strip_prefix('=').map(|value| value.strip_prefix('"').unwrap_or(value));
             let own = value.and_then(|value| value.strip_prefix("${")?.strip_prefix(name));
             match () {
                 () if before.ends_with(is_part) || after.starts_with(is_part) => Naming::Expands,
                 () if before.ends_with('$') || before.ends_with("${") && after.starts_with('}') => Naming::Expands,
-                () if before.ends_with("${") || own.is_some_and(|rest| rest.starts_with(":-")) => Naming::Defaults,
-                () => Naming::Otherwise,
+                () if before.ends_with("${") && after.starts_with(":-") => Naming::Reads,
+                () if before.ends_with("${") => default(after, &[":="]).unwrap_or(Naming::Otherwise),
+                () => own.and_then(|rest| default(rest, &[":-", ":="])).unwrap_or(Naming::Otherwise),
             }
         });
-        let naming = naming.max().unwrap_or(Naming::Expands);
-        self.named.insert(name.to_owned(), naming);
+        let naming = named.reduce(|one, other| match (one, other) {
+            (Naming::Defaults(one), Naming::Defaults(other)) if one != other => Naming::Otherwise,
+            (one, other) => one.max(other),
+        });
+        let naming = naming.unwrap_or(Naming::Expands);
+        self.named.insert(name.to_owned(), naming.clone());
         naming
+    }
+
+    /// Whether a variable that the environment may have is this text if it has not: nothing in the text gives it another value,
+    /// neither does what the text runs inside, and it is none that points to what is the user's own.
+    fn is_default(&mut self, name: &str, text: &str, state: &State) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | '+' | '@');
+        let shells = [SUBSTITUTION, "bash", "sh", "dash"];
+        let of_user = ["HOME", "ROOT", "PATH", "CONFIG"].iter().any(|end| name.ends_with(end))
+            || ["XDG_", "SSH_", "NVM_", "GIT_", "KUBE", "GO", "CARGO", "RUSTUP"]
+                .iter()
+                .any(|start| name.starts_with(start))
+            || matches!(name, "LOGNAME" | "MAIL" | "PWD" | "OLDPWD" | "SHELL" | "TEMP" | "TMP" | "TMPDIR" | "USER");
+        let named = match self.naming(name) {
+            Naming::Expands | Naming::Reads => true,
+            Naming::Defaults(own) => own == text,
+            Naming::Otherwise => false,
+        };
+        named
+            && !of_user
+            && !text.is_empty()
+            && !text.starts_with('-')
+            && text.chars().all(is_plain)
+            && !self.is_zsh()
+            && self.via.iter().all(|via| shells.contains(&via.as_str()))
+            && state.ifs().as_deref() == Some(" \t\n")
+            // By a name that the text makes.
+            && !self.source.contains("${!")
     }
 
     pub(super) fn parameter(
@@ -194,16 +232,15 @@ impl Walk<'_> {
         let mut got = self.get(parameter, state);
         if let Got::Unknown(Why::Environment(name)) = &got {
             // What is made of it may be more than what the environment has.
-            let most = match parameter.operation {
-                _ if parameter.indirect => None,
-                Operation::None => Some(Naming::Expands),
+            let own = match parameter.operation {
+                Operation::None => !parameter.indirect && self.naming(name) == Naming::Expands,
                 // Where it is unset or empty there too.
-                Operation::Default { operator: b'-' | b'=', empty: true, .. } if parameter.index.is_none() => {
-                    Some(Naming::Defaults)
+                Operation::Default { operator: b'-' | b'=', empty: true, .. } => {
+                    !parameter.indirect && parameter.index.is_none()
                 }
-                _ => None,
+                _ => false,
             };
-            if most.is_none_or(|most| self.naming(name) > most) {
+            if !own {
                 got = Got::Unknown(Why::Variable(name.clone()));
             }
         }
@@ -499,9 +536,13 @@ impl Walk<'_> {
             (_, None) => {
                 let own = join(&own, word.span, false).value;
                 let why = match (got, own) {
-                    (Got::Unknown(Why::Environment(_)), Value::Known(text)) if !text.is_empty() => Why::Default(text),
-                    (Got::Unknown(Why::Environment(name)), _) => Why::Variable(name),
+                    (Got::Unknown(Why::Environment(name)), Value::Known(text))
+                        if self.is_default(&name, &text, state) =>
+                    {
+                        Why::Default(text)
+                    }
                     (_, Value::Known(text)) if !text.is_empty() => Why::Perhaps(vec![text]),
+                    (Got::Unknown(Why::Environment(name)), _) => Why::Variable(name),
                     (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), _) => why,
                     _ => Why::Expansion,
                 };
