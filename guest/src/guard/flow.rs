@@ -528,10 +528,15 @@ fn is_computed(why: &Why) -> bool {
 
 /// Whether the text that an interpreter gets as an argument is all a variable's, or what a command prints.
 fn is_code_computed(command: &Command) -> bool {
-    const CODE: &[&str] = &["-c", "-e", "-E", "-r", "-p", "--eval", "--print"];
-    command.words.windows(2).any(|words| {
-        words[0].known().is_some_and(|flag| CODE.contains(&flag)) && words[1].value.text().chars().eq([Value::HOLE])
-    })
+    let is_code = |flag: &str| {
+        let letters = flag.strip_prefix('-').filter(|letters| letters.chars().all(|c| c.is_ascii_alphabetic()));
+        letters.is_some_and(|letters| letters.ends_with(['c', 'e', 'E', 'r', 'p']))
+            || matches!(flag, "--eval" | "--print")
+    };
+    command
+        .words
+        .windows(2)
+        .any(|words| words[0].known().is_some_and(is_code) && words[1].value.text().chars().eq([Value::HOLE]))
 }
 
 /// Whether what is run is a file beside one that is known: `. "$(dirname "$0")/lib.sh"`.

@@ -531,7 +531,7 @@ pub(crate) struct Asked {
     home: Option<Vec<Segment>>,
     /// What stands after the last unknown part.
     end: Vec<String>,
-    /// The names from the root on, without those that are not known, if each is known as a whole or not at all.
+    /// The names from the root on, without those that are known in part only, or not.
     names: Vec<Option<String>>,
     sample: bool,
 }
@@ -618,10 +618,10 @@ impl Asked {
                     asked.end = names(end).map(str::to_lowercase).collect();
                     asked.home = home.map(segments);
                     let name = |name: &str| match name.contains(Value::HOLE) {
-                        false => Some(Some(name.to_lowercase())),
-                        true => name.chars().eq([Value::HOLE]).then_some(None),
+                        false => Some(name.to_lowercase()),
+                        true => None,
                     };
-                    let all = shape.strip_prefix('/').and_then(|path| names(path).map(name).collect());
+                    let all = shape.strip_prefix('/').map(|path| names(path).map(name).collect());
                     asked.names = all.unwrap_or_default();
                 }
             }

@@ -307,12 +307,13 @@ fn is_repository(name: &str) -> bool {
     [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// Whether a glob finds such a folder, where it says more than that the name begins with a dot.
+/// Whether a glob finds such a folder, where it says more than that the name begins with a dot. One letter may mean anything.
 fn finds_repository(glob: &str) -> bool {
-    let plain = glob.chars().filter(|c| !matches!(c, '*' | '?' | '.')).count();
-    plain > 0
-        && glob.starts_with('.')
-        && [".git", ".hg", ".svn", ".jj"].iter().any(|name| Segment::new(glob).fits(name))
+    let said = |least: usize, is_said: fn(char) -> bool| glob.chars().filter(|c| is_said(*c)).count() >= least;
+    let fits = |name: &&str| Segment::new(glob).fits(name);
+    glob.starts_with('.')
+        && (said(1, |c| !matches!(c, '*' | '.')) && fits(&".git")
+            || said(2, char::is_alphabetic) && [".hg", ".svn", ".jj"].iter().any(fits))
 }
 
 impl<'a> Map<'a> {

@@ -4,7 +4,7 @@ use toolgate_shell::{Command, Value};
 
 use super::place::is_product;
 
-/// Tests and actions that take a value.
+/// Tests and actions that take a value, beside those whose pattern is read below.
 const VALUED: &[&str] = &[
     "-D",
     "-amin",
@@ -23,9 +23,7 @@ const VALUED: &[&str] = &[
     "-group",
     "-ilname",
     "-inum",
-    "-ipath",
     "-iregex",
-    "-iwholename",
     "-links",
     "-lname",
     "-maxdepth",
@@ -61,7 +59,7 @@ pub(crate) fn names(command: &Command) -> Names<'_> {
     }
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
     // Where links are followed, or a path leads back out of the folder that it names, what is found lies anywhere.
-    let leads_out = |word: &&str| matches!(*word, "-L" | "-follow") || word.split('/').any(|part| part == "..");
+    let leads_out = |word: &&str| matches!(*word, "-L" | "-H" | "-follow") || word.split('/').any(|part| part == "..");
     if words.iter().any(leads_out) {
         return Some(Vec::new());
     }
@@ -81,9 +79,11 @@ fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
     Some(names)
 }
 
-/// A folder that a build makes again, which all of a path's pattern has in it: its name stands between slashes.
+/// The name of what a build makes again, which every path that fits a pattern has in it as a name of its own.
 fn product_on_path(pattern: &str) -> Option<&str> {
-    if pattern.contains(['[', '\\', Value::HOLE]) || pattern.contains(".git") {
+    if pattern.contains(['[', '\\', Value::HOLE])
+        || [".git", ".hg", ".svn", ".jj"].iter().any(|own| pattern.contains(own))
+    {
         return None;
     }
     let plain = |part: &&str| !part.contains(['*', '?']) && is_product(part);
@@ -134,7 +134,9 @@ impl<'a> Expression<'a, '_> {
                     self.alternatives(depth + 1, known.as_deref().or(outer))
                 }
                 "-name" | "-iname" => self.next().map(|name| vec![name]),
-                "-path" | "-wholename" => self.next().and_then(product_on_path).map(|name| vec![name]),
+                "-path" | "-wholename" | "-ipath" | "-iwholename" => {
+                    self.next().and_then(product_on_path).map(|name| vec![name])
+                }
                 // Whatever name a folder of this kind has, it is empty.
                 "-empty" => Some(vec!["x.tmp"]),
                 word => {

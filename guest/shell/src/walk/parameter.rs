@@ -168,7 +168,11 @@ impl Walk<'_> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let default = |rest: &str, signs: &[&str]| {
             let rest = signs.iter().find_map(|sign| rest.strip_prefix(sign))?;
-            Some(Naming::Defaults(rest.split_once('}')?.0.to_owned()))
+            let (text, after) = rest.split_once('}')?;
+            // Nothing may come after it in the word.
+            let ends = after.trim_start_matches('"').starts_with([' ', '\t', '\n', ';', '&', '|', ')'])
+                || after.trim_start_matches('"').is_empty();
+            ends.then(|| Naming::Defaults(text.to_owned()))
         };
         let named = self.source.match_indices(name).map(|(at, _)| {
             let (before, after) = (&self.source[..at], &self.source[at + name.len()..]);
@@ -196,11 +200,26 @@ impl Walk<'_> {
     fn is_default(&mut self, name: &str, text: &str, state: &State) -> bool {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | '+' | '@');
         let shells = [SUBSTITUTION, "bash", "sh", "dash"];
-        let of_user = ["HOME", "ROOT", "PATH", "CONFIG"].iter().any(|end| name.ends_with(end))
+        let of_user = ["HOME", "ROOT", "PATH", "CONFIG", "PREFIX", "INSTALL"].iter().any(|end| name.ends_with(end))
             || ["XDG_", "SSH_", "NVM_", "GIT_", "KUBE", "GO", "CARGO", "RUSTUP"]
                 .iter()
                 .any(|start| name.starts_with(start))
-            || matches!(name, "LOGNAME" | "MAIL" | "PWD" | "OLDPWD" | "SHELL" | "TEMP" | "TMP" | "TMPDIR" | "USER");
+            || matches!(
+                name,
+                "DENO_DIR"
+                    | "LOGNAME"
+                    | "MAIL"
+                    | "PWD"
+                    | "OLDPWD"
+                    | "SHELL"
+                    | "TEMP"
+                    | "TMP"
+                    | "TMPDIR"
+                    | "USER"
+                    | "VIRTUAL_ENV"
+                    | "WORKSPACE"
+                    | "ZDOTDIR"
+            );
         let named = match self.naming(name) {
             Naming::Expands | Naming::Reads => true,
             Naming::Defaults(own) => own == text,
