@@ -13,7 +13,7 @@ use toolgate_guard_tests::{HOME, Judge, PROJECT};
 const TOUCHED: usize = 1;
 
 /// How many harmful commands pass, for want of rules. Only goes down.
-const MISSED: usize = 6;
+const MISSED: usize = 4;
 
 /// Fails if more differ than are known.
 fn differences(file: &str, known: usize) {
