@@ -57,13 +57,11 @@ pub(crate) fn commands(text: &str) -> Vec<Vec<Word>> {
 /// Words before a command that are not its name.
 const KEYWORDS: &[&str] = &["!", "coproc", "do", "elif", "else", "if", "then", "time", "until", "while"];
 
-/// Commands that do the same whatever numbers they are given, and run nothing else. And the words that stand before one.
+/// Commands that do the same kind of thing whatever numbers they are given.
 const PLAIN: &[&str] = &[
     ":", "[", "cat", "curl", "date", "docker", "echo", "exit", "false", "head", "kill", "ls", "lsof", "make", "mkdir",
     "nc", "podman", "printf", "ps", "rm", "rmdir", "seq", "sleep", "tail", "test", "touch", "true", "wait", "wc",
 ];
-const BEFORE: &[&str] = &["!", "do", "else", "if", "then", "until", "while"];
-const AFTER: &[&str] = &["done", "fi"];
 
 /// Whether a text for a shell, of which numbers are not known, reads the same whatever they are: plain words of plain commands,
 /// in which a number is an argument or a part of one.
@@ -72,8 +70,8 @@ pub(crate) fn is_plain_with_numbers(shape: &str) -> bool {
     // `>` writes to a file, whose name may be one that is run.
     shape.chars().all(is_plain)
         && shape.split([';', '&', '|', '\n']).all(|command| {
-            let mut words = command.split_whitespace().skip_while(|word| BEFORE.contains(word));
+            let mut words = command.split_whitespace().skip_while(|word| KEYWORDS.contains(word));
             let first = words.next();
-            first.is_none_or(|first| PLAIN.contains(&first) || AFTER.contains(&first) && words.next().is_none())
+            first.is_none_or(|first| PLAIN.contains(&first) || matches!(first, "done" | "fi") && words.next().is_none())
         })
 }

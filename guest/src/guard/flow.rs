@@ -288,21 +288,17 @@ pub(crate) fn unseen(
             if network {
                 from = Some(Source::Downloaded);
             }
-            let by_variable = command
-                .words
-                .iter()
-                .skip(1)
-                .any(|word| matches!(&word.value, Value::Unknown { why, .. } if is_computed(why)));
+            let by = |fits: fn(&Why) -> bool| {
+                let why = |word: &Word| matches!(&word.value, Value::Unknown { why, .. } if fits(why));
+                command.words.iter().skip(1).any(why)
+            };
+            let by_variable = by(is_computed);
+            let by_output = by(|why| matches!(why, Why::CommandOutput | Why::Temporary));
             if by_variable {
                 from = from.max(variable);
             }
             let fetches: Vec<&Command> =
                 within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
-            let by_output = command
-                .words
-                .iter()
-                .skip(1)
-                .any(|word| matches!(&word.value, Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. }));
             let elsewhere = network || by_output || by_variable && variable.is_some();
             let vouched = !elsewhere && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
             let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);

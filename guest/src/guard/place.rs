@@ -302,18 +302,21 @@ fn below_any_case<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.get(folder.len()..)?.strip_prefix('/')
 }
 
+/// Folders that hold a repository's own files.
+pub(crate) const REPOSITORIES: &[&str] = &[".git", ".hg", ".svn", ".jj", ".bzr"];
+
 /// Whether a folder of this name holds a repository's own files.
 fn is_repository(name: &str) -> bool {
-    [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|own| own.eq_ignore_ascii_case(name))
+    REPOSITORIES.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// Whether a glob finds such a folder, where it says more than that the name begins with a dot. One letter may mean anything.
+/// Whether a glob finds such a folder. It has to say something of the name, and more than one letter, which may mean anything,
+/// where it is not git's.
 fn finds_repository(glob: &str) -> bool {
-    let said = |least: usize, is_said: fn(char) -> bool| glob.chars().filter(|c| is_said(*c)).count() >= least;
-    let fits = |name: &&str| Segment::new(glob).fits(name);
-    glob.starts_with('.')
-        && (said(1, |c| !matches!(c, '*' | '.')) && fits(&".git")
-            || said(2, char::is_alphabetic) && [".hg", ".svn", ".jj"].iter().any(fits))
+    let said = glob.chars().filter(|c| !matches!(c, '*' | '.')).count();
+    let letters = glob.chars().filter(|c| c.is_alphabetic()).count();
+    let meant = |name: &&&str| if **name == ".git" { said > 0 } else { letters > 1 };
+    glob.starts_with('.') && REPOSITORIES.iter().filter(meant).any(|name| Segment::new(glob).fits(name))
 }
 
 impl<'a> Map<'a> {

@@ -2,7 +2,7 @@
 
 use toolgate_shell::{Command, Value};
 
-use super::place::is_product;
+use super::place::{REPOSITORIES, is_product};
 
 /// Tests and actions that take a value, beside those whose pattern is read below.
 const VALUED: &[&str] = &[
@@ -58,12 +58,17 @@ pub(crate) fn names(command: &Command) -> Names<'_> {
         return None;
     }
     let words: Vec<&str> = command.words.iter().skip(1).map(|word| word.value.text()).collect();
-    // Where links are followed, or a path leads back out of the folder that it names, what is found lies anywhere.
-    let leads_out = |word: &&str| matches!(*word, "-L" | "-H" | "-follow") || word.split('/').any(|part| part == "..");
-    if words.iter().any(leads_out) {
+    // Where links are followed, what is found lies anywhere.
+    if words.iter().any(|word| matches!(*word, "-L" | "-H" | "-follow")) {
         return Some(Vec::new());
     }
-    let mut expression = Expression { words: &words, at: 0, acted: Vec::new() };
+    // What the search begins with is a part of each path, and may fit a pattern by itself or lead out of what does.
+    let begins =
+        words.iter().skip_while(|word| word.starts_with('-')).take_while(|word| !word.starts_with(['-', '(', '!']));
+    let by_path = begins
+        .into_iter()
+        .all(|word| !word.starts_with('/') && !word.contains(Value::HOLE) && word.split('/').all(|part| part != ".."));
+    let mut expression = Expression { words: &words, at: 0, by_path, acted: Vec::new() };
     let all = expression.alternatives(0, None);
     // Where there is no action, all that fits is printed.
     let names = if expression.acted.is_empty() { all } else { either(expression.acted) };
@@ -81,9 +86,7 @@ fn either(alternatives: Vec<Names<'_>>) -> Names<'_> {
 
 /// The name of what a build makes again, which every path that fits a pattern has in it as a name of its own.
 fn product_on_path(pattern: &str) -> Option<&str> {
-    if pattern.contains(['[', '\\', Value::HOLE])
-        || [".git", ".hg", ".svn", ".jj"].iter().any(|own| pattern.contains(own))
-    {
+    if pattern.contains(['[', '\\', Value::HOLE]) || REPOSITORIES.iter().any(|own| pattern.contains(own)) {
         return None;
     }
     let plain = |part: &&str| !part.contains(['*', '?']) && is_product(part);
@@ -93,6 +96,8 @@ fn product_on_path(pattern: &str) -> Option<&str> {
 struct Expression<'a, 'w> {
     words: &'w [&'a str],
     at: usize,
+    /// Whether patterns of whole paths say where in the folder something lies.
+    by_path: bool,
     /// For each action, the names that get to it.
     acted: Vec<Names<'a>>,
 }
@@ -135,7 +140,8 @@ impl<'a> Expression<'a, '_> {
                 }
                 "-name" | "-iname" => self.next().map(|name| vec![name]),
                 "-path" | "-wholename" | "-ipath" | "-iwholename" => {
-                    self.next().and_then(product_on_path).map(|name| vec![name])
+                    let pattern = self.next().filter(|_| self.by_path);
+                    pattern.and_then(product_on_path).map(|name| vec![name])
                 }
                 // Whatever name a folder of this kind has, it is empty.
                 "-empty" => Some(vec!["x.tmp"]),
@@ -216,6 +222,18 @@ mod tests {
             ("find . \\( -name a -exec true + \\( \\; -o -true \\) -delete", ""),
             ("find . -type d -empty -delete", "x.tmp"),
             ("find . -name", ""),
+            ("find . -path '*/dist/*' -delete", "dist"),
+            ("find src -ipath './build/*.map' -delete", "build"),
+            ("find . -path '*/dist/*' -o -delete", ""),
+            ("find . ! -path '*/dist/*' -delete", ""),
+            ("find /p -path '*/dist/*' -delete", ""),
+            ("find \"$X\" -path '*/dist/*' -delete", ""),
+            ("find dist/../src -path '*/dist/*' -delete", ""),
+            ("find . -name '*.pyc' -exec mv {} ../x \\;", "*.pyc"),
+            ("find . -path '*[!/dist/]*' -delete", ""),
+            ("find . -path '*/.git/dist/*' -delete", ""),
+            ("find . -path '*dist/*' -delete", ""),
+            ("find -L . -name '*.pyc' -delete", ""),
         ];
         for (text, expected) in cases {
             let script = parse(text, &Facts::new("/p"));

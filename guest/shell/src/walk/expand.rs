@@ -695,8 +695,8 @@ pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
             }
             Piece::Hole { why: reason, quoted } => {
                 Why::merge(&mut why, reason);
-                // What mktemp makes up has nothing in it that a word is split at, and no number has.
-                several |= !quoted && !matches!(reason, Why::Temporary | Why::Number);
+                // What mktemp makes up has nothing in it that a word is split at.
+                several |= !quoted && *reason != Why::Temporary;
                 any_quoted |= quoted;
                 contiguous = false;
                 text.push(Value::HOLE);

@@ -477,7 +477,7 @@ struct Walk<'f> {
     elsewhere: bool,
     /// In a script that was there before.
     stored: bool,
-    /// Whether the source names these variables otherwise than to expand them.
+    /// How the source has the names of these variables.
     named: BTreeMap<String, parameter::Naming>,
     /// In a text with parts that are not known.
     filled: bool,
@@ -634,8 +634,8 @@ impl<'f> Walk<'f> {
     }
 
     /// Whether a text for a shell can be read: it is known, or what is not is a part of it that the environment has from the
-    /// user, that `mktemp` makes up, or that is a number among plain words. Such a value is taken for words where it stands, as it is in the text itself; a program
-    /// that it names is unseen.
+    /// user, that `mktemp` makes up, or that is a number among plain words. Such a value is taken for words where it stands, as
+    /// it is in the text itself; a program that it names is unseen.
     fn is_readable(&self, text: &Word) -> bool {
         match &text.value {
             Value::Known(_) => true,

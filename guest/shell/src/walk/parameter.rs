@@ -57,6 +57,25 @@ const DYNAMIC: &[&str] = &[
 /// Those of them that are numbers.
 const NUMBERS: &[&str] = &["BASHPID", "EPOCHSECONDS", "PPID", "RANDOM", "SECONDS", "SRANDOM"];
 
+/// Variables that mostly are set already, to a folder or file of the user's: these, and those that begin or end so.
+const USERS: &[&str] = &[
+    "DENO_DIR",
+    "LOGNAME",
+    "MAIL",
+    "OLDPWD",
+    "PWD",
+    "SHELL",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USER",
+    "VIRTUAL_ENV",
+    "WORKSPACE",
+    "ZDOTDIR",
+];
+const USERS_STARTS: &[&str] = &["CARGO", "GIT_", "GO", "KUBE", "NVM_", "RUSTUP", "SSH_", "XDG_"];
+const USERS_ENDS: &[&str] = &["CONFIG", "HOME", "INSTALL", "PATH", "PREFIX", "ROOT"];
+
 /// Whether a shell itself sets a variable: bash, or zsh, whose names are in small letters as well.
 pub(super) fn is_shells(name: &str) -> bool {
     let prefixes = ["BASH", "COMP", "READLINE", "HIST", "PROMPT", "ZSH", "PS"];
@@ -159,7 +178,7 @@ pub(super) enum Naming {
 }
 
 impl Walk<'_> {
-    /// How the text has this name otherwise than to expand the variable. Whatever sets a variable names it, and shells have more
+    /// How the text has this variable's name. Whatever sets a variable names it, and shells have more
     /// ways for that than are followed.
     fn naming(&mut self, name: &str) -> Naming {
         if let Some(naming) = self.named.get(name) {
@@ -200,26 +219,10 @@ impl Walk<'_> {
     fn is_default(&mut self, name: &str, text: &str, state: &State) -> bool {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '/' | '-' | '+' | '@');
         let shells = [SUBSTITUTION, "bash", "sh", "dash"];
-        let of_user = ["HOME", "ROOT", "PATH", "CONFIG", "PREFIX", "INSTALL"].iter().any(|end| name.ends_with(end))
-            || ["XDG_", "SSH_", "NVM_", "GIT_", "KUBE", "GO", "CARGO", "RUSTUP"]
-                .iter()
-                .any(|start| name.starts_with(start))
-            || matches!(
-                name,
-                "DENO_DIR"
-                    | "LOGNAME"
-                    | "MAIL"
-                    | "PWD"
-                    | "OLDPWD"
-                    | "SHELL"
-                    | "TEMP"
-                    | "TMP"
-                    | "TMPDIR"
-                    | "USER"
-                    | "VIRTUAL_ENV"
-                    | "WORKSPACE"
-                    | "ZDOTDIR"
-            );
+        let any = |texts: &[&str], fits: fn(&str, &str) -> bool| texts.iter().any(|text| fits(name, text));
+        let of_user = any(USERS, |name, own| name == own)
+            || any(USERS_STARTS, |name, start| name.starts_with(start))
+            || any(USERS_ENDS, |name, end| name.ends_with(end));
         let named = match self.naming(name) {
             Naming::Expands | Naming::Reads => true,
             Naming::Defaults(own) => own == text,
