@@ -517,11 +517,12 @@ impl<'a> Subject<'a> {
                 return Err(Miss::Assigns);
             }
         }
-        if let Some(pattern) = &what.text {
-            let at = command.words.iter().skip(1).position(|word| purpose.fits(pattern, word.value.text()));
+        if !what.texts.is_empty() {
+            let holds = |text: &str| what.texts.iter().all(|pattern| purpose.fits(pattern, text));
+            let at = command.words.iter().skip(1).position(|word| holds(word.value.text()));
             match at {
                 Some(at) => word(at + 1, &mut spans),
-                None if command.input().is_some_and(|input| purpose.fits(pattern, input)) => {}
+                None if command.input().is_some_and(holds) => {}
                 None => return Err(Miss::Text),
             }
         }

@@ -464,7 +464,7 @@ pub(super) fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Res
         "no-argument" => what.no_argument = Some(Pattern::new(&value.text(key)?)?),
         "min-arguments" => what.count.0 = number(value, key)?,
         "max-arguments" => what.count.1 = Some(number(value, key)?),
-        "text" => what.text = Some(Pattern::new(&value.text(key)?)?),
+        "text" => what.texts = patterns(value, key)?,
         "content" => what.content = Some(Pattern::new(&value.text(key)?)?),
         "assigns" => what.assigns = Some(Assigns::new(&value.text(key)?)?),
         "effects" => what.effects = value.list().into_iter().map(effect).collect::<Result<_, _>>()?,

@@ -125,7 +125,7 @@ pub(crate) struct What {
     /// At least, and at most, so many operands after the subcommand.
     pub(crate) count: (usize, Option<usize>),
     /// A word of the command, or what it reads from standard input, matches.
-    pub(crate) text: Option<Pattern>,
+    pub(crate) texts: Vec<Pattern>,
     /// What is written to a file matches.
     pub(crate) content: Option<Pattern>,
     /// A variable is set for it that matches, as `NAME=VALUE`.
@@ -174,7 +174,7 @@ impl What {
             arguments,
             no_argument,
             count,
-            text,
+            texts,
             content,
             assigns,
             effects,
@@ -191,7 +191,7 @@ impl What {
             && arguments.is_empty()
             && no_argument.is_none()
             && *count == (0, None)
-            && text.is_none()
+            && texts.is_empty()
             && content.is_none()
             && assigns.is_none()
             && effects.is_empty()
