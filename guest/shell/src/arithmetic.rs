@@ -13,17 +13,27 @@ pub(crate) trait Numbers {
 /// How deep parentheses and variables that hold expressions are followed.
 const MAX_DEPTH: usize = 32;
 
+/// How many values of variables are read as expressions in all: each may name several others.
+const MAX_EXPRESSIONS: usize = 256;
+
 /// What an expression comes to, `None` if that is not known. `certain`: it is evaluated for sure.
-pub(crate) fn evaluate(text: &str, numbers: &mut dyn Numbers, certain: bool) -> Option<i64> {
-    evaluate_at(text, numbers, certain, 0)
+pub(crate) fn evaluate(text: &str, numbers: &mut dyn Numbers) -> Option<i64> {
+    evaluate_at(text, numbers, Mode::Run, 0, &mut MAX_EXPRESSIONS.clone())
 }
 
-fn evaluate_at(text: &str, numbers: &mut dyn Numbers, certain: bool, depth: usize) -> Option<i64> {
+fn evaluate_at(
+    text: &str,
+    numbers: &mut dyn Numbers,
+    mode: Mode,
+    depth: usize,
+    expressions: &mut usize,
+) -> Option<i64> {
     if text.trim().is_empty() {
         return Some(0);
     }
-    let mut reader = Reader { text, at: 0, numbers, depth, failed: depth > MAX_DEPTH };
-    let mode = if certain { Mode::Run } else { Mode::Doubt };
+    let failed = depth > MAX_DEPTH || *expressions == 0;
+    *expressions = expressions.saturating_sub(1);
+    let mut reader = Reader { text, at: 0, numbers, depth, expressions, failed };
     let value = reader.comma(mode);
     reader.blanks();
     if reader.failed || reader.at < text.len() { None } else { value }
@@ -54,6 +64,8 @@ struct Reader<'a> {
     at: usize,
     numbers: &'a mut dyn Numbers,
     depth: usize,
+    /// How many more values of variables are read as expressions.
+    expressions: &'a mut usize,
     failed: bool,
 }
 
@@ -323,7 +335,7 @@ impl Reader<'_> {
         let text = self.numbers.get(name)?;
         match parse_number(text.trim()) {
             Some(number) => Some(number),
-            None => evaluate_at(&text, self.numbers, mode == Mode::Run, self.depth + 1),
+            None => evaluate_at(&text, self.numbers, mode, self.depth + 1, self.expressions),
         }
     }
 }
@@ -431,7 +443,7 @@ mod tests {
         for (text, expected, after) in cases {
             let known = [("a".to_owned(), Some("5".to_owned())), ("u".to_owned(), None)];
             let mut table = Table(known.into_iter().collect());
-            assert_eq!(evaluate(text, &mut table, true), expected, "{text}");
+            assert_eq!(evaluate(text, &mut table), expected, "{text}");
             let (name, value) = after.split_once('=').expect("a pair");
             let value = Some(value).filter(|value| *value != "?").map(str::to_owned);
             assert_eq!(table.0.get(name), Some(&value), "{text}");

@@ -112,6 +112,20 @@ impl Pattern {
 
     /// Replaces the first or all longest matches. None if it is too long to try.
     pub(crate) fn replace(&self, text: &str, with: &str, all: bool, anchor: Option<u8>) -> Option<String> {
+        // Where nothing but an empty part matches, it stands at the end that is asked for, or before a text.
+        if self.matches("") && self.literal().is_none_or(|literal| anchor.is_some() || !literal.is_empty()) {
+            let parts = || text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+            if text.len() > 256 {
+                return None;
+            }
+            let found = match anchor {
+                Some(b'%') => text.char_indices().any(|(at, _)| self.matches(&text[at..])),
+                _ => parts().any(|end| self.matches(&text[..end])),
+            };
+            if !found || text.is_empty() {
+                return Some(if anchor == Some(b'%') { format!("{text}{with}") } else { format!("{with}{text}") });
+            }
+        }
         if let (Some(literal), None) = (self.literal(), anchor) {
             return Some(match (literal.is_empty(), all) {
                 (true, _) => text.to_owned(),

@@ -72,6 +72,13 @@ impl Reader<'_> {
                     first = self.at;
                 }
                 ']' if class && self.at > first + 1 => class = false,
+                // `[[:alpha:]/]`
+                '[' if class && matches!(self.peek(), Some(':' | '.' | '=')) => {
+                    let mark = self.next();
+                    let rest = self.script.get(self.at..).unwrap_or_default();
+                    let close = mark.and_then(|mark| rest.find(&format!("{mark}]")));
+                    self.at += close.map_or(0, |at| at + 2);
+                }
                 // A new line ends a class that was none.
                 '\n' if class => class = false,
                 char if char == delimiter && !class => return start..self.at - char.len_utf8(),

@@ -1,6 +1,6 @@
 //! Lists, pipelines, compound commands and redirects.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use super::tree::{
@@ -13,6 +13,9 @@ use crate::word::Span;
 /// How deep commands, words and expansions may stand inside one another. Scripts that people write stay below ten;
 /// the parser recurses once a level, and so does the walk.
 const MAX_DEPTH: usize = 100;
+
+/// How many bytes are gone through for ends of expressions that are not there.
+const MAX_SEARCHED: usize = 8 * 1024 * 1024;
 
 /// Programs whose arguments may be array assignments.
 const DECLARATIONS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
@@ -121,6 +124,8 @@ pub(super) struct Parser<'a> {
     pub(super) joins: Joins,
     /// Where comments were come upon; some more than once.
     comments: Vec<(usize, usize)>,
+    /// How far the ends of expressions were looked for in all, which may be none.
+    pub(super) searched: Cell<usize>,
 }
 
 pub(super) type Parsing<T> = Result<T, String>;
@@ -136,6 +141,7 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             joins: Joins::default(),
             comments: Vec::new(),
+            searched: Cell::new(0),
         }
     }
 
@@ -201,6 +207,9 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(format!("the text nests deeper than {MAX_DEPTH} levels"));
+        }
+        if self.searched.get() > MAX_SEARCHED {
+            return Err("the text has too many expressions that do not end".to_owned());
         }
         Ok(())
     }
@@ -662,13 +671,17 @@ impl<'a> Parser<'a> {
         let start = self.pos;
         let mut name = "COPROC".to_owned();
         // A name stands only before a compound command.
-        if !self.starts_compound()
-            && let Some(word) = self.word()?
-        {
+        let named = name_length(self.rest());
+        if !self.starts_compound() && named > 0 {
+            let comments = self.comments.len();
+            self.pos += named;
+            let ends = matches!(self.byte(), Some(b' ' | b'\t'));
             self.blanks();
-            match word.plain().filter(|_| self.starts_compound()) {
-                Some(text) => text.clone_into(&mut name),
-                None => self.pos = start,
+            if ends && self.starts_compound() {
+                self.text.get(start..start + named).unwrap_or_default().clone_into(&mut name);
+            } else {
+                self.comments.truncate(comments);
+                self.pos = start;
             }
         }
         Ok(NodeKind::Coprocess { name, body: Box::new(self.node()?) })
@@ -723,6 +736,12 @@ impl<'a> Parser<'a> {
     /// `a=(1 2)` after `declare`.
     fn array_argument(&mut self) -> Parsing<Option<Word>> {
         let start = self.pos;
+        // Looked at before it is read: a word that is read twice has its heredocs twice, and takes twice the time at each
+        // depth.
+        let behind = &self.rest()[name_length(self.rest())..];
+        if !behind.strip_prefix('+').unwrap_or(behind).starts_with("=(") {
+            return Ok(None);
+        }
         if let Some(Assignment { name, append, index: None, value: Assigned::Array(elements), .. }) =
             self.assignment()?
         {
@@ -833,6 +852,9 @@ impl<'a> Parser<'a> {
             if end == 1 || rest.get(end) != Some(&b'}') {
                 return Ok(None);
             }
+            if self.rest()[..end].contains(['$', '`']) {
+                return Err("the text does not parse: a descriptor is named by what is expanded".to_owned());
+            }
             fd = Descriptor::Named;
             at = end + 1;
         }
@@ -896,7 +918,7 @@ impl<'a> Parser<'a> {
         if self.base.posix || !matches!(redirect.kind, Write | Append | Both | BothAppend) {
             return Ok(None);
         }
-        let end = self.pos;
+        let (end, comments) = (self.pos, self.comments.len());
         let written = self.text.get(start..end).unwrap_or_default();
         let operator = written.trim_start_matches(|c: char| c.is_ascii_digit() || "&> \t".contains(c));
         let Some(file) = operator.strip_prefix('!') else { return Ok(None) };
@@ -904,11 +926,16 @@ impl<'a> Parser<'a> {
         if file.is_empty() {
             self.blanks();
         }
+        let begin = self.pos;
         let file = self.word()?;
+        // What runs in it would be read twice, with its heredocs, and at each depth again.
+        if self.text.get(begin..self.pos).unwrap_or_default().contains(['(', '`']) {
+            return Err("the text does not parse: shells differ in which file a `>!` writes".to_owned());
+        }
+        self.comments.truncate(comments);
         self.pos = end;
-        let again =
-            |file| Redirect { target: Target::Word(file), fd: redirect.fd, kind: redirect.kind, span: redirect.span };
-        Ok(file.map(again))
+        let to = |file| Redirect { target: Target::Word(file), fd: redirect.fd, kind: redirect.kind, span: redirect.span };
+        Ok(file.map(to))
     }
 
     /// A heredoc's delimiter is not expanded, only its quotes are taken away.

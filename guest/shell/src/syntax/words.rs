@@ -283,15 +283,24 @@ impl Parser<'_> {
     /// is a single parenthesis, so that it is no expression.
     pub(super) fn arithmetic_end(&self, from: usize) -> Option<usize> {
         let (mut at, mut depth) = (from, 0usize);
+        // One that is found is not looked for again.
+        let missed = |to: usize| {
+            self.searched.set(self.searched.get().saturating_add(to.saturating_sub(from)));
+            None
+        };
         loop {
-            match self.byte_at(at)? {
+            let Some(byte) = self.byte_at(at) else { return missed(at) };
+            match byte {
                 b'(' => depth += 1,
-                b')' if depth == 0 => return (self.byte_at(at + 1) == Some(b')')).then_some(at),
+                b')' if depth == 0 => return if self.byte_at(at + 1) == Some(b')') { Some(at) } else { missed(at) },
                 b')' => depth -= 1,
                 b'\\' => at += 1,
                 quote @ (b'\'' | b'"' | b'`') => {
                     at += 1;
-                    while self.byte_at(at)? != quote {
+                    while self.byte_at(at) != Some(quote) {
+                        if self.byte_at(at).is_none() {
+                            return missed(at);
+                        }
                         at += 1 + usize::from(quote != b'\'' && self.byte_at(at) == Some(b'\\'));
                     }
                 }
@@ -470,7 +479,9 @@ impl Parser<'_> {
                 let all = self.take("/");
                 let anchor = self.byte().filter(|byte| !all && matches!(byte, b'#' | b'%'));
                 self.pos += usize::from(anchor.is_some());
-                let pattern = self.operand(Stop::Slash, false)?;
+                // Behind a mark the pattern may be empty; otherwise a slash begins it.
+                let empty = anchor.is_some() && self.byte() == Some(b'/');
+                let pattern = if empty { Word::default() } else { self.operand(Stop::Slash, false)? };
                 let with = if self.take("/") { self.operand(Stop::Brace, false)? } else { Word::default() };
                 Operation::Replace { all, anchor, pattern, with }
             }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Walk;
 use super::state::{Content, State, Variable};
 use crate::syntax::{self, Assigned, Assignment, Part};
-use crate::word::{Value, Why, Word, is_name};
+use crate::word::{Span, Value, Why, Word, is_name};
 
 /// What a value is: one of several, if it may be one of several texts.
 fn one_of(value: Value) -> Content {
@@ -55,6 +55,10 @@ impl Walk<'_> {
                 state.put(name, Variable { content, ..before }, stamp);
             }
             return;
+        }
+        if special {
+            // One with a number in it evaluates what it is given.
+            self.expanded_again(value.text(), Span::default(), state);
         }
         if special || value.text().len() > super::state::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
             return state.forget(name, stamp);

@@ -25,6 +25,7 @@ const BUILTINS: &[&str] = &[
     "alias",
     "break",
     "cd",
+    "compgen",
     "continue",
     "declare",
     "exit",
@@ -49,7 +50,7 @@ const BUILTINS: &[&str] = &[
 
 /// Commands of the shell itself that are not followed here, or only run others.
 const PLAIN_BUILTINS: &[&str] = &[
-    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "compgen", "complete", "compopt", "dirs", "disown",
+    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "complete", "compopt", "dirs", "disown",
     "echo", "enable", "eval", "exec", "false", "fc", "fg", "hash", "help", "history", "jobs", "kill", "logout",
     "printf", "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
 ];
@@ -121,7 +122,26 @@ impl Walk<'_> {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, arguments, span, &mut state),
             "unset" => self.unset(arguments, &mut state),
             "read" => return self.read(arguments, state),
+            "compgen" => {
+                for (at, word) in arguments.iter().enumerate() {
+                    let text = word.known().unwrap_or_default();
+                    match text.get(..2) {
+                        Some("-C" | "-F") => self.evaluated(name, arguments, at, &mut state),
+                        Some("-W") => {
+                            let words = arguments.get(at + 1).and_then(Word::known).unwrap_or_default();
+                            self.expanded_again(if text.len() > 2 { &text[2..] } else { words }, word.span, &state);
+                        }
+                        _ => {}
+                    }
+                }
+                self.print(None, span, None, &state);
+                Status::Unknown
+            }
             "mapfile" | "readarray" => {
+                let called = arguments.iter().position(|word| word.known().is_some_and(|text| text.starts_with("-C")));
+                if let Some(at) = called {
+                    self.evaluated(name, arguments, at, &mut state);
+                }
                 let (_, names) = options(arguments);
                 let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");
                 let stamp = self.change();
@@ -228,9 +248,15 @@ impl Walk<'_> {
 
     fn cd(&mut self, arguments: &[Word], span: Span, state: State) -> Ends {
         let (letters, operands) = options(arguments);
-        let physical = letters.rfind('P').is_some_and(|at| letters.rfind('L').is_none_or(|other| other < at));
+        let physical = match letters.rfind(['P', 'L']) {
+            Some(at) => letters[at..].starts_with('P'),
+            None => state.physical,
+        };
+        // dash goes to the first of several.
+        let operands = if self.posix && operands.len() > 1 { &operands[..1] } else { operands };
         if letters.chars().any(|c| !"-PLe@".contains(c)) || operands.len() > 1 {
-            if operands.iter().any(|word| word.several) {
+            // zsh puts the second in the place of the first in the name of where it is.
+            if operands.iter().any(|word| word.several) || self.may_be_zsh && operands.len() == 2 {
                 return self.cd_unknown(state);
             }
             return Ends::with(state, Status::Failure);
@@ -502,6 +528,10 @@ impl Walk<'_> {
             // One that hides another would have to bring that back when it ends.
             let hides = own.is_some() && state.namerefs.contains_key(name);
             let refers = command != "export" && flag('n') && !hides;
+            // An index in what it stands for is expanded wherever it is used.
+            if let Some(target) = value.filter(|target| refers && target.contains('[')) {
+                self.expanded_again(target, word.span, state);
+            }
             if refers
                 && let (Some(target), Value::Known(_)) = (value, &word.value)
                 && is_name(target)
@@ -727,6 +757,7 @@ impl Walk<'_> {
                     'f' => state.noglob = on,
                     'a' => state.allexport = on,
                     'C' => state.noclobber = on,
+                    'P' => state.physical = on,
                     // Nothing runs any more.
                     'n' if on => self.leaves_shell(state, true),
                     'o' => {
@@ -739,8 +770,7 @@ impl Walk<'_> {
                             Some("noclobber") => state.noclobber = on,
                             Some("posix") => state.aliases |= on,
                             Some("noexec") if on => self.leaves_shell(state, true),
-                            // Links are resolved by every later cd, which is not followed.
-                            Some("physical") if on => state.folders = Folders::unknown(),
+                            Some("physical") => state.physical = on,
                             _ => {}
                         }
                         at += 1;
@@ -829,18 +859,39 @@ impl Walk<'_> {
                     continue;
                 }
             }
-            let text = text.map(|(_, text)| text.to_owned());
-            if let Some(text) = text.filter(|_| self.may_nest()) {
-                let own = state.clone();
-                let text = Word::new(text, word.span);
-                self.doubting(true, |walk| {
-                    walk.inside("alias", |walk| walk.text(&text, |walk, list| drop(walk.shell(list, own))));
-                });
+            match text {
+                Some((_, text)) => self.perhaps("alias", &Word::new(text.to_owned(), word.span), state),
+                None => {
+                    let stamp = self.change();
+                    state.havoc(stamp);
+                }
             }
-            let stamp = self.change();
-            state.havoc(stamp);
         }
         Status::Unknown
+    }
+
+    /// Runs a text that a builtin may run, whatever comes of it.
+    fn perhaps(&mut self, builtin: &str, text: &Word, state: &mut State) {
+        if self.may_nest() {
+            let own = state.clone();
+            self.doubting(true, |walk| {
+                walk.inside(builtin, |walk| walk.text(text, |walk, list| drop(walk.shell(list, own))));
+            });
+        }
+        let stamp = self.change();
+        state.havoc(stamp);
+    }
+
+    /// Runs what an option of a builtin names: `mapfile -C TEXT`.
+    fn evaluated(&mut self, builtin: &str, arguments: &[Word], at: usize, state: &mut State) {
+        let attached = arguments[at].known().and_then(|text| text.get(2..)).filter(|text| !text.is_empty());
+        let text = match attached {
+            Some(text) => Some(Word::new(text.to_owned(), arguments[at].span)),
+            None => arguments.get(at + 1).cloned(),
+        };
+        if let Some(text) = text {
+            self.perhaps(builtin, &text, state);
+        }
     }
 
     /// `printf -v name ..`: whether it was that.
@@ -852,6 +903,9 @@ impl Walk<'_> {
             Some(name) => (Some(name.to_owned()), words.get(2..)),
             None => (words.get(2).and_then(Word::known).map(str::to_owned), words.get(3..)),
         };
+        if let Some(name) = name.as_ref().filter(|name| name.contains('[')) {
+            self.expanded_again(name, words[1].span, state);
+        }
         let arguments: Option<Vec<&str>> =
             rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();
         let value = arguments.and_then(|arguments| output::of("printf", &arguments, None, None));

@@ -390,7 +390,7 @@ impl Walk<'_> {
     pub(super) fn number_in(&mut self, text: &str, state: &mut State) -> Option<i64> {
         self.expanded_again(text, Span::default(), state);
         let mut scope = Scope { walk: self, state, unset: false };
-        let number = arithmetic::evaluate(text, &mut scope, true);
+        let number = arithmetic::evaluate(text, &mut scope);
         let unset = scope.unset;
         if unset && state.nounset {
             self.leaves_shell(state, true);

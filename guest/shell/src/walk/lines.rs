@@ -73,22 +73,37 @@ fn editor(line: &str) -> Option<&str> {
     rest.strip_prefix('!').filter(|text| !text.is_empty())
 }
 
-/// `\! cmd`, `\o | cmd`, `system cmd`
+/// `\! cmd`, `\o | cmd`, ``\echo `cmd` ``, `\copy t to program 'cmd'`, `select 1 \g |cmd`, `system cmd`
 fn backslash(line: &str) -> Option<&str> {
-    match line.find("\\!") {
-        Some(at) => Some(&line[at + 2..]),
-        None if line.starts_with('\\') => line.split_once('|').map(|(_, text)| text),
-        None => line.strip_prefix("system "),
+    if let Some(at) = line.find("\\!") {
+        return Some(&line[at + 2..]);
     }
+    if let Some(text) = line.strip_prefix("system ") {
+        return Some(text);
+    }
+    let own = line.get(line.find('\\')?..)?;
+    if let Some((_, quoted)) = own.split_once('`') {
+        return quoted.split_once('`').map(|(text, _)| text);
+    }
+    if own.starts_with("\\copy") {
+        let program = own.to_ascii_lowercase().find(" program ")?;
+        let quoted = own.get(program..)?.split_once('\'')?.1;
+        return Some(quoted.rsplit_once('\'').map_or(quoted, |(text, _)| text));
+    }
+    let piped = |mark: &str| own.split_once(mark).and_then(|(_, rest)| rest.split_once('|')).map(|(_, text)| text);
+    if line.starts_with('\\') { line.split_once('|').map(|(_, text)| text) } else { piped("\\g").or(piped("\\o")) }
 }
 
-/// `.shell cmd`, `.once |cmd`
+/// `.shell cmd`, `.once |cmd`; their names may be cut short.
 fn dotted(line: &str) -> Option<&str> {
-    let name = line.strip_prefix('.')?;
-    ["shell ", "system "].iter().find_map(|start| name.strip_prefix(start)).or_else(|| {
-        let piped = ["once", "output", "import"].iter().any(|start| name.starts_with(start));
-        name.split_once('|').map(|(_, text)| text).filter(|_| piped)
-    })
+    let line = line.strip_prefix('.')?;
+    let (name, rest) = line.split_once(char::is_whitespace)?;
+    let begins = |names: &[&str], least: usize| name.len() >= least && names.iter().any(|whole| whole.starts_with(name));
+    if begins(&["shell", "system"], 2) {
+        return Some(rest);
+    }
+    let piped = begins(&["once", "output", "import"], 1);
+    rest.split_once('|').map(|(_, text)| text).filter(|_| piped)
 }
 
 /// `5 4 * * * cmd`, `@daily cmd`; a percent sign ends the command.

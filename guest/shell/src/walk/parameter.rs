@@ -165,6 +165,9 @@ impl State {
     }
 }
 
+/// How many names are looked for in the text.
+const MAX_NAMES: usize = 512;
+
 /// How a text has a variable's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Naming {
@@ -183,6 +186,10 @@ impl Walk<'_> {
     fn naming(&mut self, name: &str) -> Naming {
         if let Some(naming) = self.named.get(name) {
             return naming.clone();
+        }
+        // The text is gone through for each.
+        if self.named.len() >= MAX_NAMES {
+            return Naming::Otherwise;
         }
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         let default = |rest: &str, signs: &[&str]| {
@@ -454,7 +461,8 @@ impl Walk<'_> {
             }
             Operation::Replace { all, anchor, pattern, with } => {
                 let pattern = self.pattern(pattern, state).and_then(|text| Pattern::new(&text));
-                let with = self.value(with, state);
+                // A tilde at its beginning is the home folder.
+                let with = self.subject(with, state);
                 // An unquoted `&` stands for what matched.
                 let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
                 Some(map(got, |text| {

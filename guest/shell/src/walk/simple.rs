@@ -135,8 +135,15 @@ impl Walk<'_> {
                 self.leaves_shell(&mut state, true);
             }
         }
-        let mut own = Vec::new();
+        let mut own: Vec<(String, Word)> = Vec::new();
+        let mut hidden = Vec::new();
         for assignment in assignments {
+            // Each sees those before it; the shell itself sees none of them afterwards.
+            if let Some((name, value)) = own.last() {
+                let (name, value) = (name.clone(), value.value.clone());
+                hidden.push((name.clone(), state.get(&name).cloned()));
+                self.assign(&name, value, &mut state);
+            }
             let value = match &assignment.value {
                 Assigned::Scalar(word) if assignment.index.is_none() && !assignment.append => {
                     self.assigned(word, &mut state)
@@ -144,6 +151,13 @@ impl Walk<'_> {
                 _ => Word::unknown(Why::Expansion, assignment.span),
             };
             own.push((assignment.name.clone(), value));
+        }
+        for (name, before) in hidden.into_iter().rev() {
+            let stamp = self.change();
+            match before {
+                Some(variable) => state.put(&name, variable, stamp),
+                None => state.remove(&name, stamp),
+            }
         }
         let command = Command {
             words: resolved,

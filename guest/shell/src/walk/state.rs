@@ -808,6 +808,8 @@ pub(crate) struct State {
     pub(crate) allexport: bool,
     /// `set -C`: `>` does not replace a file.
     pub(crate) noclobber: bool,
+    /// `cd` resolves links unless told otherwise.
+    pub(crate) physical: bool,
     /// `shopt -s nocasematch`
     pub(crate) nocasematch: bool,
     /// `shopt -s lastpipe`: the last command of a pipeline runs in this shell.
@@ -868,6 +870,7 @@ impl State {
             noglob: false,
             allexport: false,
             noclobber: false,
+            physical: false,
             nocasematch: false,
             lastpipe: false,
             aliases: false,
@@ -1238,6 +1241,7 @@ impl State {
         self.noglob &= other.noglob;
         self.allexport |= other.allexport;
         self.noclobber |= other.noclobber;
+        self.physical |= other.physical;
         self.nocasematch |= other.nocasematch;
         self.lastpipe |= other.lastpipe;
         self.aliases |= other.aliases;
@@ -1384,6 +1388,20 @@ impl State {
         self.functions_stamp = stamp;
     }
 
+    /// Whether both have the same functions.
+    fn has_functions_of(&self, other: &State) -> bool {
+        let same = |(one, sure): &(Rc<Function>, bool), (other, other_sure): &(Rc<Function>, bool)| {
+            sure == other_sure
+                && one.bodies.len() == other.bodies.len()
+                && one.bodies.iter().zip(&other.bodies).all(|(one, other)| Rc::ptr_eq(one, other))
+        };
+        self.functions_stamp == other.functions_stamp
+            || self.functions.size() == other.functions.size()
+                && self.functions.iter().zip(other.functions.iter()).all(|(one, other)| {
+                    one.0 == other.0 && same(one.1, other.1)
+                })
+    }
+
     /// Whether another state says no more than this one.
     pub(crate) fn covers(&self, other: &State) -> bool {
         self.vars == other.vars
@@ -1394,7 +1412,12 @@ impl State {
             && self.tracked == other.tracked
             && self.arguments == other.arguments
             && self.stack == other.stack
-            && self.functions.size() == other.functions.size()
+            && self.has_functions_of(other)
+            && self.namerefs == other.namerefs
+            && self.exported_functions == other.exported_functions
+            && self.noglob == other.noglob
+            && self.aliases == other.aliases
+            && self.physical == other.physical
             && self.traps == other.traps
             && self.handlers == other.handlers
             && self.alias_texts == other.alias_texts

@@ -1,5 +1,6 @@
 //! What the shell runs by itself: at its end, after a command that failed, when a signal comes.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Walk;
@@ -166,13 +167,13 @@ impl Walk<'_> {
         let Some(texts) = self.texts_of(text, state) else { return Vec::new() };
         let mut names = Vec::new();
         for text in texts {
+            let sets = set_in(text);
             for (at, _) in text.match_indices('$') {
                 let rest = text.get(at + 1..).unwrap_or_default();
                 let rest = rest.strip_prefix('{').unwrap_or(rest);
                 let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
                 let name = rest.get(..end).unwrap_or_default();
-                let sets = || text.match_indices(name).any(|(at, _)| !text[..at].ends_with(['$', '{']));
-                if is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets() {
+                if is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets.contains(name) {
                     names.push(name.to_owned());
                 }
             }
@@ -241,4 +242,21 @@ impl Walk<'_> {
         let left = self.left(frame);
         self.either(after, left).unwrap_or(end)
     }
+}
+
+/// The names in a text that are not only expanded there.
+fn set_in(text: &str) -> HashSet<&str> {
+    let mut names = HashSet::new();
+    let mut before = None;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let length = if is_part(c) { rest.find(|c| !is_part(c)).unwrap_or(rest.len()) } else { c.len_utf8() };
+        let (word, after) = rest.split_at(length);
+        if is_part(c) && !matches!(before, Some('$' | '{')) {
+            names.insert(word);
+        }
+        (before, rest) = (word.chars().next_back(), after);
+    }
+    names
 }

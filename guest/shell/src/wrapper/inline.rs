@@ -3,6 +3,7 @@
 use super::open::{is_stdin, open};
 use super::words::join;
 use super::{Call, Inner, Kind, Language};
+use crate::inline::What;
 use crate::word::Word;
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
@@ -82,80 +83,6 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    sed_only_edits(script).is_none()
-}
-
-/// `Some` if every command of the script is read, and none of them reaches beyond the text.
-fn sed_only_edits(script: &str) -> Option<()> {
-    let mut rest = script;
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ';' || c == '}' || c == '{');
-        rest = sed_addresses(rest)?;
-        let mut chars = rest.chars();
-        let Some(command) = chars.next() else { return Some(()) };
-        rest = chars.as_str();
-        match command {
-            's' => {
-                let delimiter = rest.chars().next().filter(|c| *c != '\n' && *c != '\\')?;
-                rest = section(&rest[delimiter.len_utf8()..], delimiter)?;
-                rest = section(rest, delimiter)?;
-                let flags = rest.find([';', '\n', '}', '#']).unwrap_or(rest.len());
-                if rest.get(..flags)?.contains(['e', 'w']) {
-                    return None;
-                }
-                rest = rest.get(flags..)?;
-            }
-            'y' => {
-                let delimiter = rest.chars().next()?;
-                rest = section(&rest[delimiter.len_utf8()..], delimiter)?;
-                rest = section(rest, delimiter)?;
-            }
-            // Text up to a line's end that has no backslash before it.
-            'a' | 'i' | 'c' => {
-                let mut escaped = false;
-                let end = rest.find(|c: char| {
-                    let ends = c == '\n' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    ends
-                });
-                rest = rest.get(end.unwrap_or(rest.len())..)?;
-            }
-            '#' | 'r' | 'R' => rest = rest.get(rest.find('\n').unwrap_or(rest.len())..)?,
-            ':' | 'b' | 't' | 'T' | 'q' | 'Q' | 'l' | 'L' | 'v' => {
-                rest = rest.get(rest.find([';', '\n', '}']).unwrap_or(rest.len())..)?;
-            }
-            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
-            // `e`, `w`, `W`, and what is no command.
-            _ => return None,
-        }
-    }
-}
-
-/// Skips `1,/x/I!`.
-fn sed_addresses(mut rest: &str) -> Option<&str> {
-    loop {
-        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "$~,+!".contains(c));
-        let delimiter = if rest.starts_with('/') {
-            '/'
-        } else if let Some(after) = rest.strip_prefix('\\') {
-            rest = after;
-            rest.chars().next()?
-        } else {
-            return Some(rest);
-        };
-        rest = section(&rest[delimiter.len_utf8()..], delimiter)?.trim_start_matches(['I', 'M']);
-    }
-}
-
-/// What stands after the next delimiter that is not escaped or in brackets.
-fn section(text: &str, delimiter: char) -> Option<&str> {
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        if c == '\\' {
-            chars.next()?;
-        } else if c == delimiter {
-            return text.get(at + c.len_utf8()..);
-        }
-    }
-    None
+    let script = crate::inline::read(Language::Sed, script);
+    !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_)))
 }
