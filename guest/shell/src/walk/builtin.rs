@@ -253,6 +253,7 @@ impl Walk<'_> {
             None => state.physical,
         };
         // dash goes to the first of several.
+        self.beyond |= operands.len() > 1;
         let operands = if self.posix && operands.len() > 1 { &operands[..1] } else { operands };
         if letters.chars().any(|c| !"-PLe@".contains(c)) || operands.len() > 1 {
             // zsh puts the second in the place of the first in the name of where it is.
@@ -479,6 +480,9 @@ impl Walk<'_> {
                     None => state.doubt_vars(stamp),
                 }
                 continue;
+            }
+            if let Some(value) = value.filter(|_| flag('i')) {
+                self.expanded_again(value, word.span, state);
             }
             let before = state.get(name).cloned();
             if let Some(before) = before.as_ref().filter(|before| before.readonly) {
