@@ -1,6 +1,7 @@
 //! What plain programs print, if that is certain from what they are given.
 
-use crate::path::absolute;
+use crate::decode::{self, Base64};
+use crate::path::{absolute, dirname};
 
 /// Programs that print nothing when all goes well.
 const SILENT: &[&str] = &[
@@ -82,7 +83,9 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
         },
         "cat" if arguments.is_empty() || arguments == ["-"] => input?.to_owned(),
         "rev" if arguments.is_empty() => lines(input?, |line| line.chars().rev().collect()),
-        "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => base64(input?)?,
+        "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => {
+            decode::base64(input?, Base64::Program).filter(|text| !text.contains('\0'))?
+        }
         "tr" => match arguments {
             ["-d", set] => {
                 let set = characters(set)?;
@@ -134,7 +137,9 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
             };
             all.into_iter().skip(skip).take(count).collect()
         }
-        "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => hex(input?)?,
+        "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => {
+            decode::hex(input?).filter(|text| !text.contains('\0'))?
+        }
         "realpath" if matches!(arguments, ["-ms" | "-sm", _]) => format!("{}\n", absolute(arguments[1], cwd?)),
         _ => return None,
     };
@@ -308,22 +313,10 @@ fn basename(arguments: &[&str]) -> Option<String> {
     if path.starts_with('-') || path.is_empty() {
         return None;
     }
-    let trimmed = path.trim_end_matches('/');
-    let name = if trimmed.is_empty() { "/" } else { trimmed.rsplit('/').next()? };
+    let name = crate::path::basename(path);
+    let name = if name.starts_with('/') { "/" } else { name };
     let name = name.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(name);
     Some(format!("{name}\n"))
-}
-
-fn dirname(path: &str) -> String {
-    let trimmed = path.trim_end_matches('/');
-    match trimmed.rfind('/') {
-        None if trimmed.is_empty() && path.starts_with('/') => "/".to_owned(),
-        None => ".".to_owned(),
-        Some(at) => {
-            let folder = trimmed[..at].trim_end_matches('/');
-            if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }
-        }
-    }
 }
 
 /// The characters of a set of `tr`. None for classes and repeats.
@@ -372,37 +365,6 @@ fn seq(arguments: &[&str]) -> Option<String> {
         value = value.checked_add(step)?;
     }
     Some(result)
-}
-
-fn base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    for c in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        let value = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => break,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
-            bits &= (1 << count) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
-
-fn hex(text: &str) -> Option<String> {
-    let digits: Vec<u32> =
-        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok()).collect::<Option<_>>()?;
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// `s/X/Y/` where neither is a pattern.
