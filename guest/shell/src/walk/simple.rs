@@ -495,18 +495,16 @@ impl Walk<'_> {
         }
         if name == "tee" {
             let stamp = self.stamp;
-            let text = match &state.input {
-                // What it adds to is not read.
-                Input::Text(text, 0) if !words.iter().any(|word| matches!(word.known(), Some("-a" | "--append"))) => {
-                    Some(Rc::clone(text))
-                }
-                _ => None,
-            };
-            let appends = words.iter().any(|word| matches!(word.known(), Some("-a" | "--append")));
+            let appends = self.commands.get(slot).is_none_or(|command| {
+                let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
+                command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+            });
             let given = match &state.input {
                 Input::Text(text, 0) => Some(Rc::clone(text)),
                 _ => None,
             };
+            // What it adds to is not read.
+            let text = given.clone().filter(|_| !appends);
             for word in words.iter().skip(1) {
                 self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
             }
