@@ -113,6 +113,7 @@
 //! | a heredoc in `$( )` that ends at its `)` | read | unparsed |
 
 mod arithmetic;
+mod decode;
 mod effect;
 mod facts;
 mod files;

@@ -41,6 +41,17 @@ pub(crate) fn basename(path: &str) -> &str {
     &path[start..=last]
 }
 
+/// What stands before that part, as `dirname` prints it: `.` if nothing does.
+pub(crate) fn dirname(path: &str) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    let folder = match trimmed.rfind('/') {
+        Some(at) => trimmed[..at].trim_end_matches('/'),
+        None if path.starts_with('/') => "",
+        None => return ".",
+    };
+    if folder.is_empty() { "/" } else { folder }
+}
+
 /// The folder that a clean absolute path stands in; none for the root.
 pub(crate) fn parent(path: &str) -> Option<&str> {
     let at = path.rfind('/')?;
@@ -48,5 +59,28 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
         0 if path.len() > 1 => Some("/"),
         0 => None,
         at => Some(&path[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_folder_and_a_name() {
+        for (path, folder, name) in [
+            ("/a/b", "/a", "b"),
+            ("/a//b//", "/a", "b"),
+            ("/a", "/", "a"),
+            ("//a", "/", "a"),
+            ("a/b", "a", "b"),
+            ("a", ".", "a"),
+            ("a/", ".", "a"),
+            ("/", "/", "/"),
+            ("//", "/", "//"),
+            ("", ".", ""),
+        ] {
+            assert_eq!((dirname(path), basename(path)), (folder, name), "{path}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::Text;
 use super::lex::Tokens;
+use crate::decode::{self, Base64};
 
 /// Stands for an unknown part of a text.
 pub(super) const HOLE: char = '\0';
@@ -297,18 +298,16 @@ pub(super) fn join(parts: &[String], restart: bool) -> String {
 }
 
 pub(super) fn dirname(path: &str) -> String {
-    match path.trim_end_matches('/').rsplit_once('/') {
-        Some(("", _)) => "/".to_owned(),
-        Some((folder, _)) => folder.to_owned(),
-        None if path.starts_with('/') => "/".to_owned(),
-        // What is above an unknown part or the home directory is unknown.
-        None if path.contains([HOLE, HOME]) => HOLE.to_string(),
-        None => ".".to_owned(),
+    // What is above an unknown part or the home directory is unknown.
+    if path.contains([HOLE, HOME]) && !path.trim_end_matches('/').contains('/') {
+        return HOLE.to_string();
     }
+    crate::path::dirname(path).to_owned()
 }
 
+/// The root has none.
 pub(super) fn basename(path: &str) -> String {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned()
+    crate::path::basename(path).trim_start_matches('/').to_owned()
 }
 
 /// A glob as a shape: a hole for each wildcard. Braces are a hole too.
@@ -334,45 +333,12 @@ pub(super) fn glob(pattern: &str) -> String {
     shape
 }
 
-/// Base64 of either alphabet, with or without padding. Bytes that are no text give nothing.
 pub(super) fn base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut bits = 0_u32;
-    let mut count = 0;
-    for byte in text.bytes() {
-        let six = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            b'=' => break,
-            b'\n' | b'\r' | b' ' => continue,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(six);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
-        }
-    }
-    printable(bytes)
+    decode::base64(text, Base64::Function).filter(|text| !text.contains([HOLE, HOME]))
 }
 
-/// Pairs of hexadecimal digits, blanks between them left out.
 pub(super) fn hex(text: &str) -> Option<String> {
-    let digits: Option<Vec<u32>> =
-        text.chars().filter(|char| !char.is_whitespace()).map(|char| char.to_digit(16)).collect();
-    let digits = digits?;
-    if digits.len() % 2 != 0 {
-        return None;
-    }
-    printable(digits.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum * 16 + *digit) as u8).collect())
-}
-
-fn printable(bytes: Vec<u8>) -> Option<String> {
-    String::from_utf8(bytes).ok().filter(|text| !text.contains([HOLE, HOME]))
+    decode::hex(text).filter(|text| !text.contains([HOLE, HOME]))
 }
 
 /// `%s`, `%d` and `%%` of printf; a hole for any other directive and for what has no value.

@@ -912,7 +912,7 @@ impl Walk<'_> {
         }
         let arguments: Option<Vec<&str>> =
             rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();
-        let value = arguments.and_then(|arguments| output::of("printf", &arguments, None, None));
+        let value = arguments.and_then(|arguments| output::of("printf", &arguments, None, None, self.printer(true)));
         let stamp = self.change();
         match (name, value) {
             (Some(name), Some(value)) if is_name(&name) => self.assign(&name, Value::Known(value), state),

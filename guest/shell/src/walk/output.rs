@@ -1,13 +1,14 @@
 //! What plain programs print, if that is certain from what they are given.
 
-use crate::path::absolute;
+use crate::decode::{self, Base64};
+use crate::path::{absolute, dirname};
+use crate::word::{Value, Word};
 
-/// Programs that print nothing when all goes well.
+/// Programs that print nothing when all goes well, if no option has them do it.
 const SILENT: &[&str] = &[
     ":",
     "[",
     "alias",
-    "bg",
     "break",
     "cd",
     "chgrp",
@@ -56,24 +57,61 @@ const SILENT: &[&str] = &[
 
 /// Programs that leave standard input as it is.
 const LEAVES_INPUT: &[&str] = &[
-    "basename", "date", "dirname", "echo", "find", "id", "ls", "printf", "ps", "pwd", "realpath", "seq", "uname",
+    "basename", "bg", "date", "dirname", "echo", "find", "id", "ls", "printf", "ps", "pwd", "realpath", "seq", "uname",
     "which", "whoami",
 ];
 
-pub(super) fn is_silent(program: &str) -> bool {
-    SILENT.binary_search(&program).is_ok()
+/// Who prints. What a backslash means is not the same for all of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Printer {
+    Bash,
+    /// Either of them.
+    BashOrZsh,
+    /// Dash, or a program of its own.
+    Other,
+}
+
+/// Whether a command prints nothing. An option that is in a variable is not thought of: most variables among the arguments are
+/// paths.
+pub(super) fn is_silent(program: &str, words: &[Word]) -> bool {
+    if SILENT.binary_search(&program).is_err() {
+        return false;
+    }
+    let mut arguments = words.iter().skip(1).map(Word::text).take_while(|text| *text != "--");
+    match program {
+        // Whatever they are given is an operand.
+        ":" | "[" | "test" => true,
+        // Without an operand they print what there is.
+        "hash" | "umask" => arguments.next().is_some_and(|first| first == "-r" || !first.starts_with('-')),
+        _ => {
+            // `-c` is `--changes`.
+            let telling: &[char] = if matches!(program, "chgrp" | "chmod" | "chown") { &['v', 'c'] } else { &['v'] };
+            arguments.all(|text| match (text.strip_prefix("--"), text.strip_prefix('-')) {
+                // `--changes`, `--debug`, `--help`, `--verbose`, `--version`, of which the beginning is enough.
+                (Some(long), _) => !long.starts_with(['c', 'h', 'v', Value::HOLE]) && !long.starts_with("deb"),
+                (None, Some(letters)) => !letters.contains(telling) && !letters.contains(Value::HOLE),
+                (None, None) => true,
+            })
+        }
+    }
 }
 
 /// Whether a program does not read its standard input.
 pub(super) fn leaves_input(program: &str) -> bool {
-    is_silent(program) || LEAVES_INPUT.contains(&program)
+    SILENT.binary_search(&program).is_ok() || LEAVES_INPUT.contains(&program)
 }
 
 /// The output of a program, if it is certain.
-pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Option<&str>) -> Option<String> {
+pub(super) fn of(
+    program: &str,
+    arguments: &[&str],
+    input: Option<&str>,
+    cwd: Option<&str>,
+    printer: Printer,
+) -> Option<String> {
     let text = match program {
-        "echo" => echo(arguments, None)?,
-        "printf" => printf(arguments)?,
+        "echo" => echo(arguments, None, printer)?,
+        "printf" => printf(arguments, printer)?,
         "pwd" if arguments.is_empty() || arguments == ["-L"] => format!("{}\n", cwd?),
         "basename" => basename(arguments)?,
         "dirname" => match arguments {
@@ -82,9 +120,11 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
         },
         "cat" if arguments.is_empty() || arguments == ["-"] => input?.to_owned(),
         "rev" if arguments.is_empty() => lines(input?, |line| line.chars().rev().collect()),
-        "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => base64(input?)?,
+        "base64" if matches!(arguments, ["-d" | "--decode" | "-D" | "-di"]) => {
+            decode::base64(input?, Base64::Program).filter(|text| !text.contains('\0'))?
+        }
         "tr" => match arguments {
-            ["-d", set] => {
+            ["-d", set] if !set.starts_with('-') => {
                 let set = characters(set)?;
                 input?.chars().filter(|c| !set.contains(c)).collect()
             }
@@ -134,7 +174,9 @@ pub(super) fn of(program: &str, arguments: &[&str], input: Option<&str>, cwd: Op
             };
             all.into_iter().skip(skip).take(count).collect()
         }
-        "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => hex(input?)?,
+        "xxd" if matches!(arguments, ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"]) => {
+            decode::hex(input?).filter(|text| !text.contains('\0'))?
+        }
         "realpath" if matches!(arguments, ["-ms" | "-sm", _]) => format!("{}\n", absolute(arguments[1], cwd?)),
         _ => return None,
     };
@@ -153,8 +195,11 @@ fn lines(text: &str, change: impl Fn(&str) -> String) -> String {
     result
 }
 
+/// What may stand behind a backslash of which zsh and dash do not make the same in `echo`.
+const DISPUTED: &[char] = &['x', 'e', 'E', 'u', 'U', '1', '2', '3', '4', '5', '6', '7'];
+
 /// `backslashes`: whether the shell reads escapes that no option asks for, as dash and zsh do and bash does not.
-pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>) -> Option<String> {
+pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>, printer: Printer) -> Option<String> {
     let option = |word: &&&str| {
         word.strip_prefix('-').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| "neE".contains(c)))
     };
@@ -162,23 +207,48 @@ pub(super) fn echo(arguments: &[&str], backslashes: Option<bool>) -> Option<Stri
     let letters: String = arguments[..options].concat();
     let text = arguments[options..].join(" ");
     let mut escapes = letters.rfind('e').is_some_and(|at| letters.rfind('E').is_none_or(|other| other < at));
-    let (escaped, stopped) = unescape(&text, true)?;
-    if !escapes && !letters.contains('E') && (stopped || escaped != text) {
+    let read = unescape(&text, Place::Echo, printer);
+    let disputed = text.split('\\').skip(1).any(|rest| rest.starts_with(DISPUTED));
+    let differs = disputed || read.as_ref().is_none_or(|(read, stopped)| *stopped || *read != text);
+    if !escapes && !letters.contains('E') && differs {
         escapes = backslashes?;
-        // Of these zsh knows more than dash.
-        if escapes && ["\\x", "\\e", "\\E", "\\u", "\\U"].iter().any(|escape| text.contains(escape)) {
+        if escapes && disputed {
             return None;
         }
     }
-    let (mut text, stopped) = if escapes { (escaped, stopped) } else { (text, false) };
+    let (mut text, stopped) = if escapes { read? } else { (text, false) };
     if !letters.contains('n') && !stopped {
         text.push('\n');
     }
     Some(text)
 }
 
-/// Backslash escapes of `echo -e` and `printf`, and whether `\c` ended the output. `zero`: octal as `\0nnn`.
-fn unescape(text: &str, zero: bool) -> Option<(String, bool)> {
+/// Where backslash escapes stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In the arguments of `echo`.
+    Echo,
+    /// In the format of `printf`.
+    Format,
+    /// In an argument of its `%b`.
+    Argument,
+}
+
+/// What backslash escapes stand for, and whether `\c` ended the output. None for what the printers that it may be read
+/// differently:
+///
+/// | Written | bash | zsh | dash | coreutils |
+/// |---|---|---|---|---|
+/// | `\"` in a format | `"` | text | text | `"` |
+/// | `\'`, `\?` in a format | `'`, `?` | text | text | text |
+/// | `\c` in a format | text | the end | text | the end |
+/// | `\162` in an argument of `%b` | `r` | text | `r` | `r` |
+/// | `\162` after `echo -e` | text | text | `r` without `-e` | `r` |
+/// | `\x41`, `\u0041` | `A` | `A` | text | `A`, and an error |
+/// | `\E` | as `\e` | text | text | text |
+fn unescape(text: &str, place: Place, printer: Printer) -> Option<(String, bool)> {
+    let bash = printer == Printer::Bash;
+    let shell = printer != Printer::Other;
     let mut result = String::new();
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
@@ -202,27 +272,30 @@ fn unescape(text: &str, zero: bool) -> Option<(String, bool)> {
         match c {
             'a' => result.push('\x07'),
             'b' => result.push('\x08'),
-            'c' => return Some((result, true)),
-            'e' | 'E' => result.push('\x1b'),
             'f' => result.push('\x0c'),
             'n' => result.push('\n'),
             'r' => result.push('\r'),
             't' => result.push('\t'),
             'v' => result.push('\x0b'),
             '\\' => result.push('\\'),
-            'x' => match number(16, 2, &mut rest)? {
+            'c' if place != Place::Format => return Some((result, true)),
+            'e' if shell => result.push('\x1b'),
+            'E' if bash => result.push('\x1b'),
+            'x' if shell => match number(16, 2, &mut rest)? {
                 Some(c) => result.push(c),
-                None => result.push_str("\\x"),
-            },
-            'u' | 'U' => match number(16, if c == 'u' { 4 } else { 8 }, &mut rest)? {
-                Some(c) => result.push(c),
+                None if bash => result.push_str("\\x"),
                 None => return None,
             },
-            '0' if zero => result.push(number(8, 3, &mut rest)?.unwrap_or('\0')),
-            '0'..='7' if !zero => {
+            'u' | 'U' if shell => result.push(number(16, if c == 'u' { 4 } else { 8 }, &mut rest)??),
+            'e' | 'E' | 'x' | 'u' | 'U' => return None,
+            '"' | '\'' | '?' if place == Place::Format && bash => result.push(c),
+            'c' | '"' | '\'' | '?' if place == Place::Format && !bash => return None,
+            '0' if place != Place::Format => result.push(number(8, 3, &mut rest)?.unwrap_or('\0')),
+            '0'..='7' if place == Place::Format || place == Place::Argument && bash => {
                 rest = &text[text.len() - rest.len() - 1..];
                 result.push(number(8, 3, &mut rest)?.unwrap_or('\0'));
             }
+            '1'..='7' if place == Place::Argument || !shell => return None,
             other => {
                 result.push('\\');
                 result.push(other);
@@ -233,7 +306,7 @@ fn unescape(text: &str, zero: bool) -> Option<(String, bool)> {
     Some((result, false))
 }
 
-fn printf(arguments: &[&str]) -> Option<String> {
+fn printf(arguments: &[&str], printer: Printer) -> Option<String> {
     let (format, values) = arguments.split_first()?;
     let (format, mut values) = match (*format, values) {
         ("--", [format, rest @ ..]) => (*format, rest),
@@ -248,17 +321,15 @@ fn printf(arguments: &[&str]) -> Option<String> {
             result.push_str(&rest[..at]);
             if rest[at..].starts_with('\\') {
                 // One escape at a time: a percent sign that comes out of one is text.
-                let next = rest[at + 1..].find(['\\', '%']).filter(|next| *next > 0);
-                let end = if rest[at + 1..].starts_with('\\') {
-                    at + 2
-                } else {
-                    next.map_or(rest.len(), |next| at + 1 + next)
+                let after = &rest[at + 1..];
+                let end = match after.chars().next() {
+                    // To the shells a directive behind a backslash, and text to programs.
+                    Some('%') => return None,
+                    Some('\\') => at + 2,
+                    _ => after.find(['\\', '%']).map_or(rest.len(), |next| at + 1 + next),
                 };
-                let (text, stopped) = unescape(&rest[at..end], false)?;
+                let (text, _) = unescape(&rest[at..end], Place::Format, printer)?;
                 result.push_str(&text);
-                if stopped {
-                    return Some(result);
-                }
                 rest = &rest[end..];
                 continue;
             }
@@ -274,7 +345,7 @@ fn printf(arguments: &[&str]) -> Option<String> {
                 '%' => result.push('%'),
                 's' => result.push_str(value()),
                 'b' => {
-                    let (text, stopped) = unescape(value(), true)?;
+                    let (text, stopped) = unescape(value(), Place::Argument, printer)?;
                     result.push_str(&text);
                     if stopped {
                         return Some(result);
@@ -282,6 +353,11 @@ fn printf(arguments: &[&str]) -> Option<String> {
                 }
                 'd' | 'i' => {
                     let number = value();
+                    let digits = number.trim_start_matches(['+', '-']);
+                    // It would be octal, and in zsh it is not.
+                    if digits.len() > 1 && digits.starts_with('0') {
+                        return None;
+                    }
                     let number: i64 = if number.is_empty() { 0 } else { number.parse().ok()? };
                     result.push_str(&number.to_string());
                 }
@@ -308,36 +384,52 @@ fn basename(arguments: &[&str]) -> Option<String> {
     if path.starts_with('-') || path.is_empty() {
         return None;
     }
-    let trimmed = path.trim_end_matches('/');
-    let name = if trimmed.is_empty() { "/" } else { trimmed.rsplit('/').next()? };
+    let name = crate::path::basename(path);
+    let name = if name.starts_with('/') { "/" } else { name };
     let name = name.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(name);
     Some(format!("{name}\n"))
 }
 
-fn dirname(path: &str) -> String {
-    let trimmed = path.trim_end_matches('/');
-    match trimmed.rfind('/') {
-        None if trimmed.is_empty() && path.starts_with('/') => "/".to_owned(),
-        None => ".".to_owned(),
-        Some(at) => {
-            let folder = trimmed[..at].trim_end_matches('/');
-            if folder.is_empty() { "/".to_owned() } else { folder.to_owned() }
-        }
-    }
-}
-
-/// The characters of a set of `tr`. None for classes and repeats.
+/// The characters of a set of `tr`. None for classes and repeats, and for what is an error or not the same in every `tr`.
 fn characters(set: &str) -> Option<Vec<char>> {
-    if set.contains("[:") || set.contains("[=") || set.contains('*') {
+    // Some go by bytes.
+    if !set.is_ascii() || set.contains("[:") || set.contains("[=") || set.contains('*') {
         return None;
     }
-    let (set, _) = unescape(set, false)?;
+    let mut members = Vec::new();
+    let mut rest = set;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        if c != '\\' {
+            members.push((c, c == '-'));
+            continue;
+        }
+        let escape = rest.chars().next()?;
+        let digits = rest.chars().take(3).take_while(|c| c.is_digit(8)).count();
+        let meant = match escape {
+            '\\' => '\\',
+            'a' => '\x07',
+            'b' => '\x08',
+            'f' => '\x0c',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'v' => '\x0b',
+            '0'..='7' => char::from_u32(u32::from_str_radix(&rest[..digits], 8).ok()?).filter(char::is_ascii)?,
+            _ => return None,
+        };
+        rest = &rest[digits.max(1)..];
+        // A hyphen that is written so makes no range.
+        members.push((meant, false));
+    }
     let mut result = Vec::new();
-    let chars: Vec<char> = set.chars().collect();
     let mut at = 0;
-    while let Some(c) = chars.get(at) {
-        match (chars.get(at + 1), chars.get(at + 2)) {
-            (Some('-'), Some(last)) if c <= last => {
+    while let Some((c, _)) = members.get(at) {
+        match (members.get(at + 1), members.get(at + 2)) {
+            (Some((_, true)), Some((last, _))) => {
+                if c > last {
+                    return None;
+                }
                 result.extend(*c..=*last);
                 at += 3;
             }
@@ -374,37 +466,6 @@ fn seq(arguments: &[&str]) -> Option<String> {
     Some(result)
 }
 
-fn base64(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    for c in text.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
-        let value = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            b'=' => break,
-            _ => return None,
-        };
-        bits = bits << 6 | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xff).ok()?);
-            bits &= (1 << count) - 1;
-        }
-    }
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
-
-fn hex(text: &str) -> Option<String> {
-    let digits: Vec<u32> =
-        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    let bytes = digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).ok()).collect::<Option<_>>()?;
-    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
-
 /// `s/X/Y/` where neither is a pattern.
 fn substituted(script: &str, input: &str) -> Option<String> {
     let mut chars = script.strip_prefix('s')?.chars();
@@ -433,11 +494,23 @@ mod tests {
             (&["echo", "-n", "a"], None, Some("a")),
             (&["echo", "-e", "a\\tb\\x41\\0101"], None, Some("a\tbAA\n")),
             (&["echo", "-e", "a\\cb"], None, Some("a")),
+            (&["echo", "-e", "\\162\\0162\\\""], None, Some("\\162r\\\"\n")),
+            (&["echo", "\\162"], None, None),
             (&["echo", "-e", "-E", "a\\tb"], None, Some("a\\tb\n")),
             (&["echo", "a\\tb"], None, None),
             (&["echo", "-E", "a\\tb"], None, Some("a\\tb\n")),
             (&["printf", "%s-%s\\n", "a", "b", "c"], None, Some("a-b\nc-\n")),
             (&["printf", "\\x72m\\055f"], None, Some("rm-f")),
+            (&["printf", "a\\c; b"], None, Some("a\\c; b")),
+            (&["printf", "\\\"a\\\" \\'b\\' c\\?"], None, Some("\"a\" 'b' c?")),
+            (&["printf", "\\0162\\1623\\z\\"], None, Some("\x0e2r3\\z\\")),
+            (&["printf", "\\u0041\\U41|\\e|\\E|\\x"], None, Some("AA|\x1b|\x1b|\\x")),
+            (&["printf", "a\\%s", "b"], None, None),
+            (&["printf", "%b", "\\162\\0155\\1623\\01623"], None, Some("rmr3r3")),
+            (&["printf", "%b", "\\\"a\\\" \\'b\\' \\x41"], None, Some("\\\"a\\\" \\'b\\' A")),
+            (&["printf", "%b;c", "a\\cb"], None, Some("a")),
+            (&["printf", "%d %d", "-5", "0"], None, Some("-5 0")),
+            (&["printf", "%d", "010"], None, None),
             (&["printf", "100%%\\n"], None, Some("100%\n")),
             (&["printf", "%d", "7"], None, Some("7")),
             (&["printf", "%05d", "7"], None, None),
@@ -450,10 +523,23 @@ mod tests {
             (&["dirname", "a"], None, Some(".\n")),
             (&["dirname", "/a"], None, Some("/\n")),
             (&["base64", "-d"], Some("cm0gLXJm\n"), Some("rm -rf")),
+            (&["base64", "-d"], Some("bHM7Cg==\n"), Some("ls;\n")),
+            (&["base64", "-d"], Some("bHM7Cg==cm0gLXJm\n"), None),
             (&["cat"], Some("x"), Some("x")),
             (&["rev"], Some("mr\n"), Some("rm\n")),
             (&["tr", "a-c", "x"], Some("abcd"), Some("xxxd")),
             (&["tr", "-d", "x"], Some("rxm"), Some("rm")),
+            (&["tr", "-d", "\\c"], Some("crcm"), None),
+            (&["tr", "-d", "\\x41"], Some("A4x1"), None),
+            (&["tr", "-d", "\\-"], Some("a-b"), None),
+            (&["tr", "-d", "-c"], Some("a-c"), None),
+            (&["tr", "-d", "\\n\\t\\\\\\042"], Some("r\n\t\\\"m"), Some("rm")),
+            (&["tr", "-d", "a\\055c"], Some("abc-d"), Some("bd")),
+            (&["tr", "\\141-c", "XYZ"], Some("abcd"), Some("XYZd")),
+            (&["tr", "-d", "c-a"], Some("abc"), None),
+            (&["tr", "-d", "\\777"], Some("abc"), None),
+            (&["tr", "-d", "a\\"], Some("abc"), None),
+            (&["tr", "-d", "é"], Some("aé"), None),
             (&["seq", "3"], None, Some("1\n2\n3\n")),
             (&["seq", "5", "-2", "1"], None, Some("5\n3\n1\n")),
             (&["seq", "1", "100000000"], None, None),
@@ -469,18 +555,76 @@ mod tests {
             (&["date"], None, None),
         ];
         for (words, input, expected) in cases {
-            let printed = of(words[0], &words[1..], *input, Some("/w"));
+            let printed = of(words[0], &words[1..], *input, Some("/w"), Printer::Bash);
             assert_eq!(printed.as_deref(), *expected, "{words:?}");
         }
         for (text, read, left) in [
             ("a\\nb", Some("a\nb\n"), Some("a\\nb\n")),
             ("a\\c", Some("a"), Some("a\\c\n")),
             ("a\\x41", None, Some("a\\x41\n")),
+            ("a\\162", None, Some("a\\162\n")),
+            ("a\\0162", Some("ar\n"), Some("a\\0162\n")),
             ("a", Some("a\n"), Some("a\n")),
         ] {
-            let printed = [true, false].map(|backslashes| echo(&[text], Some(backslashes)));
+            let printed = [true, false].map(|backslashes| echo(&[text], Some(backslashes), Printer::Bash));
             assert_eq!(printed, [read, left].map(|text| text.map(str::to_owned)), "{text}");
         }
         assert!(SILENT.is_sorted());
+    }
+
+    #[test]
+    fn what_depends_on_who_prints_is_unknown() {
+        let cases: &[(&[&str], Option<&str>, Option<&str>)] = &[
+            (&["printf", "\\162\\n\\z"], Some("r\n\\z"), Some("r\n\\z")),
+            (&["printf", "\\x72\\e"], Some("r\x1b"), None),
+            (&["printf", "\\u0072"], Some("r"), None),
+            (&["printf", "\\E"], None, None),
+            (&["printf", "\\x"], None, None),
+            (&["printf", "a\\c"], None, None),
+            (&["printf", "\\\""], None, None),
+            (&["printf", "\\'"], None, None),
+            (&["printf", "%b", "\\0162\\c"], Some("r"), Some("r")),
+            (&["printf", "%b", "\\162"], None, None),
+            (&["printf", "%b", "\\\""], Some("\\\""), Some("\\\"")),
+            (&["echo", "-e", "\\0162\\t"], Some("r\t\n"), Some("r\t\n")),
+            (&["echo", "-e", "\\162"], Some("\\162\n"), None),
+        ];
+        for (words, zsh, other) in cases {
+            let printed = [Printer::BashOrZsh, Printer::Other].map(|who| of(words[0], &words[1..], None, None, who));
+            assert_eq!(printed, [zsh, other].map(|text| text.map(str::to_owned)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn programs_that_are_silent_tell_what_they_do_if_told_to() {
+        for (command, expected) in [
+            ("chmod 700 x", true),
+            ("chmod -R 700 x", true),
+            ("chmod -v 700 x", false),
+            ("chmod 700 x -c", false),
+            ("chown --changes a x", false),
+            ("mkdir -p x", true),
+            ("mkdir --parents x", true),
+            ("mkdir -pv x", false),
+            ("mkdir --verb x", false),
+            ("mkdir -- -v", true),
+            ("cp -rc x y", true),
+            ("cp --debug x y", false),
+            ("touch --version", false),
+            ("true --help", false),
+            ("[ -v x ]", true),
+            ("test --help", true),
+            ("umask 022", true),
+            ("umask", false),
+            ("umask -S", false),
+            ("hash -r", true),
+            ("hash", false),
+            ("bg", false),
+            ("ls", false),
+        ] {
+            let words: Vec<Word> =
+                command.split(' ').map(|word| Word::new(word, crate::word::Span::default())).collect();
+            assert_eq!(is_silent(words[0].text(), &words), expected, "{command}");
+        }
     }
 }

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
+use super::output::{self, Printer};
 use super::places::{
     behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
     unlikely_places,
 };
 use super::redirect::Redirected;
 use super::state::{Content, Input, State, Status, Text, Variable};
-use super::{Command, Walk, output};
+use super::{Command, Walk};
 use crate::effect::{self, Effect};
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
@@ -436,11 +437,21 @@ impl Walk<'_> {
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
-        self.program(slot, &words, before, state)
+        let builtin = lookup.builtins && !name.contains('/');
+        self.program(slot, &words, builtin, before, state)
+    }
+
+    /// Who prints what `echo` and `printf` do.
+    pub(super) fn printer(&self, builtin: bool) -> Printer {
+        match builtin && !self.posix {
+            false => Printer::Other,
+            true if self.may_be_zsh && self.zsh != Some(false) => Printer::BashOrZsh,
+            true => Printer::Bash,
+        }
     }
 
     /// A program that runs nothing else.
-    fn program(&mut self, slot: usize, words: &[Word], before: &State, mut state: State) -> Ends {
+    fn program(&mut self, slot: usize, words: &[Word], builtin: bool, before: &State, mut state: State) -> Ends {
         let span = self.commands.get(slot).map_or_else(Span::default, |command| command.span);
         let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
@@ -450,6 +461,7 @@ impl Walk<'_> {
             Input::Nothing => Some(String::new()),
             Input::Inherited | Input::Unseen => None,
         };
+        let printer = self.printer(builtin);
         let printed = arguments
             .as_ref()
             // Dash's `echo` knows one option and prints the others.
@@ -457,15 +469,20 @@ impl Walk<'_> {
                 !(self.posix && name == "echo" && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
             })
             .and_then(|arguments| match name {
-                "echo" => output::echo(arguments, if self.posix { Some(true) } else { self.backslashes }),
-                _ => output::of(name, arguments, input.as_deref(), before.folders.certain()),
+                "echo" => output::echo(arguments, if self.posix { Some(true) } else { self.backslashes }, printer),
+                _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
             });
+        if name == "printf" && printed.is_some() && printer != Printer::Other {
+            // Dash may print something else.
+            let other = arguments.as_deref().and_then(|list| output::of(name, list, None, None, Printer::Other));
+            self.beyond |= other.is_none();
+        }
         let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
         } else {
-            let silent = output::is_silent(name);
+            let silent = output::is_silent(name, words);
             let text = printed.as_deref().or(silent.then_some(""));
             // What stands verbatim in the text has its position there.
             let at = text.and_then(|text| verbatim(text, words, &state));
@@ -484,7 +501,7 @@ impl Walk<'_> {
         {
             let text = before.files.made(&path).and_then(|made| made.content.clone());
             let changed = text.and_then(|text| {
-                let changed = output::of("sed", &[script], Some(&text.text), None)?;
+                let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
                 Some(Rc::new(Text { text: changed, span: text.span, at: None }))
             });
             let stamp = self.stamp;
@@ -492,18 +509,16 @@ impl Walk<'_> {
         }
         if name == "tee" {
             let stamp = self.stamp;
-            let text = match &state.input {
-                // What it adds to is not read.
-                Input::Text(text, 0) if !words.iter().any(|word| matches!(word.known(), Some("-a" | "--append"))) => {
-                    Some(Rc::clone(text))
-                }
-                _ => None,
-            };
-            let appends = words.iter().any(|word| matches!(word.known(), Some("-a" | "--append")));
+            let appends = self.commands.get(slot).is_none_or(|command| {
+                let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
+                command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+            });
             let given = match &state.input {
                 Input::Text(text, 0) => Some(Rc::clone(text)),
                 _ => None,
             };
+            // What it adds to is not read.
+            let text = given.clone().filter(|_| !appends);
             for word in words.iter().skip(1) {
                 self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
             }
