@@ -6,6 +6,7 @@
 //!
 //! This does not stop another process of the same user. The gate does, as far as an agent's calls go through it.
 
+mod read;
 mod written;
 
 use std::fs::File;
@@ -19,6 +20,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+pub use read::{is_missing, open_regular, read_at_most, read_regular};
 pub use written::{Written, by_others, passed};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
