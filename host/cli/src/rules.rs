@@ -9,8 +9,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::CONFIG_FILE;
-use toolgate_host::private::{is_missing, read_regular};
 use toolgate_host::plain;
+use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
