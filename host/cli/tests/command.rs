@@ -876,7 +876,9 @@ fn what_cannot_be_logged_does_not_run() {
     for (name, damage) in damage {
         let scene = Scene::new();
         damage(&scene.at("home/.local/state/toolgate"));
-        assert_eq!(bash(&scene, "ls"), "", "{name}");
+        // Below a file there is no telling which plugins judge.
+        let known = !name.starts_with("a file");
+        assert_eq!(bash(&scene, "ls").is_empty(), known, "{name}");
         for command in ["git reset --hard", "rm -rf /"] {
             let answer = bash(&scene, command);
             assert!(answer.starts_with("deny: "), "{name}: {answer}");
