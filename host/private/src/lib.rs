@@ -21,7 +21,7 @@ use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 pub use read::{is_missing, open_regular, read_at_most, read_regular};
-pub use written::{Written, by_others, passed};
+pub use written::{Written, by_others, passed, writable_by_others};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
 const TURN: Duration = Duration::from_secs(2);
