@@ -44,6 +44,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
@@ -53,7 +54,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, person, rules, shim};
+use crate::{Failure, exit, person, place, rules, runtime, shim};
 use file::File;
 use off::{Own, Where};
 use packs::Chosen;
@@ -109,6 +110,26 @@ impl Arguments {
     }
 }
 
+/// Whether there are packs of these names. With one that there is not the hook would deny every call.
+fn known(packs: &Packs) -> Result<(), Failure> {
+    if packs.names().is_empty() {
+        return Ok(());
+    }
+    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let standing = place::Standing {
+        plugin: &plugin,
+        cwd: "/",
+        home: None,
+        root: "/",
+        packs,
+        kept: &[],
+        loaded: &[],
+        whose: None,
+    };
+    let started = async { standing.start(LocalFiles::new(), None).await.map(drop) };
+    runtime::one_thread()?.block_on(started)
+}
+
 /// What is to become of a file.
 enum Next {
     Same,
@@ -128,6 +149,7 @@ struct Loosens {
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let known = arguments.agent;
     let program = program::running()?;
+    self::known(&arguments.packs)?;
     let file = File::read(&known.file(arguments.scope())?)?;
     let next = match &known.way {
         Way::Hooks(hooks) => {
