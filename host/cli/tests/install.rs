@@ -318,6 +318,8 @@ fn variables_and_arguments_say_where() {
         (&["install", "nobody"], 64),
         (&["install", "claude", "--user", "--project"], 64),
         (&["uninstall", "claude"], 0),
+        (&["uninstall", "claude", "--packs", "cloud"], 64),
+        (&["uninstall", "claude", "--terminal"], 64),
         (&["doctor", "nobody"], 64),
         (&["doctor"], 0),
     ];

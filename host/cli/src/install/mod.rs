@@ -72,6 +72,39 @@ may see what would be changed.
 Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    change: Change,
+
+    #[command(flatten)]
+    packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
+
+    #[command(flatten)]
+    lens: Switch,
+
+    #[command(flatten)]
+    terminal: terminal::Switch,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+What else is in the agent's configuration stays, and before a change it is copied to NAME.toolgate-backup beside it.
+
+Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see what would be \
+changed.
+
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be \
+read, 66 no home folder, 70 and above a fault of Toolgate's own or of the disk.")]
+pub(crate) struct Removal {
+    #[command(flatten)]
+    change: Change,
+}
+
+/// Which configuration is changed, and whether it is.
+#[derive(Args)]
+struct Change {
     /// The agent
     #[arg(value_parser = table::parser())]
     agent: &'static Known,
@@ -87,18 +120,6 @@ pub(crate) struct Arguments {
     /// Only show what would be changed
     #[arg(long)]
     dry_run: bool,
-
-    #[command(flatten)]
-    packs: Packs,
-
-    #[command(flatten)]
-    plugins: Plugins,
-
-    #[command(flatten)]
-    lens: Switch,
-
-    #[command(flatten)]
-    terminal: terminal::Switch,
 }
 
 impl Arguments {
@@ -147,10 +168,11 @@ struct Loosens {
 
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent;
+    let change = &arguments.change;
+    let known = change.agent;
     let program = program::running()?;
     self::known(&arguments.packs)?;
-    let file = File::read(&known.file(arguments.scope())?)?;
+    let file = File::read(&known.file(change.scope())?)?;
     let next = match &known.way {
         Way::Hooks(hooks) => {
             hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
@@ -173,7 +195,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let message = format!("{} is there, and Toolgate did not write it; move it away first", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
-    if arguments.scope() == Scope::Project && !file.is_below(&table::project()?) {
+    if change.scope() == Scope::Project && !file.is_below(&table::project()?) {
         let message = format!("{} is a link out of the project, which is not followed", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
@@ -191,13 +213,13 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }
-    let own = Own { scope: arguments.scope(), file: &file.path, entries: &entries };
+    let own = Own { scope: change.scope(), file: &file.path, entries: &entries };
     notes.extend(off::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }
     let (always, project) = known.left;
-    let left = [(always, true), (project, arguments.scope() == Scope::Project)];
+    let left = [(always, true), (project, change.scope() == Scope::Project)];
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
     let fresh = !matches!(next, Next::Same);
     if fresh {
@@ -207,7 +229,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             known.name()
         ));
     }
-    arguments.carry_out(known, &file, &next, loosens.as_ref(), &notes)
+    change.carry_out(&file, &next, loosens.as_ref(), &notes)
 }
 
 /// Whether these entries make the hook see less than those that are in a text.
@@ -231,12 +253,13 @@ fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> O
 }
 
 /// `toolgate uninstall`.
-pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent;
-    let file = File::read(&known.file(arguments.scope())?)?;
+pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
+    let change = &arguments.change;
+    let known = change.agent;
+    let file = File::read(&known.file(change.scope())?)?;
     let next = if file.exists() { without(known, &file)? } else { Next::Same };
     let mut notes = Vec::new();
-    for scope in Scope::ALL.into_iter().filter(|scope| *scope != arguments.scope()) {
+    for scope in Scope::ALL.into_iter().filter(|scope| *scope != change.scope()) {
         let other = known.file(scope).and_then(|path| File::read(&path));
         if let Some(other) = other.ok().filter(|file| doctor::installed(known, file)) {
             let option = scope.name();
@@ -246,7 +269,7 @@ pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let question =
         format!("{} acts without being asked about then.\nType {{word}} to take Toolgate out:", known.title());
     let loosens = Loosens { question, otherwise: "Toolgate is not taken out" };
-    arguments.carry_out(known, &file, &next, Some(&loosens), &notes)
+    change.carry_out(&file, &next, Some(&loosens), &notes)
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
@@ -278,7 +301,7 @@ fn unreadable(file: &File, error: &str) -> Failure {
     Failure::new(exit::DATA, message)
 }
 
-impl Arguments {
+impl Change {
     fn scope(&self) -> Scope {
         if self.project { Scope::Project } else { Scope::User }
     }
@@ -286,12 +309,12 @@ impl Arguments {
     /// Shows the change, makes it unless it is only to be shown, and says what is left to the user.
     fn carry_out(
         &self,
-        known: &Known,
         file: &File,
         next: &Next,
         loosens: Option<&Loosens>,
         notes: &[String],
     ) -> Result<ExitCode, Failure> {
+        let known = self.agent;
         let loosens = loosens.filter(|_| !self.dry_run);
         if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
             person::present(loosens.otherwise).map_err(|refused| {
@@ -304,12 +327,12 @@ impl Arguments {
         let after = match next {
             Next::Same => "nothing is to be done".to_owned(),
             Next::Text(text) => {
-                self.show(known, file, text)?;
+                self.show(file, text)?;
                 agreed()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
             Next::Gone => {
-                self.show(known, file, "")?;
+                self.show(file, "")?;
                 agreed()?;
                 if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
             }
@@ -321,11 +344,11 @@ impl Arguments {
     }
 
     /// The change as a unified diff. Of a whole file that comes or goes only its length, unless that is the question.
-    fn show(&self, known: &Known, file: &File, after: &str) -> Result<(), Failure> {
+    fn show(&self, file: &File, after: &str) -> Result<(), Failure> {
         let before = file.text()?;
         let whole = before.is_empty() || after.is_empty();
         let path = file.path.display().to_string();
-        let shown = if whole && matches!(known.way, Way::Shim(_)) && !self.dry_run {
+        let shown = if whole && matches!(self.agent.way, Way::Shim(_)) && !self.dry_run {
             let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
             format!("{mark} {path} ({})", crate::columns::count(text.lines().count(), "line"))
         } else {
