@@ -317,10 +317,7 @@ impl Change {
         let known = self.agent;
         let loosens = loosens.filter(|_| !self.dry_run);
         if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
-            person::present(loosens.otherwise).map_err(|refused| {
-                let message = format!("{}; type this command at a terminal of your own", refused.message);
-                Failure::new(refused.code, message)
-            })?;
+            person::present(loosens.otherwise)?;
         }
         let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
         let path = file.path.display().to_string();
