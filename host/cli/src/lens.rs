@@ -238,7 +238,12 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
     let mut lines = vec![line("project", root.display().to_string())];
-    lines.push(line("trusted", trusted.map_or_else(|why| format!("no: {why}"), |()| "yes".to_owned())));
+    let trusted = match trusted {
+        Ok(()) => "yes".to_owned(),
+        Err(TrustError::Unknown) => "no; `toolgate lens trust` changes that".to_owned(),
+        Err(why) => format!("no: {why}"),
+    };
+    lines.push(line("trusted", trusted));
     lines.push(match answer {
         Ok(_) => line("daemon", format!("runs, {}", daemon.socket().display())),
         Err(_) => line("daemon", "does not run; it is started when it is needed".to_owned()),

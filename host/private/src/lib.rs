@@ -126,10 +126,10 @@ impl Folder {
         };
         let found = rustix::fs::fstat(&fd).map_err(|error| system(path, error.into()))?;
         if !own(&found) {
-            return Err(unfit(path, "belongs to another user"));
+            return Err(unfit(path, "belongs to another user; `chown` it, or move it away"));
         }
         if Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-            return Err(unfit(path, "can be written by other users"));
+            return Err(unfit(path, "can be written by other users; `chmod go-w` it"));
         }
         Ok(Some(Folder { path: path.to_path_buf(), fd }))
     }
