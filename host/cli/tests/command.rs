@@ -127,6 +127,10 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         assert!(!silent, "{arguments:?} says nothing");
         assert!(*code < 64 || output.stdout.is_empty(), "{arguments:?} complains on standard output");
     }
+    let output = scene.run(&["check"], b"");
+    for one in ["<COMMAND", "--script", "--history", "--batch"] {
+        assert!(text(&output.stderr).contains(one), "{one} would do, too: {}", text(&output.stderr));
+    }
 }
 
 #[test]
