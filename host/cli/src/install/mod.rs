@@ -179,10 +179,14 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
-            let message = format!(
-                "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
-                known.title()
-            );
+            let (given, instead) = if !arguments.plugins.files().is_empty() {
+                ("--plugin", "`toolgate plugin add FILE` holds for every agent")
+            } else if !arguments.packs.names().is_empty() {
+                ("--packs", "your rule file can choose `packs`")
+            } else {
+                ("--no-lens", "your rule file can have `lens: {enabled: false}`")
+            };
+            let message = format!("{} has no place for {given}; {instead}", known.title());
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => {
