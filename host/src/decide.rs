@@ -413,8 +413,8 @@ fn question(call: &ToolCall, verdict: &Verdict) -> String {
     if let Decision::Ask(reason) = &verdict.decision {
         lines.push(shortened(&plain(reason), SHOWN));
     }
-    let asking = verdict.findings.iter().filter(|finding| finding.action != Action::Note);
-    for finding in asking.take(8) {
+    let asking: Vec<_> = verdict.findings.iter().filter(|finding| finding.action != Action::Note).collect();
+    for finding in asking.iter().take(8) {
         lines.push(format!("Rule:     {}", shortened(&plain(&finding.rule), SHOWN)));
         for one in finding.evidence.iter().take(4) {
             lines.push(format!(
@@ -426,8 +426,8 @@ fn question(call: &ToolCall, verdict: &Verdict) -> String {
             lines.push(format!("          and {} more", finding.evidence.len() - 4));
         }
     }
-    if verdict.findings.len() > 8 {
-        lines.push(format!("          and {} more findings", verdict.findings.len() - 8));
+    if asking.len() > 8 {
+        lines.push(format!("          and {} more findings", asking.len() - 8));
     }
     for field in call.command.iter().chain(&call.paths).chain(&call.globs).take(8) {
         lines.push(format!(
@@ -668,6 +668,18 @@ mod tests {
         assert!(shown.contains("bytes left out]") && shown.contains("user:\\u{1b}[31mx"), "{shown}");
         assert!(asked.contains("30s"), "the deadline unless another is set");
         assert!(!asked.chars().any(char::is_control), "{asked:?}");
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_question_is_counted_without_notes() {
+        for (asking, notes, expected) in [(8, 0, None), (8, 3, None), (10, 3, Some("and 2 more findings"))] {
+            let mut verdict = ask();
+            let of = |verdict: Verdict| verdict.findings.into_iter().next().expect("a finding");
+            verdict.findings = (0..asking).map(|_| of(ask())).chain((0..notes).map(|_| of(note("x")))).collect();
+            let found = question(&call(), &verdict);
+            let more = found.lines().map(str::trim).find(|line| line.ends_with("more findings"));
+            assert_eq!(more, expected, "{asking} {notes}");
+        }
     }
 
     #[tokio::test]

@@ -23,4 +23,11 @@ impl Measure {
         });
         Measure { sha256, bytes: bytes.len() as u64 }
     }
+
+    /// What names a file by some bytes, the same whatever this was built with: the first 16 digits.
+    pub fn name_of(bytes: &[u8]) -> String {
+        let mut name = Measure::of(bytes).sha256;
+        name.truncate(16);
+        name
+    }
 }

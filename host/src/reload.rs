@@ -10,9 +10,9 @@
 //! Who can write the file decides what is loaded, so it has to be behind the gate like the gate's own files.
 
 use std::collections::HashMap;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use rustix::fs::OFlags;
+use toolgate_private::open_regular;
 
 use crate::limits::COMPONENT;
 
@@ -230,13 +231,8 @@ impl Watched {
 
 /// What the file holds, if it is the same before and after.
 fn read(path: &Path) -> std::io::Result<(Stamp, Vec<u8>)> {
-    // Nobody waits for who never writes into a pipe.
-    let file = OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
-    let stamp = |file: &File| match file.metadata() {
-        Ok(found) if found.is_file() => Ok(Stamp::from(&found)),
-        Ok(_) => Err(std::io::Error::other("no file")),
-        Err(error) => Err(error),
-    };
+    let file = open_regular(path, OFlags::empty())?;
+    let stamp = |file: &File| file.metadata().map(|found| Stamp::from(&found));
     let before = stamp(&file)?;
     let mut content = Vec::new();
     (&file).take(COMPONENT + 1).read_to_end(&mut content)?;

@@ -78,7 +78,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(Failure::output)?;
                 Ok(ExitCode::SUCCESS)
             }
-            false => Err(Failure::new(exit::NO_INPUT, format!("there is no permission {id}"))),
+            false => Err(Failure::new(
+                exit::NO_INPUT,
+                format!("there is no permission {id}; `toolgate allow --list` shows them"),
+            )),
         };
     }
     // First, so that an agent learns nothing here but that.

@@ -32,8 +32,8 @@ command optional. What a line does not give is as in the options; HOME and USER 
 and paths are relative to a workspace only if it has one. ",
             $answer,
             " A line that makes no sense gets {\"id\", \"error\"}.\n\n\
-Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 no such directory, 70 \
-and above a fault of Toolgate's own."
+Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the current \
+directory is not known, 70 and above a fault of Toolgate's own."
         )
     };
 }

@@ -15,6 +15,9 @@ pub(crate) const VARIABLES: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME
 /// Those that say where sessions are kept.
 const OF_SESSIONS: [&str; 2] = ["HOME", "XDG_STATE_HOME"];
 
+/// The rest of them.
+const OTHERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
+
 /// Whether each variable leads somewhere else than into the folder for which an agent was started: the one that is kept of
 /// its session, else this one.
 ///
@@ -23,8 +26,10 @@ const OF_SESSIONS: [&str; 2] = ["HOME", "XDG_STATE_HOME"];
 pub(crate) fn variables(folder: &str, kept: impl FnOnce() -> Option<String>) -> Result<(), String> {
     // What is kept in this folder was perhaps put there.
     among(set(&OF_SESSIONS), Path::new(folder), account_home)?;
-    let kept = kept();
-    among(set(&VARIABLES), Path::new(kept.as_deref().unwrap_or(folder)), account_home)
+    match kept() {
+        Some(kept) => among(set(&VARIABLES), Path::new(&kept), account_home),
+        None => among(set(&OTHERS), Path::new(folder), account_home),
+    }
 }
 
 fn set(names: &'static [&'static str]) -> impl Iterator<Item = (&'static str, PathBuf)> {

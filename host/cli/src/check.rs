@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
@@ -33,12 +33,10 @@ fault of Toolgate's own. With --batch: 0 when every line was answered; with --hi
 A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
 command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
 bash, read, write, edit, grep, find, ls.")]
+#[command(group(ArgGroup::new("judged").required(true).args(["command", "script", "history", "batch"])))]
 pub(crate) struct Arguments {
     /// The shell command to judge
-    #[arg(
-        required_unless_present_any = ["batch", "script", "history"],
-        conflicts_with_all = ["batch", "script", "history"]
-    )]
+    #[arg(conflicts_with_all = ["batch", "script", "history"])]
     command: Option<String>,
 
     /// Judge the text of a file, and show where in it the findings are

@@ -15,9 +15,10 @@ use crate::mcp::Client;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::session::{self, Kept};
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, events, fired, path_hints, place, session, show};
+use crate::{ancestry, belief, events, fired, path_hints, place, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -80,8 +81,11 @@ impl Desk<'_> {
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
         let elsewhere = scene.guessed && !matches!(&about, About::Start(reason) if reason != GOES_ON);
-        let kept = || if elsewhere { session::load(self.agent.name(), &scene).root } else { None };
-        if let Err(why) = belief::variables(&scene.root, kept) {
+        let mut kept = None;
+        let believed = belief::variables(&scene.root, || {
+            elsewhere.then(|| kept.insert(session::load(self.agent.name(), &scene)).root.clone()).flatten()
+        });
+        if let Err(why) = believed {
             if !moment.when.gates() {
                 if let (About::Start(_), false) = (&about, elsewhere) {
                     // What is known of where the session was before is no excuse for where it is now.
@@ -93,7 +97,9 @@ impl Desk<'_> {
             let call = if let About::Call { call, .. } = &about { Some(&**call) } else { None };
             return self.refused(&moment, &refusal("environment", &why), call).await;
         }
-        if let (About::Result(result), true) = (&mut about, self.plugins.any()) {
+        if let About::Result(result) = &mut about
+            && self.plugins.any()
+        {
             hint(&mut result.call).await;
         }
         let happening = match &about {
@@ -106,15 +112,15 @@ impl Desk<'_> {
             About::Turn { again } => Some(Happening::Turn { again: *again, unseen: !self.agent.tells_failures() }),
         };
         if let Some(happening) = happening {
-            return self.watched(&moment, scene, &happening).await;
+            return self.watched(&moment, scene, kept, &happening).await;
         }
         match about {
             About::Call { call, asks } if moment.when == When::Before => {
-                let Ruled { verdict, message } = self.ruled(scene, *call, asks, Asked::Call, None).await;
+                let Ruled { verdict, message } = self.ruled(scene, kept, *call, asks, Asked::Call, None).await;
                 self.agent.encode(&moment, &said(&verdict), message.as_deref())
             }
             About::Call { call, .. } if moment.when == When::Permission && self.plugins.perhaps() => {
-                self.permission(&moment, scene, *call).await
+                self.permission(&moment, scene, kept, *call).await
             }
             _ => {
                 if moment.when == When::Unknown {
@@ -126,12 +132,19 @@ impl Desk<'_> {
         }
     }
 
-    /// What is looked at and not judged.
-    async fn watched(&self, moment: &Moment, mut scene: Scene, happening: &Happening<'_>) -> String {
+    /// What is looked at and not judged. What is kept of the session comes with it where it was read already.
+    async fn watched(
+        &self,
+        moment: &Moment,
+        mut scene: Scene,
+        kept: Option<Kept>,
+        happening: &Happening<'_>,
+    ) -> String {
         let starts = matches!(happening, Happening::Start(_));
         let goes_on = !matches!(happening, Happening::Start(reason) if *reason != GOES_ON);
-        if let (true, Some(root)) = (scene.guessed && goes_on, session::load(self.agent.name(), &scene).root) {
-            scene.root = root;
+        if scene.guessed && goes_on {
+            let root = kept.unwrap_or_else(|| session::load(self.agent.name(), &scene)).root;
+            scene.root = root.unwrap_or(scene.root);
         }
         if starts {
             return self.session(moment, &scene, happening).await;
@@ -149,8 +162,8 @@ impl Desk<'_> {
     }
 
     /// A call that the agent is about to ask its user about, which plugins may deny.
-    async fn permission(&self, moment: &Moment, scene: Scene, call: ToolCall) -> String {
-        let Ruled { verdict, message } = self.ruled(scene, call, Asks::Agent, Asked::Permission, None).await;
+    async fn permission(&self, moment: &Moment, scene: Scene, kept: Option<Kept>, call: ToolCall) -> String {
+        let Ruled { verdict, message } = self.ruled(scene, kept, call, Asks::Agent, Asked::Permission, None).await;
         self.agent.encode(moment, &said(&verdict), message.as_deref())
     }
 
@@ -158,7 +171,7 @@ impl Desk<'_> {
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
     pub(crate) async fn typed(&self, scene: Scene, call: ToolCall, approved: &Approved) -> Result<(), String> {
-        let verdict = self.ruled(scene, call, Asks::Nobody, Asked::Call, Some(approved)).await.verdict;
+        let verdict = self.ruled(scene, None, call, Asks::Nobody, Asked::Call, Some(approved)).await.verdict;
         match said(&verdict) {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
@@ -166,17 +179,18 @@ impl Desk<'_> {
         }
     }
 
-    /// What becomes of a call.
+    /// What becomes of a call. What is kept of the session comes with it where it was read already.
     async fn ruled(
         &self,
         mut scene: Scene,
+        kept: Option<Kept>,
         mut call: ToolCall,
         asks: Asks,
         asked: Asked,
         approved: Option<&Approved>,
     ) -> Ruled {
         let agent = self.agent.name();
-        let kept = session::load(agent, &scene);
+        let kept = kept.unwrap_or_else(|| session::load(agent, &scene));
         if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
             call.workspace_root.clone_from(&root);
             scene.root = root;

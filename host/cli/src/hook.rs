@@ -65,6 +65,8 @@ pub(crate) struct Arguments {
 #[derive(Clone)]
 struct Answer {
     given: Arc<AtomicBool>,
+    /// Whether all of it has arrived.
+    written: Arc<AtomicBool>,
     /// The exit code if it does not arrive.
     lost: u8,
 }
@@ -75,7 +77,9 @@ impl Answer {
         if self.given.swap(true, Ordering::SeqCst) {
             // A reader that takes nothing must not keep the agent waiting for ever.
             std::thread::sleep(WRITING);
-            std::process::exit(self.lost.into());
+            // What follows an answer may take its time; then that it was a pass must not become a "no".
+            let arrived = self.written.load(Ordering::SeqCst);
+            std::process::exit(if arrived { 0 } else { self.lost.into() });
         }
         let mut out = std::io::stdout().lock();
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -84,6 +88,7 @@ impl Answer {
         if lost {
             let _ = writeln!(std::io::stderr(), "toolgate: standard output takes no answer; it is: {text}");
         }
+        self.written.store(!lost, Ordering::SeqCst);
         after();
         // Nothing is tidied up: the agent waits.
         std::process::exit(if lost { self.lost.into() } else { 0 });
@@ -124,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     let event = arguments.event.as_deref();
     let Some(agent) = agent::named(&arguments.agent) else { std::process::exit(BLOCKED.into()) };
     let unreadable = agent.unreadable(event);
-    let answer = Answer { given: Arc::default(), lost: lost(&unreadable) };
+    let answer = Answer { given: Arc::default(), written: Arc::default(), lost: lost(&unreadable) };
     signals::end_with(answer.lost);
     let watch = answer.clone();
     let late = unreadable.clone();

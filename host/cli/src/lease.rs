@@ -4,13 +4,13 @@
 //! A lease is a lock on a small file, named by the tmux server and the pane. It ends with the process, however that ends.
 
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
+use toolgate_host::Measure;
 
 use crate::serve::resident;
 
@@ -44,9 +44,8 @@ impl Leases {
         let Some(folder) = self.folder.as_ref().filter(|_| held.iter().all(|(known, _)| *known != name)) else {
             return Ok(());
         };
-        let mut hasher = DefaultHasher::new();
-        (&self.server, &name).hash(&mut hasher);
-        let path = folder.join(format!("pane-{:016x}.lock", hasher.finish()));
+        let named = format!("{}\0{name}", self.server);
+        let path = folder.join(format!("pane-{}.lock", Measure::name_of(named.as_bytes())));
         let unusable = |error: std::io::Error| format!("{}: {error}", path.display());
         toolgate_host::private::private_folder(folder).map_err(|error| error.to_string())?;
         let flags = rustix::fs::OFlags::RDWR

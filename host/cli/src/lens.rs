@@ -10,7 +10,8 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::{Change, Daemon, Git, LocalDaemon, LocalFiles, LocalGit};
-use toolgate_host::private::by_others;
+use toolgate_host::limits::CONFIG_FILE;
+use toolgate_host::private::{by_others, read_regular};
 use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
@@ -237,7 +238,12 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
     let mut lines = vec![line("project", root.display().to_string())];
-    lines.push(line("trusted", trusted.map_or_else(|why| format!("no: {why}"), |()| "yes".to_owned())));
+    let trusted = match trusted {
+        Ok(()) => "yes".to_owned(),
+        Err(TrustError::Unknown) => "no; `toolgate lens trust` changes that".to_owned(),
+        Err(why) => format!("no: {why}"),
+    };
+    lines.push(line("trusted", trusted));
     lines.push(match answer {
         Ok(_) => line("daemon", format!("runs, {}", daemon.socket().display())),
         Err(_) => line("daemon", "does not run; it is started when it is needed".to_owned()),
@@ -383,11 +389,10 @@ struct Settings {
 /// What starts another daemon than our own, if the user wants that. A project cannot say it: it is a program.
 fn code_lens() -> Option<Vec<OsString>> {
     let files = ALSO.iter().filter_map(|name| place::user_file_named(name));
-    // Opening a pipe would wait for whoever writes to it.
-    let files = files.filter(|file| file.is_file() && by_others(file).is_none());
-    let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
+    let texts = files.filter_map(|file| Some((String::from_utf8(read_regular(&file, CONFIG_FILE).ok()?).ok()?, file)));
     // Nearly nobody has it, and reading YAML takes its time.
-    let mut named = texts.filter(|text| text.contains("code-lens"));
+    let mut named =
+        texts.filter(|(text, file)| text.contains("code-lens") && by_others(file).is_none()).map(|(text, _)| text);
     let found = named.find_map(|text| serde_saphyr::from_str::<Users>(&text).ok()?.lens?.code_lens)?;
     Some(found.into_iter().map(OsString::from).collect()).filter(|command: &Vec<OsString>| !command.is_empty())
 }

@@ -161,7 +161,7 @@ enum Command {
     /// Make an agent call Toolgate before it acts
     Install(install::Arguments),
     /// Take Toolgate out of an agent's configuration again
-    Uninstall(install::Arguments),
+    Uninstall(install::Removal),
     /// Say whether agents really ask Toolgate, and what to do if not
     Doctor(install::Doctor),
     /// Stay and answer: as the resident host of hooks, or for the extension in an agent's process

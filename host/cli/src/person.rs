@@ -19,15 +19,16 @@ pub(crate) const REFUSED: u8 = 2;
 /// Why it is not, behind the words given.
 pub(crate) fn present(otherwise: &str) -> Result<(), Failure> {
     let refused = |why: String| Failure::new(REFUSED, format!("{otherwise}: {why}"));
+    let elsewhere = |why: ancestry::Refusal| refused(format!("{why}; type this command at a terminal of your own"));
     let stdin = rustix::stdio::stdin();
     // Only of the terminal that this session runs in does the system say who is in front.
     let controlling = rustix::termios::tcgetpgrp(stdin).is_ok_and(|group| group == rustix::process::getpgrp());
     if !std::io::stdin().is_terminal() || !controlling {
-        return Err(refused(ancestry::Refusal::NoTerminal.to_string()));
+        return Err(elsewhere(ancestry::Refusal::NoTerminal));
     }
     let home = place::home().map(PathBuf::from);
     let noted = ancestry::noted(home.as_deref()).map_err(refused)?;
-    ancestry::judge(&ancestry::chain(), &noted, ancestry::alive).map_err(|why| refused(why.to_string()))
+    ancestry::judge(&ancestry::chain(), &noted, ancestry::alive).map_err(elsewhere)
 }
 
 /// Asks for a word, which stands in the question for `{word}`.

@@ -200,6 +200,8 @@ pub(crate) struct Opened {
     pub(crate) started: Started,
     /// The rules that are in force: of a file that cannot be used, those that it had before.
     pub(crate) files: LocalFiles,
+    /// Where it was started.
+    session: Session,
     /// The trackers and predicates that its rules ask.
     peers: Peers,
 }
@@ -216,7 +218,7 @@ impl Standing<'_> {
 
     /// Answers about the rules of a gate and no others.
     pub(crate) fn analysis(&self, of: &Opened) -> Analysis {
-        Analysis::new(self.plugin.clone(), self.session(), granted(of.files.clone(), None, &of.peers))
+        Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
     }
 
     /// Everyone who judges what is asked here.
@@ -231,7 +233,7 @@ impl Standing<'_> {
         until: Instant,
     ) -> Result<(Gates, Vec<Diagnostic>), String> {
         let analysis = self.analysis(&of);
-        let Opened { gate, started, files, peers } = of;
+        let Opened { gate, started, files, session, peers } = of;
         let (mut others, events) = (Vec::new(), CallEvents::default());
         for one in self.loaded {
             let judges = match asked {
@@ -244,7 +246,7 @@ impl Standing<'_> {
                     Some(_) => all.journal(events.clone()),
                     None => all,
                 };
-                let gate = Gate::new(one.plugin.clone(), self.session(), one.may(all, self.whose));
+                let gate = Gate::new(one.plugin.clone(), session.clone(), one.may(all, self.whose));
                 others.push((one, gate.rewriting(one.granted.rewrite)));
             }
         }
@@ -255,11 +257,13 @@ impl Standing<'_> {
 
     /// A gate with these rules and no others.
     pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
-        let peers = gates::peers(self.loaded, &self.session(), &files, self.whose);
-        let gate = Gate::new(self.plugin.clone(), self.session(), granted(files.clone(), frames, &peers));
+        // Once: finding out where the gate's own files are is much of what starting takes.
+        let session = self.session();
+        let peers = gates::peers(self.loaded, &session, &files, self.whose);
+        let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
         let started = gate.start().await.map_err(Failure::software)?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
-        Ok(Opened { gate, started, files, peers })
+        Ok(Opened { gate, started, files, session, peers })
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
@@ -320,7 +324,7 @@ impl Standing<'_> {
                 None => "; its rules are not in force".to_owned(),
             };
         }
-        let (gate, files, peers, status) = match second {
+        let (gate, files, session, peers, status) = match second {
             Some(second) => {
                 for mut diagnostic in second.started.diagnostics {
                     let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
@@ -329,11 +333,11 @@ impl Standing<'_> {
                         diagnostics.push(diagnostic);
                     }
                 }
-                (second.gate, second.files, second.peers, second.started.status)
+                (second.gate, second.files, second.session, second.peers, second.started.status)
             }
-            None => (first.gate, first.files, first.peers, first.started.status),
+            None => (first.gate, first.files, first.session, first.peers, first.started.status),
         };
-        Ok(Opened { gate, started: Started { status, diagnostics }, files, peers })
+        Ok(Opened { gate, started: Started { status, diagnostics }, files, session, peers })
     }
 }
 

@@ -6,10 +6,10 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Capability, Granted};
 
-use crate::plugin::live;
 use crate::plugin::loaded::{self, Loaded};
 use crate::plugin::source;
 use crate::plugin::store::{Installed, Store};
+use crate::plugin::{self, live};
 
 /// The components that a command line names. They are granted a clock and the log, and what the command line says.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,12 +24,8 @@ pub(crate) struct Plugins {
     rewrite: bool,
 
     /// Grant these components more than a clock and the log: files, git, ...
-    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = capability)]
+    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = plugin::named)]
     grants: Vec<Capability>,
-}
-
-fn capability(name: &str) -> Result<Capability, String> {
-    Capability::named(name).ok_or_else(|| "there is no such capability".to_owned())
 }
 
 impl Plugins {

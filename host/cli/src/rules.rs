@@ -1,7 +1,7 @@
 //! `toolgate rules`: what is in force, whether rule files are right, and a start for one of your own. What is in a file
 //! the component says; here is which files, and how its answers look.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::limits::CONFIG_FILE;
 use toolgate_host::plain;
+use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
@@ -166,7 +167,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -
     let mut out = anstream::stdout();
     match write(&mut out) {
         // Whoever read it has seen enough.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
     }
 }
@@ -407,21 +408,15 @@ struct File {
 impl File {
     /// None if there is no such file.
     fn read(path: PathBuf, layer: &'static str) -> Option<Self> {
-        let content = match std::fs::metadata(&path) {
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-                return None;
+        let content = match read_regular(&path, CONFIG_FILE) {
+            Err(error) if is_missing(&error) => return None,
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                Err(format!("the file is larger than {} MiB", CONFIG_FILE >> 20))
             }
             Err(error) => Err(error.to_string()),
-            // Opening a pipe would wait for whoever writes to it.
-            Ok(found) if !found.is_file() => Err("it is not a regular file".to_owned()),
-            Ok(_) => std::fs::File::open(&path).map_err(|error| error.to_string()).and_then(|file| {
-                let mut bytes = Vec::new();
-                file.take(CONFIG_FILE + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-                if bytes.len() as u64 > CONFIG_FILE {
-                    return Err(format!("the file is larger than {} MiB", CONFIG_FILE >> 20));
-                }
+            Ok(bytes) => {
                 String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text; save it as UTF-8".to_owned())
-            }),
+            }
         };
         Some(File { path, layer, content })
     }
@@ -589,7 +584,7 @@ fn init(project: bool) -> Result<ExitCode, Failure> {
         (path, include_str!("starter/user.yaml"))
     };
     let failed = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
+        ErrorKind::AlreadyExists => {
             Failure::new(exit::IO, format!("{} is there already and stays as it is; edit it", path.display()))
         }
         _ => Failure::new(exit::IO, format!("{}: {error}", path.display())),

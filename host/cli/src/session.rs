@@ -16,14 +16,13 @@
 //! all that is needed of the shell, and files are what is left: these are remembered for every agent alike.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::private::PrivateFile;
-use toolgate_host::state_folder;
+use toolgate_host::{Measure, state_folder};
 
 use crate::agent::Scene;
 use crate::events::Events;
@@ -107,9 +106,8 @@ fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
     if scene.session.is_empty() {
         return None;
     }
-    let mut hasher = DefaultHasher::new();
-    scene.session.hash(&mut hasher);
-    Some(PrivateFile::new(&folder()?.join(format!("{agent}-{:016x}.json", hasher.finish()))))
+    let name = Measure::name_of(scene.session.as_bytes());
+    Some(PrivateFile::new(&folder()?.join(format!("{agent}-{name}.json"))))
 }
 
 /// What is kept of a session; nothing if there is nothing, or nothing that can be used.
@@ -127,19 +125,14 @@ pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
             return Kept::forgotten();
         }
     };
-    kept.filter(|kept| kept.agent == agent && kept.session == scene.session).unwrap_or_default()
+    kept.filter(|kept| kept.is_of(agent, &scene.session)).unwrap_or_default()
 }
 
 /// Keeps something of a session, and says whether it is kept. What goes wrong is only logged: it must not cost a verdict.
 pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -> bool {
     let Some(file) = file(agent, scene) else { return false };
     let kept = file.update(|before| {
-        let mut kept = match before.map(serde_json::from_slice::<Kept>) {
-            Some(Ok(kept)) => kept,
-            Some(Err(_)) => Kept::forgotten(),
-            None => Kept::default(),
-        };
-        (kept.schema, kept.agent, kept.session) = (1, agent.to_owned(), scene.session.clone());
+        let mut kept = Kept::of(agent, &scene.session, before);
         change(&mut kept);
         serde_json::to_vec(&kept).unwrap_or_default()
     });
@@ -147,6 +140,20 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -
 }
 
 impl Kept {
+    fn is_of(&self, agent: &str, session: &str) -> bool {
+        self.agent == agent && self.session == session
+    }
+
+    /// What this file of a session says, to be changed. One of another session has nothing of this one.
+    fn of(agent: &str, session: &str, file: Option<&[u8]>) -> Self {
+        let kept = match file.map(serde_json::from_slice::<Kept>) {
+            Some(Ok(kept)) if kept.is_of(agent, session) => kept,
+            Some(Err(_)) => Kept::forgotten(),
+            Some(Ok(_)) | None => Kept::default(),
+        };
+        Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..kept }
+    }
+
     /// What is known where there was something that cannot be read.
     fn forgotten() -> Self {
         let memory = Some(json!({ "schema": 1, FORGOTTEN: true }));
@@ -287,6 +294,20 @@ mod tests {
         assert_eq!(kept.events.json(), None);
         let again: Kept = serde_json::from_slice(&serde_json::to_vec(&kept).expect("JSON")).expect("the same");
         assert_eq!(again, kept, "it stays so once it is written again");
+    }
+
+    #[test]
+    fn a_file_of_another_session_has_nothing_of_this_one() {
+        let memory = Some(json!({ "schema": 1, "n": 1 }));
+        let file = Kept { memory: memory.clone(), ..Kept::of("claude", "s", None) };
+        let file = serde_json::to_vec(&file).expect("JSON");
+        let cases = [("claude", "s", memory), ("claude", "t", None), ("codex", "s", None)];
+        for (agent, session, expected) in cases {
+            let kept = Kept::of(agent, session, Some(file.as_slice()));
+            assert_eq!(kept.memory, expected, "{agent} {session}");
+            assert!(kept.is_of(agent, session));
+        }
+        assert_eq!(Kept::of("claude", "s", Some(b"{".as_slice())).memory, Kept::forgotten().memory);
     }
 
     #[test]

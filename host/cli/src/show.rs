@@ -9,6 +9,8 @@ use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
 use toolgate_host::{Action, Diagnostic, Level, Verdict, decide, excerpt, plain};
 
+use crate::agent::quoted;
+
 /// Longest line of a command that is shown as it is, in characters.
 pub(crate) const LINE: usize = 160;
 
@@ -191,15 +193,6 @@ fn words(command: &Value, text: &str) -> String {
         return span.unwrap_or("?").to_owned();
     }
     words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let safe = |c: char| c.is_alphanumeric() || "-_./=:,@%+^".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 /// A text on one line; of a long one the start, and how much is left out.

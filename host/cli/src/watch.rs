@@ -19,8 +19,8 @@ use tokio::time::Instant;
 use toolgate_host::capability::{Answer, LocalClock, LocalGit, LocalLog, Message, Outgoing, Ui};
 use toolgate_host::limits::Limits;
 use toolgate_host::{
-    Analysis, Capabilities, Diagnostic, End, Granted, Level, Lines, LoadError, Observer, Plugin, Session, Span,
-    ToolKind, ToolResult, Turn, Update,
+    Analysis, Capabilities, Capability, Diagnostic, End, Granted, Level, Lines, LoadError, Observer, Plugin, Session,
+    Span, ToolKind, ToolResult, Turn, Update,
 };
 
 use crate::agent::{Dialect, Scene, Whose};
@@ -253,7 +253,9 @@ impl Eye {
             false => place::rule_files(&[Path::new(&scene.root), Path::new(&scene.cwd)]).unwrap_or_default(),
         };
         let all = Capabilities::absent().git(LocalGit).log(LocalLog).files(files).clock(LocalClock::default());
-        let all = match lens::daemon(agent.name(), scene) {
+        // Who is not granted it need not wait until it is known which one it would be.
+        let checks = self.may().is_none_or(|granted| granted.capabilities.contains(&Capability::Daemon));
+        let all = match checks.then(|| lens::daemon(agent.name(), scene)).flatten() {
             Some(daemon) => all.daemon(daemon),
             None => all,
         };

@@ -318,6 +318,8 @@ fn variables_and_arguments_say_where() {
         (&["install", "nobody"], 64),
         (&["install", "claude", "--user", "--project"], 64),
         (&["uninstall", "claude"], 0),
+        (&["uninstall", "claude", "--packs", "cloud"], 64),
+        (&["uninstall", "claude", "--terminal"], 64),
         (&["doctor", "nobody"], 64),
         (&["doctor"], 0),
     ];
@@ -335,6 +337,8 @@ fn what_is_left_to_the_user_is_said() {
         (&["install", "copilot", "--project"], "without a word"),
         (&["install", "pi", "--project"], "trust"),
         (&["install", "cursor"], "not tried"),
+        (&["install", "pi", "--packs", "cloud"], "has no place for --packs; your rule file"),
+        (&["install", "pi", "--no-lens"], "has no place for --no-lens; your rule file"),
         // The program of this test is in a temporary folder.
         (&["install", "claude"], "/usr/local/bin/toolgate install claude"),
     ];
@@ -713,6 +717,8 @@ fn droids_second_file_counts_where_the_first_one_says_nothing() {
 #[test]
 fn only_a_person_takes_it_out_or_makes_it_see_less() {
     let home = Home::new();
+    let (code, said) = home.run(&["install", "claude", "--packs", "nope"]);
+    assert!(code == 64 && said.contains("there is no pack nope"), "{code} {said}");
     assert_eq!(home.run(&["install", "claude", "--packs", "cloud"]).0, 0);
     let before = home.files();
     fs::copy(&home.program, home.scene.at("bin/t")).expect("a copy");

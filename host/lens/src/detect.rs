@@ -8,9 +8,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use toolgate_private::read_regular;
 
 use crate::project::{LOCAL, Project};
-use crate::read;
 use crate::tools::{Job, Tool, Untrusted};
 use crate::trust::NOT_TRUSTED;
 
@@ -170,7 +170,7 @@ fn own(project: &Project, tool: &Tool, file: &Path) -> Option<PathBuf> {
 
 /// A file of the project's as text. Empty if it is not there, too large, no text, or no regular file.
 pub(crate) fn read(path: &Path) -> String {
-    read::bounded(path, LARGEST).ok().and_then(|content| String::from_utf8(content).ok()).unwrap_or_default()
+    read_regular(path, LARGEST).ok().and_then(|content| String::from_utf8(content).ok()).unwrap_or_default()
 }
 
 /// Whether a line opens this section or one below it: `[tool.ruff]`, `[tool.ruff.lint]`, `[mypy-tests]`.

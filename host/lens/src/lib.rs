@@ -23,7 +23,6 @@ mod plain;
 pub mod process;
 pub mod project;
 mod protocol;
-mod read;
 pub mod report;
 mod residents;
 mod server;

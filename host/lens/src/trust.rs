@@ -1,16 +1,17 @@
 //! Which folders the user trusts, so that what is in them may run.
 //!
 //! The list is a private file of the user's. A folder on it stands for everything below it. It does not count while
-//! others could put something there: if it, or one between it and the project, is another user's, or anyone may write
-//! to it, or if others could put another in its place. What is in the folders above a trusted one, such as configuration
-//! in `/tmp`, counts for many tools, too: a folder is trusted with what is above it.
+//! others could put something there: if it, or one between it and the project, is another user's, or others may write
+//! to it, or if others could put another in its place; a group that is the user's alone is nobody else. What is in the
+//! folders above a trusted one, such as configuration in `/tmp`, counts for many tools, too: a folder is trusted with
+//! what is above it.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use toolgate_private::{PrivateError, PrivateFile, state_folder};
+use toolgate_private::{PrivateError, PrivateFile, state_folder, writable_by_others};
 
 /// The name of the list, in Toolgate's state folder.
 const NAME: &str = "trusted-folders.json";
@@ -175,8 +176,10 @@ fn stays(path: &Path) -> Result<(), TrustError> {
         if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
             return unfit("belongs to another user");
         }
-        if found.mode() & 0o1002 == 0o002 {
-            return unfit("can be written by everyone");
+        if found.mode() & 0o1000 == 0
+            && let Some(why) = writable_by_others(&found)
+        {
+            return unfit(why);
         }
     }
     Ok(())
@@ -196,8 +199,8 @@ fn fit(path: &Path) -> Result<(), TrustError> {
     if found.uid() != rustix::process::geteuid().as_raw() {
         return unfit("belongs to another user");
     }
-    if found.mode() & 0o002 != 0 {
-        return unfit("can be written by everyone");
+    if let Some(why) = writable_by_others(&found) {
+        return unfit(why);
     }
     if path.parent().is_none() {
         return unfit("is the root of all files");
@@ -264,10 +267,14 @@ mod tests {
         std::fs::create_dir_all(at("above/trusted/between/root")).expect("a folder");
         let trust = Trust::at(&at("state/list.json"));
         trust.add(&at("above/trusted")).expect("added");
+        // Whether the group of new folders is the user's alone is up to the system.
+        std::fs::set_permissions(at("above"), std::fs::Permissions::from_mode(0o775)).expect("its mode");
+        let alone = writable_by_others(&at("above").metadata().expect("there")).is_none();
         let cases = [
             ("above", 0o777, false),
             ("above", 0o1777, true),
-            ("above", 0o775, true),
+            ("above", 0o775, alone),
+            ("above/trusted/between", 0o775, alone),
             ("above/trusted", 0o777, false),
             ("above/trusted", 0o1777, false),
             ("above/trusted/between", 0o777, false),

@@ -6,6 +6,7 @@
 //!
 //! This does not stop another process of the same user. The gate does, as far as an agent's calls go through it.
 
+mod read;
 mod written;
 
 use std::fs::File;
@@ -19,7 +20,8 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-pub use written::{Written, by_others, passed};
+pub use read::{is_missing, open_regular, read_at_most, read_regular};
+pub use written::{Written, by_others, passed, writable_by_others};
 
 /// How long another writer is waited for. Each of them holds the lock for a write and a few renames.
 const TURN: Duration = Duration::from_secs(2);
@@ -124,10 +126,10 @@ impl Folder {
         };
         let found = rustix::fs::fstat(&fd).map_err(|error| system(path, error.into()))?;
         if !own(&found) {
-            return Err(unfit(path, "belongs to another user"));
+            return Err(unfit(path, "belongs to another user; `chown` it, or move it away"));
         }
         if Mode::from_raw_mode(found.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
-            return Err(unfit(path, "can be written by other users"));
+            return Err(unfit(path, "can be written by other users; `chmod go-w` it"));
         }
         Ok(Some(Folder { path: path.to_path_buf(), fd }))
     }

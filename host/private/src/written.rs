@@ -5,6 +5,7 @@
 //! A group that is the user's alone is nobody else; many systems have one for each user, and let it write.
 
 use std::fmt;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -28,7 +29,8 @@ impl fmt::Display for Written {
 
 /// What lets others decide what is read at this path. None if that is the user's alone, or if there is nothing.
 pub fn by_others(path: &Path) -> Option<Written> {
-    path.canonicalize().ok()?;
+    // Nearly always there is nothing, and then nothing is looked at on the way to it.
+    path.metadata().ok()?;
     let all = passed(path).into_iter().rev();
     all.into_iter().find_map(|one| Some(Written { why: look(&one)?, path: one }))
 }
@@ -78,6 +80,11 @@ fn look(path: &Path) -> Option<&'static str> {
     if found.is_dir() && found.mode() & 0o1000 != 0 {
         return None;
     }
+    writable_by_others(&found)
+}
+
+/// Who else may write what this is of, by its mode. Ends a sentence that starts with the path.
+pub fn writable_by_others(found: &Metadata) -> Option<&'static str> {
     if found.mode() & 0o002 != 0 {
         return Some("can be written by everyone");
     }

@@ -84,7 +84,18 @@ pub struct LocalClock {
 #[derive(Clone, Debug)]
 struct Timers {
     due: UnboundedSender<String>,
-    waiting: Arc<Mutex<HashMap<String, AbortHandle>>>,
+    waiting: Arc<Waiting>,
+}
+
+/// What waits for its time. It ends with the last clock that has it: nobody would be called.
+#[derive(Debug, Default)]
+struct Waiting(Mutex<HashMap<String, AbortHandle>>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let timers = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        timers.values().for_each(AbortHandle::abort);
+    }
 }
 
 impl Default for LocalClock {
@@ -116,7 +127,7 @@ impl Clock for LocalClock {
     async fn schedule(&self, id: String, delay: u64) -> Answer<()> {
         let none = || CapabilityError::Unavailable("this host has no timers".to_owned());
         let Timers { due, waiting } = self.timers.clone().ok_or_else(none)?;
-        let mut timers = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut timers = waiting.0.lock().unwrap_or_else(PoisonError::into_inner);
         timers.retain(|_, timer| !timer.is_finished());
         if timers.len() >= TIMERS && !timers.contains_key(&id) {
             return Err(CapabilityError::TooLarge(TIMERS as u64));
@@ -135,7 +146,7 @@ impl Clock for LocalClock {
 
     async fn cancel(&self, id: String) -> Answer<()> {
         if let Some(timers) = &self.timers {
-            let timer = timers.waiting.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            let timer = timers.waiting.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
             timer.iter().for_each(AbortHandle::abort);
         }
         Ok(())
@@ -186,6 +197,11 @@ mod tests {
         assert_eq!(clock.schedule("more".into(), 1).await, Err(CapabilityError::TooLarge(TIMERS as u64)));
         assert_eq!(clock.schedule("0".into(), 1).await, Ok(()), "the same again replaces");
         assert_eq!(called.recv().await.as_deref(), Some("0"));
+        // All others are still to come, and end with the clock.
+        drop(clock.clone());
+        assert_eq!(called.try_recv().ok(), None);
+        drop(clock);
+        assert_eq!(called.recv().await, None);
     }
 
     #[tokio::test]

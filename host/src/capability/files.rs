@@ -4,14 +4,13 @@
 //! not point at it. Scripts it reads wherever a text runs them, as bounded text.
 
 use std::fs::File;
-use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use rustix::fs::OFlags;
+use toolgate_private::{is_missing, open_regular, read_at_most};
 
 use super::apart::apart;
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
@@ -273,12 +272,10 @@ pub(super) fn resolve(path: &Path) -> Option<RealPath> {
 
 fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
     let content = match std::fs::metadata(path) {
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
-            return None;
-        }
+        Err(error) if is_missing(&error) => return None,
         Err(error) => Err(CapabilityError::Other(error.to_string())),
         Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
-        Ok(_) => regular(path).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
+        Ok(_) => open_regular(path, OFlags::empty()).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
     };
     Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
 }
@@ -287,22 +284,13 @@ fn script(path: &Path) -> Answer<String> {
     if !std::fs::metadata(path).map_err(missing)?.is_file() {
         return Err(not_regular());
     }
-    script_in(&regular(path).map_err(missing)?)
-}
-
-/// Opens a regular file. Whatever is put in its place meanwhile: opening a pipe would wait for whoever writes to it.
-pub(super) fn regular(path: &Path) -> std::io::Result<File> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a regular file")) }
+    script_in(&open_regular(path, OFlags::empty()).map_err(missing)?)
 }
 
 pub(super) fn missing(error: std::io::Error) -> CapabilityError {
-    match error.kind() {
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
-            CapabilityError::NotFound(error.to_string())
-        }
-        _ => CapabilityError::Other(error.to_string()),
+    match is_missing(&error) {
+        true => CapabilityError::NotFound(error.to_string()),
+        false => CapabilityError::Other(error.to_string()),
     }
 }
 
@@ -326,9 +314,10 @@ fn other(error: std::io::Error) -> CapabilityError {
 }
 
 fn bounded(file: &File, limit: u64) -> Answer<Vec<u8>> {
-    let mut content = Vec::with_capacity(4_096);
-    file.take(limit + 1).read_to_end(&mut content).map_err(other)?;
-    if content.len() as u64 > limit { Err(CapabilityError::TooLarge(limit)) } else { Ok(content) }
+    read_at_most(file, limit).map_err(|error| match error.kind() {
+        std::io::ErrorKind::FileTooLarge => CapabilityError::TooLarge(limit),
+        _ => other(error),
+    })
 }
 
 impl Host for HostState {

@@ -6,8 +6,9 @@ use std::io::Read;
 use std::path::Path;
 
 use async_trait::async_trait;
+use rustix::fs::OFlags;
+use toolgate_private::open_regular;
 
-use super::files::regular;
 use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::git::Host;
@@ -56,7 +57,7 @@ const HEAD: u64 = 4_096;
 
 fn small(path: &Path) -> Option<String> {
     let mut text = String::new();
-    regular(path).ok()?.take(HEAD).read_to_string(&mut text).ok()?;
+    open_regular(path, OFlags::empty()).ok()?.take(HEAD).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

@@ -33,7 +33,7 @@ pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
 pub use files::{Files, LocalFiles};
 pub use git::{ELSEWHERE, Git, LocalGit};
-pub use journal::{Journal, LocalJournal};
+pub use journal::Journal;
 pub use log::{LocalLog, Log};
 pub use message::Message;
 pub(crate) use narrowed::Narrowed;

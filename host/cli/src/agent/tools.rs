@@ -11,12 +11,11 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 
 use serde::Deserialize;
 use toolgate_host::ToolKind;
-use toolgate_host::private::by_others;
+use toolgate_host::private::{by_others, is_missing, read_regular};
 
 use super::Row;
 use crate::place;
@@ -107,21 +106,20 @@ impl UserTools {
     pub(crate) fn row(agent: &str, tool: &str) -> Result<Option<UserRow>, String> {
         let Some(path) = place::user_file_named(NAME) else { return Ok(None) };
         let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
-        // Opening a pipe would wait for whoever is at its other end.
-        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Err(wrong("it is no regular file".to_owned()));
-        }
+        // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
+        let bytes = match read_regular(&path, LARGEST) {
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                return Err(wrong("the file is larger than 1 MiB".to_owned()));
+            }
+            Err(error) => return Err(wrong(error.to_string())),
+            Ok(bytes) => bytes,
+        };
         // A row takes the place of what its tool's fields look like.
         if let Some(written) = by_others(&path) {
             return Err(wrong(format!("somebody else may have written it, as {written}")));
         }
-        let mut text = String::new();
-        match File::open(&path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text)) {
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
-            Err(error) => return Err(wrong(error.to_string())),
-            Ok(_) if text.len() as u64 > LARGEST => return Err(wrong("the file is larger than 1 MiB".to_owned())),
-            Ok(_) => {}
-        }
+        let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
         Ok(Self::parse(&text).map_err(wrong)?.take(agent, tool))
     }
 

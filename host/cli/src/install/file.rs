@@ -2,9 +2,11 @@
 //! the mode stays, and what was there before stays beside it.
 
 use std::fs::{self, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use toolgate_host::private::read_regular;
 
 use crate::{Failure, exit};
 
@@ -193,18 +195,12 @@ impl File {
 
 /// What a regular file holds; none if there is no file.
 fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let about = match fs::metadata(path) {
-        Ok(about) => about,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if !about.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+    match read_regular(path, LARGEST) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)))
+        }
+        Err(error) => Err(error),
     }
-    let mut content = Vec::new();
-    fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut content)?;
-    if content.len() as u64 > LARGEST {
-        return Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)));
-    }
-    Ok(Some(content))
 }

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use toolgate_host::private::read_regular;
 
 use super::off::{self, Where};
 use super::risks::GEMINI_OUTSIDE;
@@ -39,9 +40,12 @@ pub(crate) fn codex(place: &Where<'_>) -> Folder {
     Folder::of(Some(level.is_some_and(|level| level == "trusted")))
 }
 
-/// The root of the repository that a linked worktree is of.
+/// Largest `.git` file that is read, in bytes.
+const GIT: u64 = 4_096;
+
+/// The root of the repository that a linked worktree is of. A project may have made anything of its `.git`.
 fn main_root(root: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(root.join(".git")).ok()?;
+    let text = String::from_utf8(read_regular(&root.join(".git"), GIT).ok()?).ok()?;
     let own = root.join(text.strip_prefix("gitdir:")?.trim());
     // `MAIN/.git/worktrees/NAME`
     let worktrees = own.parent().filter(|folder| folder.ends_with(".git/worktrees"))?;
@@ -192,6 +196,24 @@ mod tests {
             let known = AGENTS.iter().find(|known| known.name() == *agent).expect("an agent");
             let depends = known.risks.folder.as_ref().expect("its hooks depend on it");
             assert_eq!(with(said, depends.trusts), *expected, "{agent} {said:?}");
+        }
+    }
+
+    /// What a project has for its `.git`, and the root of the repository that it is a worktree of.
+    #[test]
+    fn what_a_project_has_for_its_git_file_is_not_waited_for() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        type Make<'a> = &'a dyn Fn(&Path);
+        let fifo = |at: &Path| mknodat(CWD, at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        let zero = |at: &Path| std::os::unix::fs::symlink("/dev/zero", at).expect("a link");
+        let folder = |at: &Path| std::fs::create_dir(at).expect("a folder");
+        let file = |at: &Path| std::fs::write(at, "gitdir: /main/.git/worktrees/x\n").expect("a file");
+        let cases: [(Make<'_>, Option<&str>); 4] =
+            [(&fifo, None), (&zero, None), (&folder, None), (&file, Some("/main"))];
+        for (make, expected) in cases {
+            let scratch = tempfile::tempdir().expect("a scratch folder");
+            make(&scratch.path().join(".git"));
+            assert_eq!(main_root(scratch.path()), expected.map(PathBuf::from));
         }
     }
 }

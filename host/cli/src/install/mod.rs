@@ -44,6 +44,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
@@ -53,7 +54,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, person, rules, shim};
+use crate::{Failure, exit, person, place, rules, runtime, shim};
 use file::File;
 use off::{Own, Where};
 use packs::Chosen;
@@ -71,6 +72,39 @@ may see what would be changed.
 Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
+    #[command(flatten)]
+    change: Change,
+
+    #[command(flatten)]
+    packs: Packs,
+
+    #[command(flatten)]
+    plugins: Plugins,
+
+    #[command(flatten)]
+    lens: Switch,
+
+    #[command(flatten)]
+    terminal: terminal::Switch,
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+What else is in the agent's configuration stays, and before a change it is copied to NAME.toolgate-backup beside it.
+
+Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see what would be \
+changed.
+
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be \
+read, 66 no home folder, 70 and above a fault of Toolgate's own or of the disk.")]
+pub(crate) struct Removal {
+    #[command(flatten)]
+    change: Change,
+}
+
+/// Which configuration is changed, and whether it is.
+#[derive(Args)]
+struct Change {
     /// The agent
     #[arg(value_parser = table::parser())]
     agent: &'static Known,
@@ -86,18 +120,6 @@ pub(crate) struct Arguments {
     /// Only show what would be changed
     #[arg(long)]
     dry_run: bool,
-
-    #[command(flatten)]
-    packs: Packs,
-
-    #[command(flatten)]
-    plugins: Plugins,
-
-    #[command(flatten)]
-    lens: Switch,
-
-    #[command(flatten)]
-    terminal: terminal::Switch,
 }
 
 impl Arguments {
@@ -107,6 +129,26 @@ impl Arguments {
         options.extend(self.plugins.arguments().map_err(|error| Failure::new(exit::NO_INPUT, error))?);
         Ok((!options.is_empty()).then_some(options))
     }
+}
+
+/// Whether there are packs of these names. With one that there is not the hook would deny every call.
+fn known(packs: &Packs) -> Result<(), Failure> {
+    if packs.names().is_empty() {
+        return Ok(());
+    }
+    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let standing = place::Standing {
+        plugin: &plugin,
+        cwd: "/",
+        home: None,
+        root: "/",
+        packs,
+        kept: &[],
+        loaded: &[],
+        whose: None,
+    };
+    let started = async { standing.start(LocalFiles::new(), None).await.map(drop) };
+    runtime::one_thread()?.block_on(started)
 }
 
 /// What is to become of a file.
@@ -126,19 +168,25 @@ struct Loosens {
 
 /// `toolgate install`.
 pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent;
+    let change = &arguments.change;
+    let known = change.agent;
     let program = program::running()?;
-    let file = File::read(&known.file(arguments.scope())?)?;
+    self::known(&arguments.packs)?;
+    let file = File::read(&known.file(change.scope())?)?;
     let next = match &known.way {
         Way::Hooks(hooks) => {
             hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
-            let message = format!(
-                "{} has no place for --packs, --plugin and --no-lens; packs can be chosen in your rule file, and so can `lens: {{enabled: false}}`",
-                known.title()
-            );
+            let (given, instead) = if !arguments.plugins.files().is_empty() {
+                ("--plugin", "`toolgate plugin add FILE` holds for every agent")
+            } else if !arguments.packs.names().is_empty() {
+                ("--packs", "your rule file can choose `packs`")
+            } else {
+                ("--no-lens", "your rule file can have `lens: {enabled: false}`")
+            };
+            let message = format!("{} has no place for {given}; {instead}", known.title());
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => {
@@ -151,7 +199,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let message = format!("{} is there, and Toolgate did not write it; move it away first", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
-    if arguments.scope() == Scope::Project && !file.is_below(&table::project()?) {
+    if change.scope() == Scope::Project && !file.is_below(&table::project()?) {
         let message = format!("{} is a link out of the project, which is not followed", file.path.display());
         return Err(Failure::new(exit::DATA, message));
     }
@@ -169,13 +217,13 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }
-    let own = Own { scope: arguments.scope(), file: &file.path, entries: &entries };
+    let own = Own { scope: change.scope(), file: &file.path, entries: &entries };
     notes.extend(off::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }
     let (always, project) = known.left;
-    let left = [(always, true), (project, arguments.scope() == Scope::Project)];
+    let left = [(always, true), (project, change.scope() == Scope::Project)];
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
     let fresh = !matches!(next, Next::Same);
     if fresh {
@@ -185,7 +233,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             known.name()
         ));
     }
-    arguments.carry_out(known, &file, &next, loosens.as_ref(), &notes)
+    change.carry_out(&file, &next, loosens.as_ref(), &notes)
 }
 
 /// Whether these entries make the hook see less than those that are in a text.
@@ -209,12 +257,13 @@ fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> O
 }
 
 /// `toolgate uninstall`.
-pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let known = arguments.agent;
-    let file = File::read(&known.file(arguments.scope())?)?;
+pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
+    let change = &arguments.change;
+    let known = change.agent;
+    let file = File::read(&known.file(change.scope())?)?;
     let next = if file.exists() { without(known, &file)? } else { Next::Same };
     let mut notes = Vec::new();
-    for scope in Scope::ALL.into_iter().filter(|scope| *scope != arguments.scope()) {
+    for scope in Scope::ALL.into_iter().filter(|scope| *scope != change.scope()) {
         let other = known.file(scope).and_then(|path| File::read(&path));
         if let Some(other) = other.ok().filter(|file| doctor::installed(known, file)) {
             let option = scope.name();
@@ -224,7 +273,7 @@ pub(crate) fn uninstall(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let question =
         format!("{} acts without being asked about then.\nType {{word}} to take Toolgate out:", known.title());
     let loosens = Loosens { question, otherwise: "Toolgate is not taken out" };
-    arguments.carry_out(known, &file, &next, Some(&loosens), &notes)
+    change.carry_out(&file, &next, Some(&loosens), &notes)
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
@@ -256,7 +305,7 @@ fn unreadable(file: &File, error: &str) -> Failure {
     Failure::new(exit::DATA, message)
 }
 
-impl Arguments {
+impl Change {
     fn scope(&self) -> Scope {
         if self.project { Scope::Project } else { Scope::User }
     }
@@ -264,30 +313,27 @@ impl Arguments {
     /// Shows the change, makes it unless it is only to be shown, and says what is left to the user.
     fn carry_out(
         &self,
-        known: &Known,
         file: &File,
         next: &Next,
         loosens: Option<&Loosens>,
         notes: &[String],
     ) -> Result<ExitCode, Failure> {
+        let known = self.agent;
         let loosens = loosens.filter(|_| !self.dry_run);
         if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
-            person::present(loosens.otherwise).map_err(|refused| {
-                let message = format!("{}; type this command at a terminal of your own", refused.message);
-                Failure::new(refused.code, message)
-            })?;
+            person::present(loosens.otherwise)?;
         }
         let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
         let path = file.path.display().to_string();
         let after = match next {
             Next::Same => "nothing is to be done".to_owned(),
             Next::Text(text) => {
-                self.show(known, file, text)?;
+                self.show(file, text)?;
                 agreed()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
             Next::Gone => {
-                self.show(known, file, "")?;
+                self.show(file, "")?;
                 agreed()?;
                 if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
             }
@@ -299,11 +345,11 @@ impl Arguments {
     }
 
     /// The change as a unified diff. Of a whole file that comes or goes only its length, unless that is the question.
-    fn show(&self, known: &Known, file: &File, after: &str) -> Result<(), Failure> {
+    fn show(&self, file: &File, after: &str) -> Result<(), Failure> {
         let before = file.text()?;
         let whole = before.is_empty() || after.is_empty();
         let path = file.path.display().to_string();
-        let shown = if whole && matches!(known.way, Way::Shim(_)) && !self.dry_run {
+        let shown = if whole && matches!(self.agent.way, Way::Shim(_)) && !self.dry_run {
             let (mark, text) = if after.is_empty() { ('-', before) } else { ('+', after) };
             format!("{mark} {path} ({})", crate::columns::count(text.lines().count(), "line"))
         } else {

@@ -2,6 +2,7 @@
 //! one that must pass and one that is asked about. They are texts that are judged; none is ever run.
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -143,29 +144,45 @@ impl Probe<'_> {
 pub(crate) fn once(mut command: Command, input: &str) -> Result<String, String> {
     let unstarted = |error: std::io::Error| format!("it cannot be started: {error}");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(unstarted)?;
-    let (mut stdin, process) = (child.stdin.take(), rustix::process::Pid::from_child(&child));
+    // A group of its own, so that what a shell has started ends with it.
+    let mut child = command.process_group(0).spawn().map_err(unstarted)?;
+    let (mut stdin, group) = (child.stdin.take(), rustix::process::Pid::from_child(&child));
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let input = input.to_owned();
     let (done, output) = mpsc::channel();
+    let (complained, complaint) = mpsc::channel();
     let writer = std::thread::Builder::new().spawn(move || {
         if let Some(stdin) = &mut stdin {
             // Whoever does not read it will answer wrongly, or not.
             let _ = stdin.write_all(input.as_bytes());
         }
     });
-    let waiter = std::thread::Builder::new().spawn(move || drop(done.send(child.wait_with_output())));
-    writer.and(waiter).map_err(unstarted)?;
+    let other = std::thread::Builder::new().spawn(move || drop(complained.send(bounded(stderr))));
+    let waiter = std::thread::Builder::new().spawn(move || {
+        let said = bounded(stdout);
+        drop(done.send(child.wait().map(|status| (status, said, complaint.recv().unwrap_or_default()))));
+    });
+    writer.and(other).and(waiter).map_err(unstarted)?;
     let Ok(output) = output.recv_timeout(Duration::from_secs(TIMEOUT)) else {
         // It may have ended in this moment.
-        let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         return Err(format!("it gives no answer within {TIMEOUT} s"));
     };
-    let output = output.map_err(unstarted)?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    let (status, said, complaint) = output.map_err(unstarted)?;
+    if status.success() {
+        return Ok(said);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("it ends with {}: {}", output.status, shortened(said.trim(), SHOWN)))
+    Err(format!("it ends with {status}: {}", shortened(complaint.trim(), SHOWN)))
+}
+
+/// What comes out of a stream, as far as it is read: whoever says more is not listened to.
+fn bounded(stream: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        // Where it breaks off it ends.
+        let _ = stream.take(ANSWER).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The same in a session as a shim has it.
@@ -200,6 +217,30 @@ fn result(child: &mut Child, request: &str) -> Option<String> {
         let Ok(frame) = serde_json::from_str::<Value>(&line) else { continue };
         if let (true, Some(result)) = (frame["id"] == 1, frame.get("result")) {
             return Some(result.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_says_is_bounded_and_its_exit_code_counts() {
+        // A text for the shell, and what comes of it.
+        let cases = [
+            ("cat", Ok("x")),
+            ("echo no >&2; exit 3", Err("it ends with exit status: 3: no")),
+            ("exec cat /dev/zero", Err("it ends with signal")),
+        ];
+        for (text, expected) in cases {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", text]);
+            match (once(command, "x"), expected) {
+                (Ok(said), Ok(expected)) => assert_eq!(said, expected, "{text}"),
+                (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{text}: {why}"),
+                (said, _) => panic!("{text}: {said:?}"),
+            }
         }
     }
 }

@@ -38,7 +38,11 @@ pub(crate) fn running() -> Result<String, Failure> {
     }
     // By that name an entry is told from others later on.
     if Path::new(&path).file_name().is_none_or(|name| name != NAME) {
-        return Err(unusable(&format!("it has to be called {NAME}, and is {path}")));
+        let message = format!(
+            "agents are told to run a program that is called {NAME}, and this is {path}; rename it, or install it as \
+             /usr/local/bin/{NAME}"
+        );
+        return Err(Failure::new(exit::USAGE, message));
     }
     Ok(path)
 }

@@ -189,7 +189,11 @@ fn revocable() -> impl Iterator<Item = &'static str> {
     Capability::ALL.into_iter().map(Capability::name).chain([REWRITE])
 }
 
-fn named(text: &str) -> Result<Capability, String> {
+/// The capability of this name.
+///
+/// # Errors
+/// Which there are, as a sentence.
+pub(crate) fn named(text: &str) -> Result<Capability, String> {
     let known = || Capability::ALL.map(Capability::name).join(", ");
     Capability::named(text).ok_or_else(|| format!("there is no such capability; there are {}", known()))
 }

@@ -1,13 +1,13 @@
 //! A component's file, wherever it is: bounded, regular, and read once.
 
-use std::fs::File;
-use std::io::{IsTerminal, Read};
+use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::OFlags;
 use serde::Deserialize;
 use toolgate_host::Plugin;
 use toolgate_host::limits::COMPONENT;
+use toolgate_host::private::{open_regular, read_at_most};
 use wit_component::ComponentEncoder;
 
 use super::loaded;
@@ -154,20 +154,12 @@ pub(super) fn unlinked(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
 }
 
 fn opened(path: &Path, most: u64, more: OFlags) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| Failure::new(exit::NO_INPUT, format!("{}: {error}", path.display()));
-    // Opening a pipe would wait for whoever is at its other end.
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | more;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?);
-    let found = file.metadata().map_err(failed)?;
-    let unfit = || {
-        let limit = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{} KiB", most >> 10) };
-        Failure::new(exit::DATA, format!("{} is not a file of at most {limit}", path.display()))
-    };
-    if !found.is_file() || found.len() > most {
-        return Err(unfit());
-    }
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
-    // It may have grown meanwhile.
-    if bytes.len() as u64 > most { Err(unfit()) } else { Ok(bytes) }
+    let read = open_regular(path, more).and_then(|file| read_at_most(&file, most));
+    read.map_err(|error| match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::FileTooLarge => {
+            let limit = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{} KiB", most >> 10) };
+            Failure::new(exit::DATA, format!("{} is not a file of at most {limit}", path.display()))
+        }
+        _ => Failure::new(exit::NO_INPUT, format!("{}: {error}", path.display())),
+    })
 }

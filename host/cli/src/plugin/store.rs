@@ -127,10 +127,6 @@ impl Store {
 
     /// What is installed, in the order of names.
     pub(crate) fn list(&self) -> Result<Vec<Installed>, StoreError> {
-        // Below a file nothing was ever installed; the log says what is wrong with it, where something has to be logged.
-        if self.folder.parent().is_some_and(Path::is_file) {
-            return Ok(Vec::new());
-        }
         self.parse(self.index().read()?.as_deref())
     }
 
@@ -357,6 +353,9 @@ mod tests {
         std::fs::write(store.path(), &good).expect("written");
         std::fs::set_permissions(store.path(), std::fs::Permissions::from_mode(0o644)).expect("its mode");
         assert!(store.list().is_err(), "others may have written it");
+        std::fs::write(scratch.path().join("file"), "").expect("written");
+        let below = Store { folder: scratch.path().join("file/plugins") };
+        assert!(below.list().is_err(), "there is a file in the place of the state folder");
     }
 
     #[test]

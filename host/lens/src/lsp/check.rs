@@ -9,12 +9,12 @@ use gen_lsp_types::json_rpc::Error;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
+use toolgate_private::read_regular;
 
 use super::client::{Client, Means};
 use super::connection::Lost;
 use super::diagnostics;
 use super::table::Complete;
-use crate::read::bounded;
 use crate::report::{Outcome, Status};
 
 /// Most bytes of a file.
@@ -151,7 +151,7 @@ fn read(root: &Path, file: &Path) -> io::Result<String> {
     if !real.starts_with(root) {
         return Err(io::Error::other("it leads out of the project"));
     }
-    String::from_utf8(bounded(&real, FILE)?).map_err(|_| io::Error::other("it is not UTF-8"))
+    String::from_utf8(read_regular(&real, FILE)?).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// Waits until everything is answered.

@@ -7,9 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use toolgate_private::read_regular;
 
 use crate::project::Project;
-use crate::read::bounded;
 
 /// Most bytes of a `Cargo.toml`.
 const MANIFEST: u64 = 1 << 20;
@@ -256,7 +256,7 @@ fn outermost(project: &Project, file: &Path, marker: &str) -> Option<PathBuf> {
 /// server.
 fn cargo(project: &Project, file: &Path) -> PathBuf {
     let workspace = |folder: &&Path| {
-        let manifest = bounded(&folder.join("Cargo.toml"), MANIFEST).unwrap_or_default();
+        let manifest = read_regular(&folder.join("Cargo.toml"), MANIFEST).unwrap_or_default();
         manifest.split(|&byte| byte == b'\n').any(|line| line.trim_ascii_start().starts_with(b"[workspace"))
     };
     let found = project.folders(file).find(workspace).map(Path::to_path_buf);

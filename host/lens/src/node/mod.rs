@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, timeout_at};
+use toolgate_private::read_regular;
 
 use crate::cache;
 use crate::project::Project;
-use crate::read::bounded;
 use crate::report::Outcome;
 use crate::trust::NOT_TRUSTED;
 use answer::Answer;
@@ -251,7 +251,7 @@ async fn keeps(tool: Tool, folder: &Path) -> bool {
     }
     let package = folder.join("node_modules/typescript/package.json");
     // Whatever takes long with it holds up nothing but this.
-    let kept = tokio::task::spawn_blocking(move || bounded(&package, PACKAGE).is_ok_and(|text| before_7(&text)));
+    let kept = tokio::task::spawn_blocking(move || read_regular(&package, PACKAGE).is_ok_and(|text| before_7(&text)));
     kept.await.unwrap_or(false)
 }
 

@@ -13,7 +13,7 @@ pub(super) const CWD: &str = "CODE_LENS_CWD";
 
 /// What names a project: the first 16 hexadecimal digits of the sha256 of its path, exactly as it is given.
 pub(super) fn project_hash(cwd: &str) -> String {
-    Measure::of(cwd.as_bytes()).sha256[..16].to_owned()
+    Measure::name_of(cwd.as_bytes())
 }
 
 /// Where code-lens listens: in the folder for temporary files, as Node finds it (`TMPDIR`, `TMP`, `TEMP`, the
