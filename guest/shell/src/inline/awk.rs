@@ -185,7 +185,10 @@ fn variables(tokens: &[Token]) -> HashMap<String, String> {
         let Kind::Name(name) = &token.kind else { continue };
         let next = tokens.get(at + 1).map(|token| &token.kind);
         let assigns = matches!(next, Some(Kind::Mark('=') | Kind::Operator("+=" | "++" | "--")));
-        let otherwise = tokens.get(at.wrapping_sub(1)).is_some_and(|token| match &token.kind {
+        // `for (name in array)`
+        let looped = matches!(next, Some(Kind::Name(word)) if word == "in")
+            && tokens.get(at.wrapping_sub(1)).is_some_and(|token| token.kind == Kind::Mark('('));
+        let otherwise = looped || tokens.get(at.wrapping_sub(1)).is_some_and(|token| match &token.kind {
             Kind::Name(name) => matches!(name.as_str(), "getline" | "in" | "split"),
             Kind::Operator(operator) => matches!(*operator, "++" | "--"),
             _ => false,
@@ -218,10 +221,19 @@ fn literal(tokens: &[Token], from: usize) -> Option<String> {
 
 /// Whether the name here stands in the call of `sub` and its kin, or in the head of a function.
 fn changes(tokens: &[Token], at: usize) -> bool {
-    tokens.get(at.saturating_sub(24)..at).unwrap_or_default().iter().rev().any(|token| match &token.kind {
-        Kind::Name(name) => matches!(name.as_str(), "sub" | "gsub" | "split" | "function" | "func" | "asort"),
-        _ => false,
-    })
+    for token in tokens.get(at.saturating_sub(LONGEST)..at).unwrap_or_default().iter().rev() {
+        match &token.kind {
+            Kind::Name(name)
+                if matches!(name.as_str(), "sub" | "gsub" | "split" | "function" | "func" | "asort") =>
+            {
+                return true;
+            }
+            Kind::Mark(';' | '{' | '}') => return false,
+            _ => {}
+        }
+    }
+    // What stands further in front is not looked at.
+    at > LONGEST
 }
 
 struct Reader<'a> {
@@ -251,8 +263,10 @@ impl Reader<'_> {
                     value_from = at + 1;
                 }
                 Kind::Name(name) if name == "system" && self.kind(at + 1) == Some(&Kind::Mark('(')) => {
-                    let close = self.close(at + 1);
-                    self.shell(at + 2, close);
+                    match self.close(at + 1) {
+                        Some(close) => self.shell(at + 2, close),
+                        None => self.unread(at, What::Shell),
+                    }
                 }
                 Kind::Name(name) if name == "getline" => {
                     let from = match self.kind(at + 1) {
@@ -261,8 +275,7 @@ impl Reader<'_> {
                         _ => at + 1,
                     };
                     if self.kind(from) == Some(&Kind::Mark('<')) {
-                        let end = self.operand(from + 1);
-                        self.file(from + 1, end, What::Read);
+                        self.redirected(from + 1, What::Read);
                     }
                 }
                 Kind::Mark('(') => {
@@ -278,20 +291,19 @@ impl Reader<'_> {
                     value_from = at + 1;
                 }
                 Kind::Mark('>') if printing && level == 0 => {
-                    let end = self.operand(at + 1);
-                    self.file(at + 1, end, What::Write);
+                    self.redirected(at + 1, What::Write);
                 }
                 Kind::Operator(">>") if printing && level == 0 => {
-                    let end = self.operand(at + 1);
-                    self.file(at + 1, end, What::Append);
+                    self.redirected(at + 1, What::Append);
                 }
                 Kind::Operator("|&") | Kind::Mark('|') => {
                     if matches!(self.kind(at + 1), Some(Kind::Name(name)) if name == "getline") {
                         self.shell(value_from, at);
                     } else if matches!(token.kind, Kind::Operator(_)) || level == 0 {
-                        let end = if printing { self.operand(at + 1) } else { at };
-                        if printing {
-                            self.piped(value_from, at, at + 1, end);
+                        match self.operand(at + 1).filter(|_| printing) {
+                            Some(end) => self.piped(value_from, at, at + 1, end),
+                            None if printing => self.unread(at, What::Shell),
+                            None => {}
                         }
                     }
                 }
@@ -303,7 +315,7 @@ impl Reader<'_> {
     }
 
     /// The parenthesis that closes the one here. One that is too far away is not looked for.
-    fn close(&self, open: usize) -> usize {
+    fn close(&self, open: usize) -> Option<usize> {
         let mut level = 0_usize;
         let end = self.tokens.len().min(open + LONGEST);
         for at in open..end {
@@ -312,17 +324,17 @@ impl Reader<'_> {
                 Some(Kind::Mark(')')) => {
                     level = level.saturating_sub(1);
                     if level == 0 {
-                        return at;
+                        return Some(at);
                     }
                 }
                 _ => {}
             }
         }
-        end
+        None
     }
 
-    /// Where the target of a redirection ends.
-    fn operand(&self, from: usize) -> usize {
+    /// Where the target of a redirection ends, if that is not too far away.
+    fn operand(&self, from: usize) -> Option<usize> {
         let mut at = from;
         let mut level = 0_usize;
         while let Some(kind) = self.kind(at) {
@@ -335,10 +347,10 @@ impl Reader<'_> {
             }
             at += 1;
             if at > from + LONGEST {
-                break;
+                return None;
             }
         }
-        at
+        Some(at)
     }
 
     /// The text of what stands here: literals put together, a hole for everything else.
@@ -394,6 +406,19 @@ impl Reader<'_> {
         match find('?', from).and_then(|question| Some((question, find(':', question)?))) {
             Some((question, colon)) => vec![self.text(question + 1, colon), self.text(colon + 1, to)],
             None => vec![self.text(from, to)],
+        }
+    }
+
+    /// What is too long to be read: its beginning says nothing about the whole.
+    fn unread(&mut self, at: usize, what: fn(super::Text) -> What) {
+        self.complete = false;
+        self.deeds.push(Deed { what: what(super::Text::Shape(HOLE.to_string())), at: self.span(at, at + 1) });
+    }
+
+    fn redirected(&mut self, from: usize, what: fn(super::Path) -> What) {
+        match self.operand(from) {
+            Some(end) => self.file(from, end, what),
+            None => self.unread(from, what),
         }
     }
 

@@ -216,7 +216,6 @@ fn adapted(machine: &mut Machine, name: &str, args: &Args) -> Option<Value> {
             Some(machine.member(receiver, &constant))
         }
         (Language::Ruby, "call" | "()") => Some(machine.call(receiver, args.clone())),
-        (Language::Ruby, "new" | "instance") if before == "Pathname" => None,
         (Language::Python, "__getattribute__" | "__getattr__") | (Language::Python, "get" | "__getitem__")
             if matches!(before, "globals" | "locals" | "vars" | "sys.modules" | "os" | "__builtins__")
                 || last.starts_with("__getattr") =>

@@ -23,7 +23,7 @@ pub(super) fn imported(machine: &mut Machine, module: &str) {
     }
     if machine.language == Language::Perl {
         for name in exported(module) {
-            machine.change(name, Value::Name(format!("{module}::{name}")));
+            machine.set(name, Value::Name(format!("{module}::{name}")));
         }
         if module == "lib" || module.starts_with(|char: char| char.is_ascii_digit()) {
             return;
@@ -179,7 +179,7 @@ pub(super) fn ruby_require(machine: &mut Machine, args: &Args) -> Value {
 pub(super) fn ruby_include(machine: &mut Machine, args: &Args) -> Value {
     if let Some(Value::Name(module)) = args.value(0) {
         for name in exported(module) {
-            machine.change(name, Value::Name(format!("{module}.{name}")));
+            machine.set(name, Value::Name(format!("{module}.{name}")));
         }
     }
     Value::Unknown

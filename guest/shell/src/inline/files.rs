@@ -261,17 +261,9 @@ pub(super) fn perl_file(machine: &mut Machine, args: &Args) -> Value {
     }
 }
 
-pub(super) fn perl_utime(machine: &mut Machine, args: &Args) -> Value {
+/// `utime` of Perl and Ruby: two times, then the files.
+pub(super) fn utime(machine: &mut Machine, args: &Args) -> Value {
     every(machine, args, 2, What::Write)
-}
-
-pub(super) fn ruby_utime(machine: &mut Machine, args: &Args) -> Value {
-    every(machine, args, 2, What::Write)
-}
-
-pub(super) fn perl_tree(machine: &mut Machine, args: &Args) -> Value {
-    // The old form has flags behind the first argument: `rmtree("x", 0, 1)`.
-    perform(machine, Act::Trees, args)
 }
 
 pub(super) fn ruby_open(machine: &mut Machine, args: &Args) -> Value {

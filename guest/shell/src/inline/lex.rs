@@ -394,7 +394,6 @@ impl Lexer<'_> {
                 }
             }
             (Language::Perl, '/') if operand => return Some(self.pattern()),
-            (Language::Perl, '?') if operand => {}
             (Language::Perl, '<') if operand => {
                 if let Some(kind) = self.heredoc() {
                     return Some(kind);
@@ -519,7 +518,6 @@ impl Lexer<'_> {
             "!~" => matches!(self.language, Language::Perl | Language::Ruby),
             "++" | "--" => !matches!(self.language, Language::Python | Language::Ruby),
             "??" | "??=" => matches!(self.language, Language::Node | Language::Php),
-            "->" | "=>" => true,
             ".." => !matches!(self.language, Language::Node | Language::Python | Language::Php),
             "===" | "!==" => self.language != Language::Python,
             _ => true,

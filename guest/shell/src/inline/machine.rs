@@ -434,11 +434,6 @@ impl Machine {
         copy
     }
 
-    /// A list that this call changes in place.
-    pub(super) fn change(&mut self, name: &str, value: Value) {
-        self.set(name, value);
-    }
-
     // --- Functions ---
 
     /// Where the parameters in the parentheses here are.

@@ -222,11 +222,6 @@ pub(super) fn ruby_popen(machine: &mut Machine, args: &Args) -> Value {
     ruby_system(machine, &args)
 }
 
-pub(super) fn php_shell(machine: &mut Machine, args: &Args) -> Value {
-    shells(machine, arg(args, 0));
-    Value::Unknown
-}
-
 pub(super) fn php_proc(machine: &mut Machine, args: &Args) -> Value {
     let folder = args.value(3).cloned();
     match arg(args, 0) {

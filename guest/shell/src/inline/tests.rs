@@ -723,6 +723,9 @@ fn awk() {
         ("{a[$1] = $2 / 3; b = a[$1] || $2} END{print b}", ""),
         ("{gsub(/\\//, \"|\"); print}", ""),
         ("@load \"filefuncs\"", "!"),
+        ("BEGIN{for (c in a) c = \"ls\"; system(c)}", "sh ?!"),
+        ("BEGIN{c = \"ls\"; for (c in a) system(c)}", "sh ?!"),
+        ("BEGIN{c = \"ls\"; sub(/s/, \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"x\", c); system(c)}", "sh ?!"),
     ]);
 }
 
@@ -761,6 +764,23 @@ fn sed() {
         ("1~2d;$!N;P;D", ""),
         ("/start/,/end/d", ""),
     ]);
+}
+
+/// What is too long to be read to its end is unknown: its beginning says nothing of the rest.
+#[test]
+fn long_texts_are_unknown() {
+    let empty = "\"\" ".repeat(130);
+    let blanks = " ".repeat(4100);
+    check(
+        Awk,
+        &[
+            (&format!("BEGIN{{system(\"ls\" {empty} \"; rm -rf /\")}}"), "sh ?!"),
+            (&format!("{{print > (\"x\" {empty} \"/../y\")}}"), "write ?!"),
+            (&format!("{{print | \"ls\" {empty} \"; rm -rf /\"}}"), "sh ?!"),
+            ("BEGIN{system(\"ls\" \"\" \"\" \"; rm -rf /\")}", "sh ls; rm -rf /"),
+        ],
+    );
+    check(Node, &[(&format!("execSync(('ls{blanks}; rm -rf /').split('').join(''))"), "sh ?!")]);
 }
 
 /// Every script of the tables, cut and mixed, in every language: it answers, and its ranges are in the text.
