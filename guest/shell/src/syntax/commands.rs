@@ -934,7 +934,8 @@ impl<'a> Parser<'a> {
         }
         self.comments.truncate(comments);
         self.pos = end;
-        let to = |file| Redirect { target: Target::Word(file), fd: redirect.fd, kind: redirect.kind, span: redirect.span };
+        let to =
+            |file| Redirect { target: Target::Word(file), fd: redirect.fd, kind: redirect.kind, span: redirect.span };
         Ok(file.map(to))
     }
 

@@ -50,9 +50,9 @@ const BUILTINS: &[&str] = &[
 
 /// Commands of the shell itself that are not followed here, or only run others.
 const PLAIN_BUILTINS: &[&str] = &[
-    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "complete", "compopt", "dirs", "disown",
-    "echo", "enable", "eval", "exec", "false", "fc", "fg", "hash", "help", "history", "jobs", "kill", "logout",
-    "printf", "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
+    ".", ":", "[", "bg", "bind", "builtin", "caller", "command", "complete", "compopt", "dirs", "disown", "echo",
+    "enable", "eval", "exec", "false", "fc", "fg", "hash", "help", "history", "jobs", "kill", "logout", "printf",
+    "pwd", "source", "suspend", "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias",
 ];
 
 /// Words that open or close a command, so that an alias of that name changes how a text is read.

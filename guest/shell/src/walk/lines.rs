@@ -98,7 +98,8 @@ fn backslash(line: &str) -> Option<&str> {
 fn dotted(line: &str) -> Option<&str> {
     let line = line.strip_prefix('.')?;
     let (name, rest) = line.split_once(char::is_whitespace)?;
-    let begins = |names: &[&str], least: usize| name.len() >= least && names.iter().any(|whole| whole.starts_with(name));
+    let begins =
+        |names: &[&str], least: usize| name.len() >= least && names.iter().any(|whole| whole.starts_with(name));
     if begins(&["shell", "system"], 2) {
         return Some(rest);
     }

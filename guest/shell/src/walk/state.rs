@@ -1397,9 +1397,11 @@ impl State {
         };
         self.functions_stamp == other.functions_stamp
             || self.functions.size() == other.functions.size()
-                && self.functions.iter().zip(other.functions.iter()).all(|(one, other)| {
-                    one.0 == other.0 && same(one.1, other.1)
-                })
+                && self
+                    .functions
+                    .iter()
+                    .zip(other.functions.iter())
+                    .all(|(one, other)| one.0 == other.0 && same(one.1, other.1))
     }
 
     /// Whether another state says no more than this one.

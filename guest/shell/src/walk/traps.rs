@@ -173,7 +173,11 @@ impl Walk<'_> {
                 let rest = rest.strip_prefix('{').unwrap_or(rest);
                 let end = rest.find(|c: char| c != '_' && !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
                 let name = rest.get(..end).unwrap_or_default();
-                if is_name(name) && state.get(name).is_none() && !super::parameter::is_shells(name) && !sets.contains(name) {
+                if is_name(name)
+                    && state.get(name).is_none()
+                    && !super::parameter::is_shells(name)
+                    && !sets.contains(name)
+                {
                     names.push(name.to_owned());
                 }
             }
