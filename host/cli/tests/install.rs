@@ -717,7 +717,7 @@ fn droids_second_file_counts_where_the_first_one_says_nothing() {
 #[test]
 fn only_a_person_takes_it_out_or_makes_it_see_less() {
     let home = Home::new();
-    let (code, said) = home.run(&["install", "claude", "--packs", "nope"]);
+    let (code, output) = home.run(&["install", "claude", "--packs", "nope"]);
     assert!(code == 64 && said.contains("there is no pack nope"), "{code} {said}");
     assert_eq!(home.run(&["install", "claude", "--packs", "cloud"]).0, 0);
     let before = home.files();
