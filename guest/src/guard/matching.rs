@@ -460,7 +460,10 @@ impl<'a> Subject<'a> {
                 let at = given.ok_or(Miss::Flags(group))?;
                 word(at, &mut spans);
             }
-            let excluded = |flag: &&Flag| given(found, flag, |p, text| purpose.excludes(p, text)).is_some();
+            let excluded = |flag: &&Flag| match purpose {
+                Purpose::Rule => excused(found, flag, &what.without),
+                Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
+            };
             if let Some(flag) = what.without.iter().find(excluded) {
                 return Err(Miss::Without(flag));
             }
@@ -687,6 +690,29 @@ fn given(found: &Invocation<'_>, flag: &Flag, fits: impl Fn(&Pattern, &str) -> b
             && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| fits(value, text)))
     });
     fit.map(|given| given.word)
+}
+
+/// Whether an option that excuses a command is given, and not taken back: by its own value, as `--dry-run=false` does, or
+/// by a later `--no-` of one among those that excuse it, of which `-n` may be the short form.
+fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag]) -> bool {
+    const OFF: &[&str] = &["false", "none", "no", "off", "0", "f"];
+    found.options.iter().enumerate().any(|(at, given)| {
+        if !found.is(given, &flag.name) {
+            return false;
+        }
+        let is_long = given.name.len() > 2;
+        let fit = match (&flag.value, given.value) {
+            (Some(value), text) => text.is_some_and(|text| Purpose::Rule.excludes(value, text)),
+            (None, Some(text)) => !is_long || !OFF.iter().any(|off| text.eq_ignore_ascii_case(off)),
+            (None, None) => true,
+        };
+        let taken_back = || {
+            let names = excuses.iter().filter(|one| !is_long || found.is(given, &one.name));
+            let mut names = names.filter_map(|one| one.name.strip_prefix("--")).map(|name| format!("--no-{name}"));
+            names.any(|name| found.options[at + 1..].iter().any(|later| found.is(later, &name)))
+        };
+        fit && !taken_back()
+    })
 }
 
 fn describe(wanted: &EffectMatch) -> String {

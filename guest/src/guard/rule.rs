@@ -116,7 +116,7 @@ pub(crate) struct What {
     pub(crate) subcommands: Vec<Vec<String>>,
     /// One option of each group.
     pub(crate) flags: Vec<Vec<Flag>>,
-    /// None of these options.
+    /// None of these options, unless it is taken back: `--dry-run=false`, `-n --no-dry-run`.
     pub(crate) without: Vec<Flag>,
     /// An operand after the subcommand that matches each of these.
     pub(crate) arguments: Vec<Pattern>,
@@ -124,7 +124,7 @@ pub(crate) struct What {
     pub(crate) no_argument: Option<Pattern>,
     /// At least, and at most, so many operands after the subcommand.
     pub(crate) count: (usize, Option<usize>),
-    /// A word of the command, or what it reads from standard input, matches.
+    /// A word of the command, or what it reads from standard input, matches all of these.
     pub(crate) texts: Vec<Pattern>,
     /// What is written to a file matches.
     pub(crate) content: Option<Pattern>,
