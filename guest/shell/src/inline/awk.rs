@@ -188,11 +188,12 @@ fn variables(tokens: &[Token]) -> HashMap<String, String> {
         // `for (name in array)`
         let looped = matches!(next, Some(Kind::Name(word)) if word == "in")
             && tokens.get(at.wrapping_sub(1)).is_some_and(|token| token.kind == Kind::Mark('('));
-        let otherwise = looped || tokens.get(at.wrapping_sub(1)).is_some_and(|token| match &token.kind {
-            Kind::Name(name) => matches!(name.as_str(), "getline" | "in" | "split"),
-            Kind::Operator(operator) => matches!(*operator, "++" | "--"),
-            _ => false,
-        });
+        let otherwise = looped
+            || tokens.get(at.wrapping_sub(1)).is_some_and(|token| match &token.kind {
+                Kind::Name(name) => matches!(name.as_str(), "getline" | "in" | "split"),
+                Kind::Operator(operator) => matches!(*operator, "++" | "--"),
+                _ => false,
+            });
         // An argument of a function may be changed by it (`sub`, `split`), a parameter is given by its calls.
         let argument = !assigns && matches!(next, Some(Kind::Mark(',' | ')'))) && changes(tokens, at);
         let value = (next == Some(&Kind::Mark('='))).then(|| literal(tokens, at + 2)).flatten();
@@ -223,9 +224,7 @@ fn literal(tokens: &[Token], from: usize) -> Option<String> {
 fn changes(tokens: &[Token], at: usize) -> bool {
     for token in tokens.get(at.saturating_sub(LONGEST)..at).unwrap_or_default().iter().rev() {
         match &token.kind {
-            Kind::Name(name)
-                if matches!(name.as_str(), "sub" | "gsub" | "split" | "function" | "func" | "asort") =>
-            {
+            Kind::Name(name) if matches!(name.as_str(), "sub" | "gsub" | "split" | "function" | "func" | "asort") => {
                 return true;
             }
             Kind::Mark(';' | '{' | '}') => return false,
