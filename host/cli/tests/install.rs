@@ -718,7 +718,7 @@ fn droids_second_file_counts_where_the_first_one_says_nothing() {
 fn only_a_person_takes_it_out_or_makes_it_see_less() {
     let home = Home::new();
     let (code, output) = home.run(&["install", "claude", "--packs", "nope"]);
-    assert!(code == 64 && said.contains("there is no pack nope"), "{code} {said}");
+    assert!(code == 64 && output.contains("there is no pack nope"), "{code} {output}");
     assert_eq!(home.run(&["install", "claude", "--packs", "cloud"]).0, 0);
     let before = home.files();
     fs::copy(&home.program, home.scene.at("bin/t")).expect("a copy");

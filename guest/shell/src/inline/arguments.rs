@@ -80,6 +80,9 @@ pub(super) fn pairs(machine: &mut Machine, args: &Args, what: impl Fn(Text, Text
     let unknown = || vec![Text::Shape(HOLE.to_string())];
     let from = if from.is_empty() { unknown() } else { from };
     let to = if to.is_empty() { unknown() } else { to };
+    if from.len() > 64 || to.len() > value::MOST {
+        machine.incomplete();
+    }
     for from in from.iter().take(64) {
         for to in to.iter().take(value::MOST) {
             machine.deed(what(from.clone(), to.clone()), &at);

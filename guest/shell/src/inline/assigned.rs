@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::Language;
 use super::expressions::assignment;
 use super::lex::{Kind, Part, Tokens};
+use super::methods::changes_lists;
 
 /// The names that are assigned in more than one place, some of which may not be reached, or not in their order.
 pub(super) fn loose(language: Language, tokens: &Tokens) -> HashSet<String> {
@@ -101,21 +102,15 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                     || next == Some("=>") && language == Language::Node
                     || at < parameters_until;
                 let changes = matches!(next, Some("."))
-                    && matches!(
-                        tokens.name(at + 2),
-                        Some(
-                            "append"
-                                | "push"
-                                | "extend"
-                                | "insert"
-                                | "unshift"
-                                | "concat"
-                                | "pop"
-                                | "shift"
-                                | "clear"
-                                | "prepend"
-                        )
-                    )
+                    && tokens.name(at + 2).is_some_and(|method| changes_lists(language, method))
+                    // `list[0] = value`, `del list[0]`
+                    || (next == Some("[") || next == Some("{") && language == Language::Perl)
+                        && (tokens.name(at.wrapping_sub(1)) == Some("del")
+                            || tokens
+                                .list
+                                .get(at + 1)
+                                .and_then(|open| open.pair)
+                                .is_some_and(|close| assignment(tokens.mark(close + 1)).is_some()))
                     || tokens.mark(at.wrapping_sub(1)) == Some("(")
                         && matches!(tokens.name(at.wrapping_sub(2)), Some("push" | "unshift"))
                     || matches!(tokens.name(at.wrapping_sub(1)), Some("push" | "unshift"));
@@ -128,6 +123,16 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                     if !argument || at < parameters_until {
                         let nested = nested || level > 0 || indent > 0 || conditional || next == Some("=>");
                         add(name, 1, nested);
+                        // `$list[0]` is an item of `@list`.
+                        match (name.strip_prefix('$'), next) {
+                            (Some(bare), Some("[")) if language == Language::Perl => {
+                                add(&format!("@{bare}"), 1, nested)
+                            }
+                            (Some(bare), Some("{")) if language == Language::Perl => {
+                                add(&format!("%{bare}"), 1, nested)
+                            }
+                            _ => {}
+                        }
                         if assigned.len() < 8 {
                             assigned.push(name.clone());
                         }

@@ -146,7 +146,7 @@ impl Machine {
                 && matches!(value, Value::List(_))
                 && !matches!(c.tokens.mark(from), Some("["));
         if flat {
-            args.values.extend(value.items().into_iter().map(|value| Arg::new(value, at.clone())));
+            args.values.extend(value.elements(language).into_iter().map(|value| Arg::new(value, at.clone())));
         } else {
             let variable = c.name_before(from).map(str::to_owned);
             args.values.push(Arg { value, at, variable });
@@ -266,17 +266,20 @@ impl Machine {
             };
         }
         let mut element = inner.part(from, at);
+        // Of a condition, or of several loops, it is not known how many values there are.
+        let plain = !(from..inner.end).any(|index| {
+            matches!(inner.tokens.name(index), Some("if" | "or" | "and"))
+                || index > at && inner.tokens.name(index) == Some("for")
+        });
         inner.at = at;
+        let count = if inner.name() == Some("for") { self.python_for(inner) } else { None };
         self.run(inner);
         let value = self.expression(&mut element, 0);
         if element.eat(":") {
             self.expression(&mut element, 0);
         }
         self.run(&mut element);
-        Value::List(match value {
-            Value::Choice(values) => values,
-            value => vec![value],
-        })
+        Value::each_of(value, count.filter(|_| plain))
     }
 
     /// A block, or a map. A block gives its last value.
@@ -349,7 +352,8 @@ impl Machine {
         }
         if !values.is_empty() && self.language == Language::Python {
             values.push(last);
-            return Value::List(values);
+            // A set has no order.
+            return Value::some_of(values);
         }
         last
     }

@@ -205,12 +205,21 @@ pub(super) fn map(machine: &mut Machine, args: &Args) -> Value {
         Value::Text(name) => Value::Name(name.to_ascii_lowercase()),
         function => function,
     };
-    let items = Value::choice(argument(args, 1).items());
+    let items = Value::choice(argument(args, 1).elements(machine.language));
+    let count = args.value(1).and_then(Value::count).filter(|_| args.values.len() == 2);
     let result = machine.call(function, Args::of(vec![items], args.at.clone()));
-    Value::List(match result {
-        Value::Choice(values) => values,
-        value => vec![value],
-    })
+    Value::each_of(result, count)
+}
+
+/// The function is called with each item, and those that it says yes to stay.
+pub(super) fn filter(machine: &mut Machine, args: &Args) -> Value {
+    map(machine, args);
+    Value::some_of(argument(args, 1).elements(machine.language))
+}
+
+pub(super) fn filter_array(machine: &mut Machine, args: &Args) -> Value {
+    walk_array(machine, args);
+    Value::some_of(argument(args, 0).items())
 }
 
 pub(super) fn walk_array(machine: &mut Machine, args: &Args) -> Value {

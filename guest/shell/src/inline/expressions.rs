@@ -156,9 +156,7 @@ impl Machine {
                         let (left, right) = (left.texts(), right.texts());
                         let pairs =
                             left.iter().flat_map(|left| right.iter().map(move |right| [left.clone(), right.clone()]));
-                        Value::choice(
-                            pairs.take(value::MOST * 2).map(|pair| Value::Path(value::join(&pair, true))).collect(),
-                        )
+                        Value::choice(pairs.map(|pair| Value::Path(value::join(&pair, true))).collect())
                     }
                     "*" | "x" => repeat(&left, &right),
                     "%" if matches!(left, Value::Text(_)) => {
@@ -168,7 +166,11 @@ impl Machine {
                         };
                         Value::Text(value::printf(&left.shape(), &values))
                     }
-                    "<<" if matches!(left, Value::Text(_)) => left.plus(right),
+                    // Ruby takes a number for the code of a letter.
+                    "<<" if matches!(left, Value::Text(_)) => match right {
+                        Value::Number(code) => left.plus(Value::Text(value::ascii(code).to_string())),
+                        right => left.plus(right),
+                    },
                     "<<" => match left {
                         Value::List(mut values) => {
                             values.push(right);
@@ -225,7 +227,13 @@ impl Machine {
                     | (Language::Node, "await" | "yield" | "new" | "async")
                     | (Language::Php, "new" | "clone" | "throw")
                     | (Language::Perl, "my" | "our" | "local" | "state" | "return" | "&" | "$" | "@" | "%") => {}
-                    (Language::Node, "typeof" | "void" | "delete") => changes = true,
+                    (Language::Node, "typeof" | "void") => changes = true,
+                    (Language::Node, "delete") => {
+                        changes = true;
+                        if let Some(name) = c.name_at(1) {
+                            self.spoil(name);
+                        }
+                    }
                     (Language::Perl | Language::Ruby, "not") => changes = true,
                     _ => break,
                 },
@@ -337,6 +345,8 @@ impl Machine {
         let targets = c.part(c.at, close);
         c.at = close + 2;
         let value = self.expression(c, 2);
+        // `[a[0], a[1]] = [a[1], a[0]]`
+        self.spoil_items(&targets);
         self.bind(&targets, value);
         Value::Unknown
     }
@@ -499,6 +509,7 @@ impl Machine {
             "shift" | "pop" => {
                 let parens = c.mark() == Some("(");
                 if parens && c.close() != c.at + 1 || c.name().is_some_and(|name| name.starts_with('@')) {
+                    self.spoil_perl(c);
                     return None;
                 }
                 c.at += if parens { 2 } else { 0 };
@@ -533,6 +544,10 @@ impl Machine {
                 };
                 self.set(&list, value);
                 Some(Value::Unknown)
+            }
+            "splice" | "delete" | "undef" | "chop" | "chomp" => {
+                self.spoil_perl(c);
+                None
             }
             "map" | "grep" | "sort" | "first" | "any" => {
                 let parens = c.mark() == Some("(");
@@ -569,10 +584,23 @@ impl Machine {
                 Some(match name {
                     "map" if values.len() == 1 => Value::List(result.items()),
                     "map" => Value::List(vec![Value::Unknown]),
-                    _ => Value::List(values),
+                    "first" => Value::choice(values),
+                    "any" => Value::Unknown,
+                    _ => Value::some_of(values),
                 })
             }
             _ => None,
+        }
+    }
+
+    /// The array or hash that a function is given here, or an item of it, is changed.
+    fn spoil_perl(&mut self, c: &Cursor<'_>) {
+        let at = usize::from(c.mark() == Some("("));
+        let Some(name) = c.name_at(at) else { return };
+        match (name.strip_prefix('$'), c.mark_at(at + 1)) {
+            (Some(bare), Some("[")) => self.spoil(&format!("@{bare}")),
+            (Some(bare), Some("{")) => self.spoil(&format!("%{bare}")),
+            _ => self.spoil(name),
         }
     }
 

@@ -12,7 +12,7 @@ use super::assigned::loose;
 use super::lex::{self, Kind, Token, Tokens};
 use super::unused::unused;
 use super::value::{Function, Value};
-use super::{Deed, Language, Script, What, names};
+use super::{Deed, Language, Script, What, methods, names};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
@@ -289,6 +289,35 @@ impl Machine {
             self.variables.insert(name.to_owned(), value);
         } else {
             self.variables.insert(name.to_owned(), value);
+        }
+    }
+
+    /// A list or map was changed in a way that is not followed.
+    pub(super) fn spoil(&mut self, name: &str) {
+        let Some(value @ (Value::List(_) | Value::Map(_) | Value::Choice(_))) = self.variables.get(name) else {
+            return;
+        };
+        let size = value.size();
+        let value = if self.spend(size) { self.variables.get(name).cloned() } else { None };
+        let spoiled = match value {
+            Some(Value::List(values)) => methods::opened(&values),
+            Some(value) => value.or(Value::Unknown),
+            None => Value::Unknown,
+        };
+        self.set(name, spoiled);
+    }
+
+    /// The lists and maps of which these tokens name an item are changed.
+    pub(super) fn spoil_items(&mut self, c: &Cursor<'_>) {
+        for at in c.at..c.end {
+            if !self.step() {
+                return;
+            }
+            if let Some(name) = c.tokens.name(at)
+                && matches!(c.tokens.mark(at + 1), Some("[" | "."))
+            {
+                self.spoil(name);
+            }
         }
     }
 

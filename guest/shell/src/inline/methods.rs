@@ -1,5 +1,6 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
 
+use super::Language::{Node, Python, Ruby};
 use super::machine::{Args, Machine};
 use super::value::{self, HOLE, Value};
 use super::{Language, Text, What, arguments, calls, pure};
@@ -38,6 +39,11 @@ pub(super) fn call(machine: &mut Machine, value: Value, name: &str, args: Args) 
         return Value::choice(results);
     }
     match &value {
+        // One of several things that it can be.
+        Value::Name(_) => {
+            let function = machine.member(value, name);
+            return machine.call(function, args);
+        }
         Value::Path(path) => {
             let path = path.clone();
             if let Some(result) = on_path(machine, &path, name, &args) {
@@ -206,122 +212,96 @@ fn on_each(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Opt
         _ => Value::Unknown,
     };
     // `:upcase` and the like: the method of that name.
-    if let Value::Text(method) = &function {
-        let method = method.clone();
-        let result = call(machine, items, &method, Args { at: args.at.clone(), ..Args::default() });
-        return Some(Value::List(vec![result]));
-    }
-    let result = machine.call(function, Args::of(vec![items], args.at.clone()));
-    Some(match name {
-        "map" | "collect" | "flatMap" | "flat_map" | "filter_map" | "map!" => Value::List(match result {
-            Value::Choice(values) => values,
-            value => vec![value],
-        }),
-        "then" | "yield_self" => result,
-        "each" | "filter" | "select" | "reject" | "each_with_index" | "tap" => value.clone(),
+    let result = match function {
+        Value::Text(method) => call(machine, items, &method, Args { at: args.at.clone(), ..Args::default() }),
+        function => machine.call(function, Args::of(vec![items], args.at.clone())),
+    };
+    Some(match (name, value) {
+        ("map" | "collect" | "map!", _) => Value::each_of(result, value.count()),
+        // Lists that it gives are put together, and some are left out.
+        ("flatMap" | "flat_map" | "filter_map", _) => Value::List(vec![match result {
+            Value::List(values) => Value::choice(values),
+            result => result,
+        }]),
+        ("then" | "yield_self", _) => result,
+        ("filter" | "select" | "reject", Value::List(values)) => Value::some_of(values.clone()),
+        ("each" | "filter" | "select" | "reject" | "each_with_index" | "tap", _) => value.clone(),
         _ => Value::Unknown,
     })
 }
 
-/// Methods of texts, lists and maps, which only give values.
+/// Methods of texts, lists and maps, which only give values. Each is known in the languages that have it, with as many
+/// arguments as are read here.
 fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Option<Value> {
+    let language = machine.language;
     let argument = args.value(0);
     let known = |at: usize| args.value(at).and_then(Value::known);
-    Some(match (value, name) {
-        (Value::Text(separator), "join") if machine.language == Language::Python => joined(separator, argument?),
-        (Value::List(_), "join") => {
+    Some(match (value, name, args.values.len()) {
+        (Value::Text(text), _, _) => return on_text(language, text, name, args),
+        (Value::List(_), "join", 0 | 1) if matches!(language, Node | Ruby) => {
             let separator = match argument {
                 Some(separator) => separator.shape(),
-                None if machine.language == Language::Node => ",".to_owned(),
+                None if language == Node => ",".to_owned(),
                 None => String::new(),
             };
             joined(&separator, value)
         }
-        (Value::Text(text), "format") => {
-            let values: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
-            let named: Vec<(String, Value)> =
-                args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect();
-            Value::Text(value::format(text, &values, &named))
-        }
-        (Value::Text(_), "decode" | "encode" | "toString" | "unpack1") => {
-            decode(value, known(0).or_else(|| args.named("encoding").and_then(Value::known)).unwrap_or("utf8"))
-        }
-        (Value::Text(_), "unpack") => Value::List(vec![decode(value, known(0).unwrap_or("?"))]),
-        (Value::List(_), "pack") => match known(0) {
+        (Value::List(_), "pack", 1) => match known(0) {
             Some("H*") => value.clone().items().first().map_or(Value::Unknown, |value| decode(value, "hex")),
             Some("C*" | "c*" | "U*") => pure::characters(&value.clone().items()),
             _ => Value::Unknown,
         },
-        (Value::Text(text), "strip" | "trim" | "chomp" | "rstrip" | "lstrip" | "trimEnd" | "trimStart")
-            if argument.is_none() =>
-        {
-            Value::text(text.trim())
+        (Value::List(_), "reverse", 0) if matches!(language, Node | Ruby) => reverse(value),
+        (Value::List(_), "toReversed", 0) => reverse(value),
+        (Value::List(values), "sort" | "sort_by" | "toSorted" | "uniq", _) if language != Python => {
+            Value::some_of(values.clone())
         }
-        (Value::Text(text), "lower" | "toLowerCase" | "downcase") => Value::Text(text.to_lowercase()),
-        (Value::Text(text), "upper" | "toUpperCase" | "upcase") => Value::Text(text.to_uppercase()),
-        (Value::Text(_) | Value::List(_), "reverse" | "reversed" | "toReversed") => reverse(value),
-        (Value::Text(text), "replace" | "replaceAll" | "gsub" | "sub" | "tr" | "delete") => {
-            match (known(0), known(1).or(Some(""))) {
-                (Some(from), Some(to)) if !from.is_empty() && text.len() < 4096 && to.len() < 64 => {
-                    let once = machine.language == Language::Node && name == "replace" || name == "sub";
-                    if name == "tr" && from.chars().count() > 1 {
-                        Value::Unknown
-                    } else if once {
-                        Value::Text(text.replacen(from, to, 1))
-                    } else {
-                        Value::Text(text.replace(from, to))
-                    }
-                }
-                _ => Value::Unknown,
-            }
-        }
-        (Value::Text(text), "split") => match known(0) {
-            None if argument.is_none() => Value::List(text.split_whitespace().map(Value::text).collect()),
-            Some("") => Value::List(text.chars().take(4096).map(|char| Value::Text(char.to_string())).collect()),
-            Some(separator) => Value::List(text.split(separator).map(Value::text).collect()),
-            None => Value::List(vec![Value::Unknown]),
-        },
-        (Value::Text(text), "chars") => {
-            Value::List(text.chars().take(4096).map(|char| Value::Text(char.to_string())).collect())
-        }
-        (Value::Text(_) | Value::List(_) | Value::Path(_), "concat" | "+") => {
-            args.values.iter().fold(value.clone(), |sum, arg| sum.plus(arg.value.clone()))
-        }
-        (
-            Value::Text(_) | Value::Path(_),
-            "to_s" | "to_str" | "to_sym" | "freeze" | "dup" | "valueOf" | "force_encoding" | "String",
-        ) => value.clone(),
-        (Value::Number(_), "to_s" | "toString") => Value::Text(value.shape()),
-        (Value::Number(code), "chr") => Value::Text(value::character(*code).to_string()),
-        (Value::Text(text), "slice" | "substring") => match (args.value(0), args.value(1)) {
-            (Some(Value::Number(start)), None) => part(&Value::text(text), *start, None),
-            (Some(Value::Number(start)), Some(Value::Number(end))) => part(&Value::text(text), *start, Some(*end)),
-            _ => Value::Unknown,
-        },
-        (
-            Value::Text(_),
-            "charAt" | "charCodeAt" | "index" | "indexOf" | "startswith" | "startsWith" | "endswith" | "endsWith"
-            | "count" | "find",
-        ) => Value::Unknown,
-        (Value::List(_), "copy" | "slice" | "flatten" | "compact" | "uniq" | "sort" | "to_a" | "values")
-            if args.values.is_empty() =>
+        (Value::List(values), "flatten" | "compact", 0)
+            if values.iter().all(|value| matches!(value, Value::Text(_))) =>
         {
             value.clone()
         }
-        (Value::List(values), "first" | "shift") => values.first().cloned().unwrap_or(Value::Unknown),
-        (Value::List(values), "last" | "pop") => values.last().cloned().unwrap_or(Value::Unknown),
-        (Value::Map(_), "get" | "fetch" | "[]" | "pop" | "setdefault") => match known(0) {
-            Some(key) => value.get(key).cloned().or_else(|| args.value(1).cloned()).unwrap_or(Value::Unknown),
-            None => Value::choice(value.clone().items()),
-        },
-        (Value::Map(_), "values") => Value::List(value.clone().items()),
-        (Value::Map(entries), "keys") => Value::List(entries.iter().map(|(key, _)| Value::text(key)).collect()),
-        (Value::Map(entries), "items" | "entries") => {
+        (Value::List(_), "copy" | "slice" | "to_a" | "values", 0) => value.clone(),
+        (Value::List(values), "concat", _) if language == Node => {
+            let mut values = values.clone();
+            for arg in &args.values {
+                match &arg.value {
+                    Value::List(added) => values.extend(added.iter().cloned()),
+                    added => values.push(added.clone()),
+                }
+            }
+            Value::List(values)
+        }
+        (Value::List(_), "concat" | "+", _) if args.values.iter().all(|arg| matches!(arg.value, Value::List(_))) => {
+            args.values.iter().fold(value.clone(), |sum, arg| sum.plus(arg.value.clone()))
+        }
+        (Value::Path(_), "to_s" | "to_str" | "freeze" | "dup", 0) => value.clone(),
+        // With an argument, in another base.
+        (Value::Number(_), "to_s" | "toString", 0) => Value::Text(value.shape()),
+        (Value::Number(code), "chr", 0) => Value::Text(value::ascii(*code).to_string()),
+        (Value::List(values), "first" | "shift", 0) => values.first().cloned().unwrap_or(Value::Unknown),
+        (Value::List(values), "last" | "pop", 0) => values.last().cloned().unwrap_or(Value::Unknown),
+        (Value::List(_), "pop", 1) if language == Python && matches!(argument, Some(Value::Number(_))) => {
+            machine.index(value.clone(), argument?)
+        }
+        (Value::Map(_), "get" | "fetch" | "[]" | "pop" | "setdefault", 1 | 2) => {
+            let otherwise = args.value(1).cloned();
+            match (known(0), otherwise) {
+                (Some(key), otherwise) => value.get(key).cloned().or(otherwise).unwrap_or(Value::Unknown),
+                (None, Some(otherwise)) => Value::choice(value.clone().items()).or(otherwise),
+                (None, None) => Value::choice(value.clone().items()),
+            }
+        }
+        (Value::Map(_), "values", 0) => Value::List(value.clone().items()),
+        (Value::Map(entries), "keys", 0) => Value::List(entries.iter().map(|(key, _)| Value::text(key)).collect()),
+        (Value::Map(entries), "items" | "entries", 0) => {
             Value::List(entries.iter().map(|(key, value)| Value::List(vec![Value::text(key), value.clone()])).collect())
         }
-        (Value::Text(_) | Value::Choice(_), "call" | "invoke") => Value::Unknown,
+        (Value::Choice(_), "call" | "invoke", _) => Value::Unknown,
         // Every unpack of a choice of texts.
-        (Value::Choice(values), _) if values.iter().all(|value| matches!(value, Value::Text(_) | Value::Unknown)) => {
+        (Value::Choice(values), _, _)
+            if values.iter().all(|value| matches!(value, Value::Text(_) | Value::Unknown)) =>
+        {
             let mut results = Vec::new();
             for value in values {
                 results.push(plain(machine, value, name, args).unwrap_or(Value::Unknown));
@@ -330,6 +310,163 @@ fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Optio
         }
         _ => return None,
     })
+}
+
+/// Methods of texts. Nothing for one that is not known, or that has other arguments than are read here.
+fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Value> {
+    let known = |at: usize| args.value(at).and_then(Value::known);
+    let number = |at: usize| match args.value(at) {
+        Some(Value::Number(number)) => Some(*number),
+        _ => None,
+    };
+    let blank = |char: char| is_blank(language, char);
+    if !args.named.is_empty() && !(language == Python && matches!(name, "format" | "decode" | "encode")) {
+        return None;
+    }
+    let encoding = || match args.value(0).or_else(|| args.named("encoding")) {
+        Some(encoding) => encoding.known().unwrap_or("?"),
+        None => "utf8",
+    };
+    let own = Value::text(text);
+    Some(match (language, name, args.values.len()) {
+        (Python, "join", 1) => joined(text, args.value(0)?),
+        (Python, "format", _) => {
+            let values: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
+            let named: Vec<(String, Value)> =
+                args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect();
+            Value::Text(value::format(text, &values, &named))
+        }
+        (Python, "decode", 0..=2) => decode(&own, encoding()),
+        // What is no encoding of a text is undone by `decode` and done by these.
+        (Python | Ruby, "encode", 0..=2) | (Node, "toString", 0 | 1) if !is_transfer(encoding()) => {
+            decode(&own, encoding())
+        }
+        (Ruby, "unpack1", 1) => decode(&own, known(0)?),
+        (Ruby, "unpack", 1) => Value::List(vec![decode(&own, known(0)?)]),
+        (Python | Ruby, "strip", 0) | (Node, "trim", 0) => Value::text(text.trim_matches(blank)),
+        (Python | Ruby, "lstrip", 0) | (Node, "trimStart" | "trimLeft", 0) => {
+            Value::text(text.trim_start_matches(blank))
+        }
+        (Python | Ruby, "rstrip", 0) | (Node, "trimEnd" | "trimRight", 0) => Value::text(text.trim_end_matches(blank)),
+        (Ruby, "chomp", 0) => {
+            let cut = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']));
+            Value::text(cut.unwrap_or(text))
+        }
+        (Python, "lower", 0) | (Node, "toLowerCase", 0) | (Ruby, "downcase", 0) => Value::Text(text.to_lowercase()),
+        (Python, "upper", 0) | (Node, "toUpperCase", 0) | (Ruby, "upcase", 0) => Value::Text(text.to_uppercase()),
+        (Ruby, "reverse", 0) => reverse(&own),
+        (Python, "replace", 2) | (Node, "replaceAll", 2) | (Ruby, "gsub", 2) => {
+            replaced(language, text, known(0)?, known(1)?, usize::MAX)
+        }
+        (Node, "replace", 2) | (Ruby, "sub", 2) => replaced(language, text, known(0)?, known(1)?, 1),
+        // Of more than one letter these are sets.
+        (Ruby, "tr", 2) if is_letter(known(0)?) && (known(1)?.is_empty() || is_letter(known(1)?)) => {
+            replaced(language, text, known(0)?, known(1)?, usize::MAX)
+        }
+        (Ruby, "delete", 1) if is_letter(known(0)?) => replaced(language, text, known(0)?, "", usize::MAX),
+        // The text becomes another one.
+        (Ruby, "replace", 1) => args.value(0)?.clone(),
+        (Python | Node | Ruby, "split", _) => split(language, text, args),
+        (Ruby, "chars", 0) => letters(text),
+        // A number is the code of a letter there.
+        (Ruby, "concat" | "+", _) if args.values.iter().any(|arg| matches!(arg.value, Value::Number(_))) => {
+            Value::Unknown
+        }
+        (Node, "concat", _) | (Ruby, "concat" | "+", _) => {
+            args.values.iter().fold(own, |sum, arg| sum.plus(arg.value.clone()))
+        }
+        (Ruby, "to_s" | "to_str" | "to_sym" | "freeze" | "dup", 0)
+        | (Ruby, "force_encoding", 1)
+        | (Node, "valueOf", 0) => own,
+        (Node, "slice", 1) => part(&own, number(0)?, None),
+        (Node, "slice", 2) => part(&own, number(0)?, Some(number(1)?)),
+        (Node, "substring", 1) => part(&own, number(0)?.max(0), None),
+        (Node, "substring", 2) => {
+            let (one, two) = (number(0)?.max(0), number(1)?.max(0));
+            part(&own, one.min(two), Some(one.max(two)))
+        }
+        // Where it begins, and how long it is.
+        (Ruby, "slice", 1 | 2) => {
+            let (from, length) = (number(0)?, if args.values.len() == 2 { number(1)? } else { 1 });
+            if from < 0 || length < 0 {
+                return None;
+            }
+            part(&own, from, Some(from.saturating_add(length)))
+        }
+        _ => return None,
+    })
+}
+
+fn is_blank(language: Language, char: char) -> bool {
+    match language {
+        Ruby => matches!(char, ' ' | '\t'..='\r'),
+        Node => char.is_whitespace() && char != '\u{85}' || char == '\u{feff}',
+        _ => char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char),
+    }
+}
+
+/// Whether it is one letter that means itself in a set of letters.
+fn is_letter(set: &str) -> bool {
+    set.chars().count() == 1 && set != "\\"
+}
+
+fn is_transfer(encoding: &str) -> bool {
+    let encoding = encoding.to_ascii_lowercase();
+    encoding.starts_with("base64") || encoding.starts_with("hex")
+}
+
+/// The text with the first so many of a part in it replaced.
+fn replaced(language: Language, text: &str, from: &str, to: &str, most: usize) -> Value {
+    // What stands for a part of what was found.
+    let refers = match language {
+        Node => to.contains('$'),
+        Ruby => to.contains('\\'),
+        _ => false,
+    };
+    if refers || from.is_empty() || text.len() >= 4096 || to.len() >= 64 {
+        return Value::Unknown;
+    }
+    Value::Text(text.replacen(from, to, most))
+}
+
+/// The parts of a text, if there is no limit to how many.
+fn split(language: Language, text: &str, args: &Args) -> Value {
+    let words = || {
+        let words = text.split(|char: char| is_blank(language, char)).filter(|word| !word.is_empty());
+        Value::List(words.map(Value::text).collect())
+    };
+    let unknown = Value::List(vec![Value::Unknown]);
+    match args.values.as_slice() {
+        [] if language == Node => Value::List(vec![Value::text(text)]),
+        [] => words(),
+        [separator] => match separator.value.known() {
+            Some(" ") if language == Ruby => words(),
+            Some("") if language == Python => unknown,
+            Some("") => letters(text),
+            Some(separator) => {
+                let mut parts: Vec<&str> = text.split(separator).collect();
+                // Ruby leaves out the empty ones at the end.
+                while language == Ruby && parts.last().is_some_and(|part| part.is_empty()) {
+                    parts.pop();
+                }
+                Value::List(parts.into_iter().map(Value::text).collect())
+            }
+            None => unknown,
+        },
+        _ => unknown,
+    }
+}
+
+/// The letters of a text. What stands for any number of letters is unknown, and so is a list that would be too long.
+pub(super) fn letters(text: &str) -> Value {
+    if text.chars().nth(4096).is_some() {
+        return Value::List(vec![Value::Unknown]);
+    }
+    let letter = |char: char| match char {
+        HOLE | value::HOME => Value::Unknown,
+        char => Value::Text(char.to_string()),
+    };
+    Value::List(text.chars().map(letter).collect())
 }
 
 /// Methods whose name says what they do, whatever they are called on.
@@ -386,25 +523,214 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
     Value::Unknown
 }
 
-/// What a list is after a method has changed it in place. Nothing if the method does not.
-pub(super) fn changed(value: &Value, name: &str, args: &Args) -> Option<Value> {
-    let mut added: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
-    if matches!(value, Value::Map(_)) {
-        return matches!(name, "update" | "setdefault" | "clear" | "merge!" | "store" | "delete")
-            .then_some(Value::Unknown);
+/// Methods of lists that leave the list as it is. Any other one may change it.
+fn only_reads(language: Language, name: &str) -> bool {
+    match language {
+        Python => matches!(
+            name,
+            "index"
+                | "count"
+                | "copy"
+                | "union"
+                | "difference"
+                | "intersection"
+                | "symmetric_difference"
+                | "issubset"
+                | "issuperset"
+                | "isdisjoint"
+                | "__len__"
+                | "__getitem__"
+                | "__contains__"
+                | "__iter__"
+        ),
+        Node => matches!(
+            name,
+            "at" | "concat"
+                | "entries"
+                | "every"
+                | "filter"
+                | "find"
+                | "findIndex"
+                | "findLast"
+                | "findLastIndex"
+                | "flat"
+                | "flatMap"
+                | "forEach"
+                | "includes"
+                | "indexOf"
+                | "join"
+                | "keys"
+                | "lastIndexOf"
+                | "map"
+                | "reduce"
+                | "reduceRight"
+                | "slice"
+                | "some"
+                | "then"
+                | "toLocaleString"
+                | "toReversed"
+                | "toSorted"
+                | "toSpliced"
+                | "toString"
+                | "values"
+                | "with"
+        ),
+        Ruby => {
+            name.ends_with('?')
+                || matches!(
+                    name,
+                    "+" | "-"
+                        | "&"
+                        | "|"
+                        | "*"
+                        | "=="
+                        | "[]"
+                        | "at"
+                        | "clone"
+                        | "collect"
+                        | "combination"
+                        | "compact"
+                        | "count"
+                        | "cycle"
+                        | "detect"
+                        | "difference"
+                        | "dig"
+                        | "drop"
+                        | "drop_while"
+                        | "dup"
+                        | "each"
+                        | "each_cons"
+                        | "each_entry"
+                        | "each_index"
+                        | "each_slice"
+                        | "each_with_index"
+                        | "each_with_object"
+                        | "fetch"
+                        | "filter"
+                        | "filter_map"
+                        | "find"
+                        | "find_index"
+                        | "first"
+                        | "flat_map"
+                        | "flatten"
+                        | "freeze"
+                        | "group_by"
+                        | "index"
+                        | "inject"
+                        | "inspect"
+                        | "join"
+                        | "last"
+                        | "lazy"
+                        | "length"
+                        | "map"
+                        | "max"
+                        | "max_by"
+                        | "min"
+                        | "min_by"
+                        | "minmax"
+                        | "pack"
+                        | "partition"
+                        | "permutation"
+                        | "product"
+                        | "reduce"
+                        | "reject"
+                        | "reverse"
+                        | "reverse_each"
+                        | "rindex"
+                        | "rotate"
+                        | "sample"
+                        | "select"
+                        | "shuffle"
+                        | "size"
+                        | "slice"
+                        | "sort"
+                        | "sort_by"
+                        | "sum"
+                        | "take"
+                        | "take_while"
+                        | "tally"
+                        | "to_a"
+                        | "to_h"
+                        | "to_json"
+                        | "to_s"
+                        | "to_set"
+                        | "to_yaml"
+                        | "transpose"
+                        | "uniq"
+                        | "values_at"
+                        | "zip"
+                )
+        }
+        _ => false,
     }
-    let Value::List(mut values) = value.clone() else {
-        return matches!(name, "append" | "push" | "extend" | "insert" | "unshift" | "clear" | "<<")
-            .then(|| Value::List(vec![Value::Unknown]));
+}
+
+/// Methods that change a list in place, whatever else they are in another language.
+pub(super) fn changes_lists(language: Language, name: &str) -> bool {
+    matches!(
+        name,
+        "append" | "push" | "extend" | "insert" | "unshift" | "concat" | "pop" | "shift" | "clear" | "prepend"
+    ) || match language {
+        Python => matches!(name, "reverse" | "sort" | "popitem"),
+        Node => matches!(name, "reverse" | "sort" | "splice" | "fill" | "copyWithin"),
+        Ruby => name.ends_with('!') || matches!(name, "delete_at" | "delete_if" | "keep_if" | "fill"),
+        _ => false,
+    }
+}
+
+/// A list in which any of these may be anywhere, and others.
+pub(super) fn opened(values: &[Value]) -> Value {
+    Value::List(vec![values.iter().cloned().fold(Value::Unknown, Value::or)])
+}
+
+/// What a list or a map is after a method that may change it in place. Nothing if the method does not.
+pub(super) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
+    let mut values = match value {
+        Value::Map(_) => {
+            let changes = name.ends_with('!')
+                || matches!(
+                    name,
+                    "update"
+                        | "setdefault"
+                        | "clear"
+                        | "store"
+                        | "delete"
+                        | "pop"
+                        | "popitem"
+                        | "shift"
+                        | "replace"
+                        | "delete_if"
+                        | "keep_if"
+                );
+            return changes.then_some(Value::Unknown);
+        }
+        _ if only_reads(language, name) => return None,
+        Value::List(values) => values.clone(),
+        // Lists that it may be, and nothing that has methods of its own.
+        Value::Choice(values)
+            if values.iter().any(|value| matches!(value, Value::List(_)))
+                && values.iter().all(|value| matches!(value, Value::List(_) | Value::Text(_) | Value::Unknown)) =>
+        {
+            return Some(opened(values));
+        }
+        _ => {
+            return matches!(name, "append" | "push" | "extend" | "insert" | "unshift" | "clear" | "<<")
+                .then(|| Value::List(vec![Value::Unknown]));
+        }
     };
-    match name {
-        "append" | "push" | "add" => values.extend(added),
-        "extend" | "concat" => values.extend(added.into_iter().flat_map(Value::items)),
-        "unshift" | "prepend" => {
+    let mut added: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
+    // Whether each item is at the place where it stands in the list.
+    let counted = value.count().is_some();
+    match (language, name, added.len()) {
+        (Python, "append" | "add", 1) | (Node, "push", _) | (Ruby, "push" | "append", _) => values.extend(added),
+        (Python, "extend", 1) | (Ruby, "concat", _) => {
+            values.extend(added.into_iter().flat_map(|value| value.elements(language)));
+        }
+        (Node, "unshift", _) | (Ruby, "unshift" | "prepend", _) => {
             added.extend(values);
             values = added;
         }
-        "insert" => {
+        (Python | Ruby, "insert", 2..) if counted => {
             let at = match added.first() {
                 Some(Value::Number(at)) => usize::try_from(*at).ok().filter(|at| *at <= values.len()),
                 _ => None,
@@ -415,12 +741,18 @@ pub(super) fn changed(value: &Value, name: &str, args: &Args) -> Option<Value> {
                         values.insert(at, value);
                     }
                 }
-                None => values = vec![Value::Unknown],
+                None => return Some(opened(&values)),
             }
         }
-        "clear" => values.clear(),
-        "remove" | "delete" | "splice" | "sort!" | "map!" => values = vec![Value::Unknown],
-        _ => return None,
+        (Python | Ruby, "clear", 0) => values.clear(),
+        (Python | Node | Ruby, "pop", 0) if counted => {
+            values.pop();
+        }
+        (Node | Ruby, "shift", 0) if counted => {
+            values.drain(..values.len().min(1));
+        }
+        (Python | Node, "reverse", 0) | (Ruby, "reverse!", 0) => values.reverse(),
+        _ => return Some(opened(&values)),
     }
     Some(Value::List(values))
 }
@@ -452,6 +784,7 @@ pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
             let (from, count) = range(text.chars().count());
             Value::Text(text.chars().skip(from).take(count).collect())
         }
+        Value::List(values) if values.iter().any(Value::is_open) => Value::List(vec![Value::Unknown]),
         Value::List(values) => {
             let (from, count) = range(values.len());
             Value::List(values.iter().skip(from).take(count).cloned().collect())
@@ -467,7 +800,9 @@ pub(super) fn decode(value: &Value, encoding: &str) -> Value {
         "base64" | "base64url" | "base64_codec" | "m" | "m0" => text.and_then(value::base64),
         "hex" | "hex_codec" => text.and_then(value::hex),
         "rot13" | "rot_13" => text.map(|text| text.chars().map(rotate).collect()),
-        "utf8" | "utf_8" | "ascii" | "latin1" | "latin_1" | "binary" | "utf16le" => return value.clone(),
+        "utf8" | "utf_8" => return value.clone(),
+        // The same for what is in both.
+        "ascii" | "latin1" | "latin_1" | "binary" if value.shape().is_ascii() => return value.clone(),
         _ => None,
     };
     decoded.map_or(Value::Unknown, Value::Text)
@@ -499,7 +834,10 @@ pub(super) fn joined(separator: &str, list: &Value) -> Value {
             Value::Text(text)
         }
         Value::Text(text) => {
-            let parts: Vec<String> = text.chars().take(4096).map(String::from).collect();
+            if text.chars().nth(4096).is_some() {
+                return Value::Unknown;
+            }
+            let parts: Vec<String> = text.chars().map(String::from).collect();
             Value::Text(parts.join(separator))
         }
         _ => Value::Unknown,

@@ -123,13 +123,44 @@ pub(super) fn environment(value: &Value, key: &Value) -> Option<Value> {
 /// From which argument on a function changes the variables that it is given.
 pub(super) fn changes(language: Language, name: &str) -> Option<usize> {
     match (language, name) {
+        (
+            Language::Python,
+            "random.shuffle" | "operator.setitem" | "operator.delitem" | "operator.iadd" | "operator.iconcat",
+        ) => Some(0),
+        // `list.reverse(l)`
+        (Language::Python, name)
+            if ["list.", "dict.", "set.", "heapq.", "bisect.insort"].iter().any(|prefix| name.starts_with(prefix)) =>
+        {
+            Some(0)
+        }
+        (Language::Node, name) if name.starts_with("Array.prototype.") => Some(0),
         (Language::Perl, "chop" | "read" | "sysread" | "substr" | "splice" | "vec" | "sysopen" | "undef") => Some(0),
         (Language::Php, "preg_match" | "preg_match_all" | "sscanf") => Some(2),
         (Language::Php, "exec" | "passthru" | "system" | "similar_text" | "parse_str") => Some(1),
         (
             Language::Php,
-            "settype" | "array_push" | "array_pop" | "array_shift" | "array_unshift" | "array_splice" | "array_walk"
-            | "sort" | "rsort" | "usort" | "ksort" | "asort" | "shuffle" | "unset",
+            "settype"
+            | "array_push"
+            | "array_pop"
+            | "array_shift"
+            | "array_unshift"
+            | "array_splice"
+            | "array_walk"
+            | "sort"
+            | "rsort"
+            | "usort"
+            | "ksort"
+            | "krsort"
+            | "uasort"
+            | "uksort"
+            | "asort"
+            | "arsort"
+            | "natsort"
+            | "natcasesort"
+            | "array_multisort"
+            | "array_walk_recursive"
+            | "shuffle"
+            | "unset",
         ) => Some(0),
         _ => None,
     }

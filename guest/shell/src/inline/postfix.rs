@@ -14,6 +14,8 @@ impl Machine {
         let base = c.tokens.name(from).filter(|_| c.at == from + 1);
         loop {
             let before = c.at;
+            // Whether the value is the variable itself, and nothing of it.
+            let whole = before == from + 1;
             // A chain may go on in the next line.
             if matches!(c.kind(), Some(Kind::Line)) && matches!(language, Language::Node | Language::Ruby) {
                 let mut next = c.at;
@@ -75,9 +77,8 @@ impl Machine {
                         c.lines();
                         let assigned = self.expression(c, 2);
                         calls::escape(self, &assigned);
-                        if let Some(base) = base.filter(|base| matches!(self.variables.get(*base), Some(Value::Map(_))))
-                        {
-                            self.set(base, Value::Unknown);
+                        if let Some(base) = base {
+                            self.spoil(base);
                         }
                         return Value::Unknown;
                     }
@@ -94,7 +95,7 @@ impl Machine {
                         if upper && args.values.is_empty() {
                             value = self.member(value, &name);
                         } else {
-                            value = self.method(value, &name, args, base);
+                            value = self.method(value, &name, args, base, whole);
                         }
                         continue;
                     }
@@ -102,7 +103,7 @@ impl Machine {
                         let mut args = self.args(c);
                         args.at = name_at.clone();
                         self.block_argument(c, &mut args);
-                        value = self.method(value, &name, args, base);
+                        value = self.method(value, &name, args, base, whole);
                         continue;
                     }
                     value = self.member(value, &name);
@@ -146,6 +147,14 @@ impl Machine {
                     }
                     let from = inner.at;
                     let key = self.slice(&mut inner);
+                    inner.lines();
+                    // `text[3, 14]`: what they mean together is not known.
+                    let several = inner.at < inner.end;
+                    let mut more = Vec::new();
+                    while inner.eat(",") {
+                        more.push(self.expression(&mut inner, 0));
+                        inner.lines();
+                    }
                     self.run(&mut inner);
                     let at = c.span(from);
                     if assignment(c.mark()).is_some() {
@@ -170,7 +179,15 @@ impl Machine {
                         && matches!(&value, Value::Name(name) if name == "Dir")
                         && let Key::At(pattern) = key
                     {
-                        value = calls::call(self, "Dir.[]", Args::of(vec![pattern], at));
+                        more.insert(0, pattern);
+                        value = calls::call(self, "Dir.[]", Args::of(more, at));
+                        continue;
+                    }
+                    if several {
+                        if calls::is_dangerous(language, &value) {
+                            self.incomplete();
+                        }
+                        value = Value::Unknown;
                         continue;
                     }
                     value = match key {
@@ -219,12 +236,16 @@ impl Machine {
         }
     }
 
-    /// What is between square brackets: a key, `::-1`, `1:3`.
-    pub(super) fn slice(&mut self, inner: &mut Cursor<'_>) -> Key {
+    /// What is between square brackets: a key, `::-1`, `1:3`. What it does not understand is left to be read.
+    fn slice(&mut self, inner: &mut Cursor<'_>) -> Key {
         if self.language == Language::Python {
             if inner.mark() == Some(":") && inner.mark_at(1) == Some(":") && inner.mark_at(2) == Some("-") {
-                inner.at = inner.end;
-                return Key::Reverse;
+                let one = inner.tokens.list.get(inner.at + 3).map(|token| &token.kind);
+                if matches!(one, Some(Kind::Number(Some(1)))) && inner.at + 4 == inner.end {
+                    inner.at = inner.end;
+                    return Key::Reverse;
+                }
+                return Key::Part(i64::MAX, None);
             }
             let start = if inner.mark() == Some(":") { Value::Number(0) } else { self.expression(inner, 0) };
             if !inner.eat(":") {
@@ -281,8 +302,14 @@ impl Machine {
             }
             (Value::List(values), Value::Number(at)) => {
                 let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
-                let at = if *at < 0 { length.saturating_add(*at) } else { *at };
-                usize::try_from(at).ok().and_then(|at| values.get(at)).cloned().unwrap_or(Value::Unknown)
+                let index = if *at < 0 { length.saturating_add(*at) } else { *at };
+                let Some(index) = usize::try_from(index).ok().filter(|index| *index < values.len()) else {
+                    return Value::Unknown;
+                };
+                // What stands between may be any number of items.
+                let between = if *at < 0 { values.get(index + 1..) } else { values.get(..index) };
+                let found = values.get(index).cloned().unwrap_or(Value::Unknown);
+                if between.unwrap_or_default().iter().any(Value::is_open) { found.or(Value::Unknown) } else { found }
             }
             // A hash is a list of keys and values.
             (Value::List(values), key) if self.language == Language::Perl && key.known().is_some() => {
@@ -295,7 +322,10 @@ impl Machine {
                 None => Value::choice(entries.iter().map(|(_, value)| value.clone()).collect()),
             },
             (Value::Text(text), Value::Number(at)) => {
-                let char = usize::try_from(*at).ok().filter(|at| *at < 4096).and_then(|at| text.chars().nth(at));
+                let at = usize::try_from(*at).ok().filter(|at| *at < 4096);
+                // What is unknown may be any number of letters.
+                let known = at.filter(|at| !text.chars().take(at + 1).any(|char| matches!(char, HOLE | HOME)));
+                let char = known.and_then(|at| text.chars().nth(at));
                 char.map_or(Value::Unknown, |char| Value::Text(char.to_string()))
             }
             (Value::Unknown | Value::Path(_), _) | (Value::Text(_), Value::Text(_)) => {
@@ -308,19 +338,29 @@ impl Machine {
         }
     }
 
-    /// A method call: `value.name(args)`. `base` is the variable that `value` is.
-    pub(super) fn method(&mut self, value: Value, name: &str, args: Args, base: Option<&str>) -> Value {
+    /// A method call: `value.name(args)`. `base` is the variable that `value` is, if `whole`, or that it comes from.
+    fn method(&mut self, value: Value, name: &str, args: Args, base: Option<&str>, whole: bool) -> Value {
         if let Some(base) = base
             && matches!(value, Value::List(_) | Value::Choice(_) | Value::Map(_))
             && value.get(name).is_none()
-            && let Some(changed) = methods::changed(&value, name, &args)
+            && let Some(changed) = methods::changed(self.language, &value, name, &args)
         {
             for arg in &args.values {
                 calls::escape(self, &arg.value);
             }
             self.changed |= self.frames.iter().any(|frame| frame.bound.iter().any(|(name, _)| name == base));
-            self.set(base, changed);
-            return Value::Unknown;
+            if whole {
+                self.set(base, changed);
+            } else {
+                self.spoil(base);
+            }
+            // What is taken out, and the list itself where that is given back, are read as of any other list.
+            if matches!(value, Value::Map(_)) && !matches!(name, "pop" | "setdefault" | "delete_if" | "keep_if")
+                || !matches!(value, Value::Map(_))
+                    && matches!(name, "append" | "push" | "add" | "extend" | "insert" | "unshift" | "prepend" | "clear")
+            {
+                return Value::Unknown;
+            }
         }
         // Ruby's texts change in place too.
         if let (Some(base), Value::Text(_), Language::Ruby) = (base, &value, self.language)
@@ -346,15 +386,23 @@ impl Machine {
         let changes = match &callee {
             Value::Name(name) => names::changes(self.language, name),
             Value::Function(function) => (self.language == Language::Php && by_reference(function)).then_some(0),
+            // `[].reverse.call(list)`
+            Value::Bound(_, name) if self.language == Language::Node && matches!(name.as_str(), "call" | "apply") => {
+                Some(0)
+            }
             _ => None,
         };
         let variables: Vec<String> = args.values.iter().map(|arg| arg.variable.clone().unwrap_or_default()).collect();
         let before = std::mem::take(&mut self.changed);
         let value = self.call_it(callee, args);
         let from = if self.changed { Some(0) } else { changes };
+        // Texts do not change in these.
+        let lists_only = !self.changed && matches!(self.language, Language::Python | Language::Node);
         self.changed = before;
         for variable in variables.iter().skip(from.unwrap_or(usize::MAX)).filter(|variable| !variable.is_empty()) {
-            if self.variables.contains_key(variable) || self.language != Language::Node {
+            if lists_only {
+                self.spoil(variable);
+            } else if self.variables.contains_key(variable) || self.language != Language::Node {
                 self.set(variable, Value::Unknown);
             }
         }

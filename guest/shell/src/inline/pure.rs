@@ -1,5 +1,6 @@
 //! Calls that give a value and do nothing else.
 
+use super::Language;
 use super::arguments::argument;
 use super::machine::{Arg, Args};
 use super::value::{self, HOLE, Value};
@@ -23,6 +24,34 @@ pub(super) fn first(args: &Args) -> Value {
     argument(args, 0)
 }
 
+/// The argument if it is the only one: another one changes what is meant.
+fn only(args: &Args) -> Value {
+    if args.values.len() == 1 && args.named.is_empty() { argument(args, 0) } else { Value::Unknown }
+}
+
+/// Python's `list` and its kin: the keys of a dictionary, the letters of a text.
+pub(super) fn listed(args: &Args) -> Value {
+    match argument(args, 0) {
+        value @ Value::Map(_) => Value::List(value.elements(Language::Python)),
+        Value::Text(text) => super::methods::letters(&text),
+        value => value,
+    }
+}
+
+/// Python's `sorted` and `set`: which item comes where is not known.
+pub(super) fn some(args: &Args) -> Value {
+    Value::some_of(listed(args).items())
+}
+
+/// JavaScript's `Array.from`; a function behind the list makes other items of it.
+pub(super) fn array_from(args: &Args) -> Value {
+    match only(args) {
+        Value::Text(text) => super::methods::letters(&text),
+        value @ Value::List(_) => value,
+        _ => Value::List(vec![Value::Unknown]),
+    }
+}
+
 /// The names that there are, or those of a module.
 pub(super) fn names(args: &Args) -> Value {
     args.value(0).cloned().unwrap_or_else(|| Value::name("globals"))
@@ -36,6 +65,12 @@ pub(super) fn all(args: &Args) -> Value {
 }
 
 pub(super) fn dict(args: &Args) -> Value {
+    if !args.values.is_empty() || args.named("**").is_some() {
+        return match only(args) {
+            value @ Value::Map(_) => value,
+            _ => Value::Unknown,
+        };
+    }
     Value::Map(args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect())
 }
 
@@ -67,7 +102,8 @@ pub(super) fn characters(values: &[Value]) -> Value {
         values
             .iter()
             .map(|value| match value {
-                Value::Number(code) => value::character(*code),
+                // A byte above that is a part of a character, a larger number is cut to a byte.
+                Value::Number(code) => value::ascii(*code),
                 _ => HOLE,
             })
             .collect(),
@@ -87,6 +123,16 @@ pub(super) fn chr(args: &Args) -> Value {
     }
 }
 
+/// PHP's `trim` without a set of letters of its own.
+pub(super) fn php_trim(args: &Args) -> Value {
+    match only(args) {
+        Value::Text(text) => {
+            Value::text(text.trim_matches(|char: char| matches!(char, ' ' | '\t' | '\n' | '\r' | '\u{b}')))
+        }
+        _ => Value::Unknown,
+    }
+}
+
 pub(super) fn ord(args: &Args) -> Value {
     argument(args, 0)
         .known()
@@ -95,13 +141,13 @@ pub(super) fn ord(args: &Args) -> Value {
 }
 
 pub(super) fn reversed(args: &Args) -> Value {
-    super::methods::reverse(&argument(args, 0))
+    super::methods::reverse(&only(args))
 }
 
 pub(super) fn perl_reverse(args: &Args) -> Value {
-    // One text is turned round, as in scalar context; several are a list.
+    // One text is turned round in scalar context, and stays as it is where a list is wanted; several are a list.
     match args.values.as_slice() {
-        [Arg { value: value @ Value::Text(_), .. }] => super::methods::reverse(value),
+        [Arg { value: value @ Value::Text(_), .. }] => value.clone().or(super::methods::reverse(value)),
         values => Value::List(values.iter().rev().map(|arg| arg.value.clone()).collect()),
     }
 }
@@ -127,7 +173,7 @@ pub(super) fn unbase64(args: &Args) -> Value {
 
 pub(super) fn unhex(args: &Args) -> Value {
     let given = args.value(0).or_else(|| args.named("string")).cloned().unwrap_or(Value::Unknown);
-    decoded(&given, value::hex)
+    decoded(&given, |text| value::hex(&text.split_whitespace().collect::<String>()))
 }
 
 pub(super) fn codecs_decode(args: &Args) -> Value {
@@ -136,6 +182,14 @@ pub(super) fn codecs_decode(args: &Args) -> Value {
 
 pub(super) fn rot13(args: &Args) -> Value {
     super::methods::decode(&argument(args, 0), "rot13")
+}
+
+/// PHP's `urldecode`: a `+` is a blank.
+pub(super) fn urldecode(args: &Args) -> Value {
+    match argument(args, 0).known() {
+        Some(text) => unpercent(&Args::of(vec![Value::Text(text.replace('+', " "))], args.at.clone())),
+        None => Value::Unknown,
+    }
 }
 
 pub(super) fn unpercent(args: &Args) -> Value {
@@ -183,7 +237,7 @@ pub(super) fn implode(args: &Args) -> Value {
 
 pub(super) fn explode(args: &Args) -> Value {
     match (argument(args, 0).known(), argument(args, 1).known()) {
-        (Some(separator), Some(text)) if !separator.is_empty() => {
+        (Some(separator), Some(text)) if !separator.is_empty() && args.values.len() == 2 => {
             Value::List(text.split(separator).map(Value::text).collect())
         }
         _ => Value::Unknown,
@@ -283,12 +337,14 @@ pub(super) fn expandvars(args: &Args) -> Value {
     if text.contains('$') { Value::Unknown } else { Value::Text(text) }
 }
 
+/// Of several levels, it is not known.
 pub(super) fn dirname(args: &Args) -> Value {
-    Value::choice(argument(args, 0).texts().iter().map(|path| Value::Text(value::dirname(path))).collect())
+    Value::choice(only(args).texts().iter().map(|path| Value::Text(value::dirname(path))).collect())
 }
 
+/// Without an ending that is cut off, it is not known.
 pub(super) fn basename(args: &Args) -> Value {
-    Value::choice(argument(args, 0).texts().iter().map(|path| Value::Text(value::basename(path))).collect())
+    Value::choice(only(args).texts().iter().map(|path| Value::Text(value::basename(path))).collect())
 }
 
 pub(super) fn here(_: &Args) -> Value {

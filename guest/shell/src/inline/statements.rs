@@ -160,9 +160,21 @@ impl Machine {
                 Some(self.give(value))
             }
             "if" | "elif" | "else" | "while" | "try" | "except" | "finally" | "with" | "assert" | "raise" | "async"
-            | "global" | "nonlocal" | "del" | "pass" | "yield" => {
+            | "global" | "nonlocal" | "pass" | "yield" => {
                 c.at += 1;
                 c.eat(":");
+                Some(Value::Unknown)
+            }
+            "del" => {
+                c.at += 1;
+                let mut end = c.at;
+                while end < c.end
+                    && !matches!(c.tokens.list.get(end).map(|token| &token.kind), Some(Kind::Line | Kind::Mark(";")))
+                    && self.step()
+                {
+                    end += 1;
+                }
+                self.spoil_items(&c.part(c.at, end));
                 Some(Value::Unknown)
             }
             "print" if matches!(c.tokens.list.get(c.at + 1).map(|token| &token.kind), Some(Kind::Text(_))) => {
@@ -200,18 +212,21 @@ impl Machine {
         }
     }
 
-    /// `for a, b in values`, up to the end of the values.
-    pub(super) fn python_for(&mut self, c: &mut Cursor<'_>) {
+    /// `for a, b in values`, up to the end of the values. Gives how many there are, if that is known.
+    pub(super) fn python_for(&mut self, c: &mut Cursor<'_>) -> Option<usize> {
         c.at += 1;
         let from = c.at;
         while c.at < c.end && c.name() != Some("in") && !matches!(c.kind(), Some(Kind::Line | Kind::Mark(":"))) {
             c.at += 1;
         }
         let targets = c.part(from, c.at);
-        if c.eat_name("in") {
-            let values = self.tuple(c);
-            self.bind(&targets, Value::choice(values.items()));
+        if !c.eat_name("in") {
+            return None;
         }
+        let values = self.tuple(c);
+        let count = values.count();
+        self.bind(&targets, Value::choice(values.elements(Language::Python)));
+        count
     }
 
     /// Where the block behind the colon here ends.
@@ -544,6 +559,10 @@ impl Machine {
     pub(super) fn php_statement(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
         let name = c.name()?;
         match name {
+            "unset" if c.mark_at(1) == Some("(") => {
+                self.spoil_items(&c.part(c.at + 2, c.close_of(c.at + 1)));
+                None
+            }
             "function" if c.name_at(1).is_some() => {
                 let name = c.name_at(1).unwrap_or_default().to_owned();
                 c.at += 2;

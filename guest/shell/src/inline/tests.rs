@@ -293,6 +293,28 @@ fn python() {
         ("def f(m): m.system('id')\nimport os; f(os)", "sh id"),
         ("os.remove('x", "delete x!"),
         ("𝘰𝘴.remove('x')", "!"),
+        ("import os; l = ['/x','t']; l.pop(); os.system('rm -rf ' + l[-1])", "sh rm -rf /x"),
+        ("import os; l = ['/x','t']; l.reverse(); os.system('rm -rf ' + l[-1])", "sh rm -rf /x"),
+        ("import os; l = ['/x','t']; del l[0]; os.system('rm ' + l[0])", "sh rm ?; sh rm /x; sh rm t"),
+        ("import os; l = ['t','/x']; l.sort(); os.remove(l[0])", "delete ?; delete t; delete /x"),
+        ("import os, random; l = ['t','/x']; random.shuffle(l); os.remove(l[0])", "delete ?; delete t; delete /x"),
+        ("import os; l = ['t','/x']; l.index('t'); os.remove(l[1])", "delete /x"),
+        ("import os\nl = ['t']\nfor i in [1, 2]:\n  os.remove(l[0]); l[0] = '/x'", "delete ?; delete t"),
+        ("import os; os.remove(sorted(['t','/x'])[0])", "delete t; delete /x"),
+        ("import os; os.remove(sorted(['t','/x'])[1])", "delete ?"),
+        ("import os\nfor p in sorted(['a','b']): os.remove(p)", "delete a; delete b"),
+        ("import os; os.system('rm /x'.replace('/x', 't', 0))", "sh ?!"),
+        ("import os; os.system('a rm x'.split(' ', 1)[1])", "sh ?!"),
+        ("import os; os.system('x-r- -m-r'[::-2])", "sh ?!"),
+        ("import os; os.system('rm x'[0:4:1])", "sh ?!"),
+        ("import os; os.remove('a-b'.replace('-', '/')); os.remove(' x '.strip()); os.remove('a,b'.split(',')[1])", "delete a/b; delete x; delete b"),
+        ("import os; os.remove(list({'/x': 't'})[0])", "delete /x"),
+        ("import os\nfor p in {'/x': 't'}: os.remove(p)", "delete /x"),
+        ("import os; os.system('rm -rf t' + ''.join('/..' for i in [1, 2]))", "sh rm -rf t/../.."),
+        ("import os; os.remove([p for p in ['t', '/x'] if p != 't'][0])", "delete t; delete /x"),
+        ("import os; os.remove(list(filter(lambda x: 't', ['/x']))[0])", "delete /x"),
+        ("import os as o\nif x: o = y\no.remove('/x')", "delete /x"),
+        ("import os; os.system('ls {:s}; {}'.format('a', 'rm x'))", "sh ls ?; rm x"),
     ]);
 }
 
@@ -428,6 +450,19 @@ fn node() {
         ("const o = { a: { b: 'x' } }; fs.unlinkSync(o.a.b)", "delete x"),
         ("label: for (;;) { break label }", ""),
         ("require('os').tmpdir()", ""),
+        ("const l = ['t','/x']; l.shift(); fs.unlinkSync(l[0])", "delete /x"),
+        ("let l = ['t','/x']; l.reverse(); fs.unlinkSync(l[0])", "delete /x"),
+        ("const l = ['t','/x']; l.sort(); fs.unlinkSync(l[0])", "delete ?; delete t; delete /x"),
+        ("const l = ['t','/x']; l.splice(0, 1); fs.unlinkSync(l[0])", "delete ?; delete t; delete /x"),
+        ("let l = ['t','/x']; [l[0], l[1]] = [l[1], l[0]]; fs.unlinkSync(l[0])", "delete ?; delete t; delete /x"),
+        ("const l = ['t','/x']; l.indexOf('t'); fs.unlinkSync(l[1])", "delete /x"),
+        ("const o = {a: 't'}; delete o.a; fs.rmSync(o.a || '/x')", "delete t; delete ?; delete /x"),
+        ("fs.unlinkSync('a b'.split()[0])", "delete a b"),
+        ("require('child_process').execSync('lsQ'.replace('Q', () => '; rm x'))", "sh ?!"),
+        ("fs.rmSync('abcdef'.slice(1, 3)); fs.rmSync('abc'.substring(2, 0)); fs.rmSync(' x '.trim())", "delete bc; delete ab; delete x"),
+        ("fs.rmSync('t' + ['a','b'].map(x => '/..').join(''))", "delete t/../.."),
+        ("fs.rmSync(Buffer.from('eA==').toString('base64')); fs.rmSync((27).toString(36))", "delete ?; delete ?"),
+        ("fs.rmSync(Array.from(['t'], x => '/x')[0])", "delete ?"),
     ]);
 }
 
@@ -494,7 +529,7 @@ fn perl() {
         ("system(pack('H*', '726d2078'))", "sh rm x"),
         ("system(chr(105).chr(100))", "sh id"),
         ("use MIME::Base64; system(decode_base64('aWQ='))", "sh id"),
-        ("system(scalar reverse 'di')", "sh id"),
+        ("system(scalar reverse 'di')", "sh di; sh id"),
         ("system $ARGV[0]", "sh ?!"),
         ("&system('id')", "sh id"),
         ("s/x/system('id')/e", "sh id"),
@@ -534,6 +569,7 @@ fn perl() {
         ("$h{y} = 1; print q(x) . $s->{s}", ""),
         ("@F = split /,/; print $F[0]", ""),
         ("__END__\nunlink 'x'", ""),
+        ("my @l = ('t', '/x'); shift @l; unlink $l[0];", "delete ?; delete t; delete /x"),
     ]);
 }
 
@@ -619,6 +655,14 @@ fn ruby() {
         ("puts $stdin.read.scan(/rm/)", ""),
         ("if x then puts 1 else puts 2 end", ""),
         ("__END__\nFile.delete('x')", ""),
+        ("a = ['t','/x']; a.shift; File.delete a[0]", "delete /x"),
+        ("a = ['t','/x']; a.rotate!; File.delete a[0]", "delete ?; delete t; delete /x"),
+        ("system('ls;rm x'[3, 4])", "sh ?!"),
+        ("system('crm cx'.delete('c-z'))", "sh ?!"),
+        ("system('rm xyz'.slice(0, 4))", "sh rm x"),
+        ("system('a-b'.tr('-', ' '))", "sh a b"),
+        ("File.delete('t,/x'.split(',')[1])", "delete /x"),
+        ("Dir['*.a', '*.b'].each { |f| File.delete f }", "delete ?.a; delete ?.b"),
     ]);
 }
 
@@ -680,6 +724,10 @@ fn php() {
         ("echo json_encode(['system' => 'x']);", ""),
         ("echo phpversion();", ""),
         ("$system = 'x'; echo $system;", ""),
+        ("system(trim('zrm xz', 'z'));", "sh ?!"),
+        ("unlink(trim(' x ')); unlink(basename('a/b.txt')); unlink(basename('a/b.txt', '.txt'));", "delete x; delete b.txt; delete ?"),
+        ("$l = ['t', '/x']; array_shift($l); unlink($l[0]);", "delete ?"),
+        ("system(urldecode('rm+x'));", "sh rm x"),
     ]);
 }
 
@@ -774,13 +822,19 @@ fn long_texts_are_unknown() {
     check(
         Awk,
         &[
-            (&format!("BEGIN{{system(\"ls\" {empty} \"; rm -rf /\")}}"), "sh ?!"),
-            (&format!("{{print > (\"x\" {empty} \"/../y\")}}"), "write ?!"),
-            (&format!("{{print | \"ls\" {empty} \"; rm -rf /\"}}"), "sh ?!"),
+            (format!("BEGIN{{system(\"ls\" {empty} \"; rm -rf /\")}}").as_str(), "sh ?!"),
+            (format!("{{print > (\"x\" {empty} \"/../y\")}}").as_str(), "write ?!"),
+            (format!("{{print | \"ls\" {empty} \"; rm -rf /\"}}").as_str(), "sh ?!"),
             ("BEGIN{system(\"ls\" \"\" \"\" \"; rm -rf /\")}", "sh ls; rm -rf /"),
         ],
     );
-    check(Node, &[(&format!("execSync(('ls{blanks}; rm -rf /').split('').join(''))"), "sh ?!")]);
+    check(
+        Node,
+        &[(
+            format!("require('child_process').execSync(('ls{blanks}; rm -rf /').split('').join(''))").as_str(),
+            "sh ?!",
+        )],
+    );
 }
 
 /// Every script of the tables, cut and mixed, in every language: it answers, and its ranges are in the text.

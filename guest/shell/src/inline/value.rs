@@ -3,9 +3,12 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::Text;
 use super::lex::Tokens;
+<<<<<<< HEAD
 use crate::decode::{self, Base64};
+=======
+use super::{Language, Text};
+>>>>>>> h1
 
 /// Stands for an unknown part of a text.
 pub(super) const HOLE: char = '\0';
@@ -196,6 +199,46 @@ impl Value {
         }
     }
 
+    /// What going through it gives: the keys of a Python dictionary, the values of any other list or map.
+    pub(super) fn elements(self, language: Language) -> Vec<Value> {
+        match self {
+            Value::Map(entries) if language == Language::Python => {
+                entries.into_iter().map(|(key, _)| Value::Text(key)).collect()
+            }
+            Value::Choice(values) => values.into_iter().flat_map(|value| value.elements(language)).collect(),
+            value => value.items(),
+        }
+    }
+
+    /// How many items a list has, if none of them may stand for any number.
+    pub(super) fn count(&self) -> Option<usize> {
+        match self {
+            Value::List(values) if !values.iter().any(Value::is_open) => Some(values.len()),
+            _ => None,
+        }
+    }
+
+    /// Whether it may stand for any number of items in a list.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Value::Unknown | Value::Choice(_))
+    }
+
+    /// A list of some of these, in any order.
+    pub(super) fn some_of(values: Vec<Value>) -> Value {
+        Value::List(vec![Value::choice(values)])
+    }
+
+    /// The list of what a function gave for each of `count` items. Which is which is known if there are as many.
+    pub(super) fn each_of(result: Value, count: Option<usize>) -> Value {
+        match (result, count) {
+            (Value::Choice(values), Some(count)) if values.len() == count => Value::List(values),
+            (result @ (Value::Choice(_) | Value::Unknown), _) => Value::List(vec![result]),
+            (result, Some(count)) if count <= MOST => Value::List(vec![result; count]),
+            (Value::Text(text), _) if !text.contains(HOLE) => Value::List(vec![Value::Text(text).or(Value::Unknown)]),
+            (result, _) => Value::List(vec![result]),
+        }
+    }
+
     /// Text after text, or list after list.
     pub(super) fn plus(self, other: Value) -> Value {
         match (self, other) {
@@ -337,8 +380,23 @@ pub(super) fn base64(text: &str) -> Option<String> {
     decode::base64(text, Base64::Function).filter(|text| !text.contains([HOLE, HOME]))
 }
 
+<<<<<<< HEAD
 pub(super) fn hex(text: &str) -> Option<String> {
     decode::hex(text).filter(|text| !text.contains([HOLE, HOME]))
+=======
+/// Pairs of hexadecimal digits. Blanks between them end it in some languages and are left out in others.
+pub(super) fn hex(text: &str) -> Option<String> {
+    let digits: Option<Vec<u32>> = text.chars().map(|char| char.to_digit(16)).collect();
+    let digits = digits?;
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    printable(digits.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum * 16 + *digit) as u8).collect())
+}
+
+fn printable(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok().filter(|text| !text.contains([HOLE, HOME]))
+>>>>>>> h1
 }
 
 /// `%s`, `%d` and `%%` of printf; a hole for any other directive and for what has no value.
@@ -371,14 +429,20 @@ pub(super) fn printf(format: &str, values: &[Value]) -> String {
                 break;
             } else {
                 plain = false;
-                if !matches!(char, '0'..='9' | '.' | '-' | '+' | ' ' | '#' | '*' | '$' | '\'') {
+                // Which value belongs to which directive is not plain any more.
+                if matches!(char, '*' | '$') {
+                    return HOLE.to_string();
+                }
+                if !matches!(char, '0'..='9' | '.' | '-' | '+' | ' ' | '#' | '\'') {
                     break;
                 }
             }
         }
         let value = values.next();
         match (plain, directive, value) {
-            (true, Some('s' | 'd' | 'i' | 'v'), Some(value)) => text.push_str(&value.shape()),
+            (true, Some('s'), Some(value)) => text.push_str(&value.shape()),
+            // Of a text they take the number that it begins with.
+            (true, Some('d' | 'i'), Some(value @ Value::Number(_))) => text.push_str(&value.shape()),
             (true, Some('c'), Some(Value::Number(number))) => text.push(character(*number)),
             _ => text.push(HOLE),
         }
@@ -407,7 +471,12 @@ pub(super) fn format(format: &str, values: &[Value], named: &[(String, Value)]) 
             rest = after;
         } else {
             let after = after.strip_prefix('{').unwrap_or(after);
-            let (field, after) = after.split_once('}').unwrap_or((after, ""));
+            let (whole, after) = after.split_once('}').unwrap_or((after, ""));
+            // A width that is a value of its own.
+            if whole.contains('{') {
+                return HOLE.to_string();
+            }
+            let field = whole.split(['!', ':', '.', '[']).next().unwrap_or_default();
             let value = if field.is_empty() {
                 next += 1;
                 values.get(next - 1)
@@ -416,6 +485,7 @@ pub(super) fn format(format: &str, values: &[Value], named: &[(String, Value)]) 
             } else {
                 named.iter().find(|(name, _)| name == field).map(|(_, value)| value)
             };
+            let value = value.filter(|_| field.len() == whole.len());
             text.push_str(&value.map_or(HOLE.to_string(), Value::shape));
             rest = after;
         }
@@ -425,6 +495,11 @@ pub(super) fn format(format: &str, values: &[Value], named: &[(String, Value)]) 
     }
     text.push_str(rest);
     text
+}
+
+/// The character of a code that is the same in all encodings, a hole for any other.
+pub(super) fn ascii(code: i64) -> char {
+    if (0..128).contains(&code) { character(code) } else { HOLE }
 }
 
 /// The character of a code, a hole if there is none.
