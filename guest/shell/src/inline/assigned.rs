@@ -126,10 +126,10 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                         // `$list[0]` is an item of `@list`.
                         match (name.strip_prefix('$'), next) {
                             (Some(bare), Some("[")) if language == Language::Perl => {
-                                add(&format!("@{bare}"), 1, nested)
+                                add(&format!("@{bare}"), 1, nested);
                             }
                             (Some(bare), Some("{")) if language == Language::Perl => {
-                                add(&format!("%{bare}"), 1, nested)
+                                add(&format!("%{bare}"), 1, nested);
                             }
                             _ => {}
                         }

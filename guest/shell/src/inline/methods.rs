@@ -320,7 +320,7 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
         _ => None,
     };
     let blank = |char: char| is_blank(language, char);
-    if !args.named.is_empty() && !(language == Python && matches!(name, "format" | "decode" | "encode")) {
+    if !(args.named.is_empty() || language == Python && matches!(name, "format" | "decode" | "encode")) {
         return None;
     }
     let encoding = || match args.value(0).or_else(|| args.named("encoding")) {

@@ -4,11 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::lex::Tokens;
-<<<<<<< HEAD
-use crate::decode::{self, Base64};
-=======
 use super::{Language, Text};
->>>>>>> h1
+use crate::decode::{self, Base64};
 
 /// Stands for an unknown part of a text.
 pub(super) const HOLE: char = '\0';
@@ -380,23 +377,10 @@ pub(super) fn base64(text: &str) -> Option<String> {
     decode::base64(text, Base64::Function).filter(|text| !text.contains([HOLE, HOME]))
 }
 
-<<<<<<< HEAD
+/// Pairs of digits. Blanks between them end it in some languages and are left out in others.
 pub(super) fn hex(text: &str) -> Option<String> {
-    decode::hex(text).filter(|text| !text.contains([HOLE, HOME]))
-=======
-/// Pairs of hexadecimal digits. Blanks between them end it in some languages and are left out in others.
-pub(super) fn hex(text: &str) -> Option<String> {
-    let digits: Option<Vec<u32>> = text.chars().map(|char| char.to_digit(16)).collect();
-    let digits = digits?;
-    if digits.len() % 2 != 0 {
-        return None;
-    }
-    printable(digits.chunks(2).map(|pair| pair.iter().fold(0, |sum, digit| sum * 16 + *digit) as u8).collect())
-}
-
-fn printable(bytes: Vec<u8>) -> Option<String> {
-    String::from_utf8(bytes).ok().filter(|text| !text.contains([HOLE, HOME]))
->>>>>>> h1
+    let blank = text.contains(char::is_whitespace);
+    decode::hex(text).filter(|text| !blank && !text.contains([HOLE, HOME]))
 }
 
 /// `%s`, `%d` and `%%` of printf; a hole for any other directive and for what has no value.
