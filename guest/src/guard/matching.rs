@@ -10,7 +10,7 @@ use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script
 
 use super::events::Entry;
 use super::invocation::{Grammars, Invocation};
-use super::path_rules::{Answered, Lists, PathRules};
+use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
@@ -582,6 +582,17 @@ impl<'a> Subject<'a> {
         let effects = &self.command.effects;
         let ask = || effects.iter().map(|effect| self.scene.lists.ask(&effect.path, self.scene.home)).collect();
         self.answered.get_or_init(ask).get(at).is_some_and(|answered| answered.is_under(rules))
+            && !self.is_kind_only(rules, at)
+    }
+
+    /// Whether the effect is under these only as one of many files of a kind, and none of those is there.
+    fn is_kind_only(&self, rules: &PathRules, at: usize) -> bool {
+        let path = &self.command.effects[at].path;
+        let around = Around { home: self.scene.home, workspace: self.scene.map.workspace(), look: self.scene.look };
+        as_glob(path).is_some_and(|pattern| {
+            let covering = rules.covering(path, self.scene.home);
+            covering.iter().all(|rule| !rule.is_anchored() && rule.is_meant(&pattern, &around) == Some(false))
+        })
     }
 
     /// Whether an effect is under one of these for certain: a glob only where its folder is.

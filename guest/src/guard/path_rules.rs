@@ -4,11 +4,12 @@
 //! else for that name at any depth, so `.env` is also `sub/.env` but never `.environment`. `*` stays within a
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::{Look, Presence, Value};
+use toolgate_shell::{Look, Presence, Value, Why};
 
 use super::glob::{Segment, alternatives, fit, names, segments};
 use super::rule::Layer;
@@ -98,34 +99,59 @@ impl PathRule {
         format!("{}: {}", self.policy.key(), self.source)
     }
 
-    fn is_anchored(&self) -> bool {
+    pub(crate) fn is_anchored(&self) -> bool {
         self.start != Start::Anywhere
     }
 
     /// Whether a glob that may stand for this rule's name does, as far as the file system tells: `*.yml` is
     /// `toolgate.yml` only where there is one. `None` if it cannot be told, and the name is not much of the glob.
-    pub(crate) fn is_meant(&self, pattern: &str, home: Option<&str>, look: Option<&dyn Look>) -> Option<bool> {
+    pub(crate) fn is_meant(&self, pattern: &str, around: &Around<'_>) -> Option<bool> {
+        let Around { home, look, .. } = *around;
         if self.is_anchored() {
             return Some(self.may_be_there(home, look));
         }
         let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
         // Of a whole tree the top is looked at.
         let rest = pattern.get(first..).unwrap_or_default().trim_start_matches("**/");
-        // Only what every name of a kind is, in one folder.
         let name = self.written().trim_start_matches("**/");
-        if !rest.starts_with("*.") || rest.contains('/') || name.contains(['/', '{']) {
+        let kind = rest.starts_with("*.") && !rest.contains('/');
+        if name.contains(['/', '{']) || name.contains(['*', '?', '[']) && !kind {
             return Some(true);
         }
         if name.contains(['*', '?', '[']) {
             return None;
         }
-        let folder = pattern.get(..first).unwrap_or_default();
-        match look?.look(&format!("{folder}{name}")) {
-            Presence::Absent => Some(false),
-            Presence::Unknown => None,
-            _ => Some(true),
+        let (folder, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+        let said = last.find(['*', '?', '[', '{']).unwrap_or(last.len());
+        // Whoever says so much of a name means it.
+        if said >= Self::SAID || last.contains(['[', '{', '\\']) {
+            return Some(true);
         }
+        let one = !folder.contains(['*', '?', '[', '{']);
+        let mut places: Vec<String> = Vec::new();
+        if kind || one {
+            let folder = if kind { pattern.get(..first).unwrap_or_default().trim_end_matches('/') } else { folder };
+            places.push(format!("{folder}/{name}"));
+        }
+        if !one {
+            // Of many folders those in which it would count.
+            let segments = segments(pattern);
+            let counts = [around.workspace, home].into_iter().flatten().map(|folder| format!("{folder}/{name}"));
+            places.extend(counts.filter(|path| fit(&segments, &Names::of(path, None).names)));
+        }
+        let mut meant = Some(false);
+        for place in places {
+            match look?.look(&place) {
+                Presence::Absent => {}
+                Presence::Unknown => meant = None,
+                _ => return Some(true),
+            }
+        }
+        if look.is_none() { None } else { meant }
     }
+
+    /// How many letters of a name say which one is meant.
+    const SAID: usize = 4;
 
     /// As it was written, without what does not matter.
     fn written(&self) -> &str {
@@ -240,6 +266,23 @@ impl PathRule {
                 above.len() + own.len() > path.len()
                     && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.may_be(rule))
             })
+    }
+}
+
+/// What is around a call, by which a glob is told from a name.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) home: Option<&'a str>,
+    pub(crate) workspace: Option<&'a str>,
+    pub(crate) look: Option<&'a dyn Look>,
+}
+
+/// What may be a glob's text: of what a loop goes through only the glob is known.
+pub(crate) fn as_glob(path: &Value) -> Option<Cow<'_, str>> {
+    match path {
+        Value::Pattern(pattern) => Some(Cow::Borrowed(pattern)),
+        Value::Unknown { why: Why::Glob, shape } => Some(Cow::Owned(shape.replace(Value::HOLE, "*"))),
+        _ => None,
     }
 }
 
@@ -632,8 +675,6 @@ impl Asked {
 
 #[cfg(test)]
 mod tests {
-    use toolgate_shell::Why;
-
     use super::*;
 
     fn known(text: &str) -> Value {

@@ -278,6 +278,13 @@ pub(crate) struct Map<'a> {
     home: Option<&'a str>,
 }
 
+impl Map<'_> {
+    /// The workspace, if there is one.
+    pub(crate) fn workspace(&self) -> Option<&str> {
+        self.workspace
+    }
+}
+
 /// Where things are once links are resolved.
 #[derive(Debug)]
 pub(crate) struct RealMap {

@@ -8,7 +8,7 @@ use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::guard::matching::{Subject, World, is_implied};
-use crate::guard::path_rules::{Asked, PathRule, Policy};
+use crate::guard::path_rules::{Around, Asked, PathRule, Policy, as_glob};
 use crate::guard::place::is_elsewhere;
 use crate::guard::rule::{Layer, named};
 
@@ -154,6 +154,11 @@ impl<'a> Inquiry<'a> {
             known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
         let guard = self.guard;
         let home = self.call.home.as_deref();
+        let around = Around {
+            home,
+            workspace: Some(&self.call.workspace).filter(|path| !path.is_empty()).map(String::as_str),
+            look,
+        };
         for touched in std::mem::take(&mut self.touched) {
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             self.falls_with(&touched, real.as_deref());
@@ -188,12 +193,10 @@ impl<'a> Inquiry<'a> {
                     (policy, _) => policy.describe(),
                 };
                 let name = rule.name();
-                let may = match &touched.path {
-                    Value::Pattern(pattern) => match rule.is_meant(pattern, home, look) {
-                        Some(false) => continue,
-                        there => there.is_none(),
-                    },
-                    _ => false,
+                let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, &around)) {
+                    Some(Some(false)) => continue,
+                    Some(there) => there.is_none(),
+                    None => false,
                 };
                 if self.path_exempt(rule, &name, &touched, real.as_deref()) {
                     continue;
