@@ -182,6 +182,9 @@ const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", 
 const MAX_ALIKE: usize = 64;
 
 /// Programs that print their words or what they are given.
+/// Programs that only choose among lines, or order them.
+const FILTERS: &[&str] = &["sort", "uniq", "head", "tail", "grep", "egrep", "rg", "cut", "tr", "shuf", "tac"];
+
 const PRINTERS: &[&str] = &["echo", "printf", "cat"];
 
 /// Something that is run without anyone having seen it.
@@ -282,7 +285,8 @@ pub(crate) fn unseen(
             variable = variable.max(from);
         }
         let own: Vec<&Command> = within().copied().collect();
-        if command.unseen_script && !is_setup(&own) && !is_located_file(command, &own) {
+        let explained = || is_setup(&own) || is_located_file(command, &own) || lists_names(command, &own, &piped);
+        if command.unseen_script && !explained() {
             let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
             let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
             if network {
@@ -564,6 +568,39 @@ fn is_located(commands: &[&Command]) -> bool {
     };
     let mut programs = commands.iter().filter(|command| !command.words.is_empty()).peekable();
     programs.peek().is_some() && programs.all(|command| locates(&command))
+}
+
+/// Whether what is not seen of a text for a shell are names among the words of its commands: what a search or the text
+/// itself lists, put in by `xargs -I{}`, `find -exec` and `parallel`.
+fn lists_names(command: &Command, inner: &[&Command], piped: &[&Command]) -> bool {
+    let is_filter = |other: &&Command| other.program().is_some_and(|program| FILTERS.contains(&program));
+    let lists = |other: &&Command| {
+        let Some(program) = other.program() else { return false };
+        let words = || other.words.iter().skip(1).filter_map(Word::known);
+        match program {
+            "find" | "fd" | "fdfind" | "ls" | "seq" => true,
+            "git" => words().any(|word| matches!(word, "ls-files" | "--name-only" | "--name-status")),
+            "grep" | "rg" | "ag" => {
+                words().any(|word| matches!(word, "-l" | "-rl" | "-lr" | "--files" | "--files-with-matches"))
+            }
+            "docker" | "podman" => words().any(|word| matches!(word, "-q" | "-aq" | "-qa" | "--quiet")),
+            _ => false,
+        }
+    };
+    let by_names = match command.via.last().map(String::as_str) {
+        Some("xargs") => {
+            piped.iter().any(lists)
+                && piped.iter().all(|other| lists(other) || is_filter(other) || !other.via.is_empty())
+        }
+        Some("parallel" | "find" | "fd" | "fdfind") => piped.is_empty(),
+        _ => false,
+    };
+    let text = |word: &Word| matches!(&word.value, Value::Unknown { why: Why::Argument, shape } if shape.contains(' '));
+    by_names
+        && command.program().is_some_and(|program| READERS.contains(&program))
+        && command.words.iter().any(text)
+        && !inner.is_empty()
+        && inner.iter().all(|other| other.program().is_some() && !other.unseen_script)
 }
 
 /// Whether what is run is what a program prints to be run.

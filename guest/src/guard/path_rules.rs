@@ -121,6 +121,7 @@ impl PathRule {
         if name.contains(['*', '?', '[']) {
             return None;
         }
+        let Some(look) = look else { return if kind { None } else { Some(true) } };
         let (folder, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let said = last.find(['*', '?', '[', '{']).unwrap_or(last.len());
         // Whoever says so much of a name means it.
@@ -141,13 +142,13 @@ impl PathRule {
         }
         let mut meant = Some(false);
         for place in places {
-            match look?.look(&place) {
+            match look.look(&place) {
                 Presence::Absent => {}
                 Presence::Unknown => meant = None,
                 _ => return Some(true),
             }
         }
-        if look.is_none() { None } else { meant }
+        meant
     }
 
     /// How many letters of a name say which one is meant.

@@ -651,7 +651,9 @@ impl<'f> Walk<'f> {
 
     /// Parses a text inside the text and hands it on.
     fn text(&mut self, text: &Word, run: impl FnOnce(&mut Self, &syntax::List)) {
-        if !self.is_readable(text) || !self.may_nest() {
+        // What stands around the words that are put in can be read, though the whole is seen by nobody.
+        let filled = matches!(text.value, Value::Unknown { why: Why::Argument, .. });
+        if !(filled || self.is_readable(text)) || !self.may_nest() {
             return;
         }
         let source = text.text();

@@ -60,6 +60,8 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
             Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
         }
         ("unseen" | "foreign", _) => Some(Kind::Unseen),
+        // Code of a language that is not read here; what is known of it is judged as a text.
+        ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
         _ => None,
     };
     let mut found: Vec<Inner> =
