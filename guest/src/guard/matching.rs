@@ -288,10 +288,60 @@ impl<'a> Subject<'a> {
                         // What the same command takes away file by file is not the folder as a whole.
                         Some(names) if place == Place::WorkspaceRoot && !names.is_empty() => Place::WorkspaceSome,
                         Some(names) if place == Place::TemporaryRoot && !names.is_empty() => Place::Temporary,
+                        None if matches!(place, Place::Found | Place::Unknown) && self.is_product_found(effect) => {
+                            Place::Product
+                        }
                         _ => place,
                     }
                 })
                 .collect()
+        })
+    }
+
+    /// Whether it happens to what a search in the workspace lists, and that is only what a build makes again:
+    /// `find . -name __pycache__ | xargs rm -rf`, `rm -rf $(find . -name '*.egg-info')`.
+    fn is_product_found(&self, effect: &Effect) -> bool {
+        let Value::Unknown { why, shape } = &effect.path else { return false };
+        let commands = &self.script.commands;
+        let finder = match why {
+            _ if !shape.chars().eq([Value::HOLE]) => None,
+            Why::Argument => {
+                let by = self.command.via.last().map(String::as_str);
+                let wrapper = commands[..self.index].iter().rfind(|outer| holds(outer, self.command));
+                let own_list = |word: &Word| word.text().starts_with("-a") || word.text().starts_with("--arg-file");
+                let (before, _) = self.pipeline();
+                let listed = by == Some("xargs")
+                    && before.len() == 1
+                    && wrapper.is_some_and(|wrapper| !wrapper.words.iter().any(own_list));
+                before.first().copied().filter(|_| listed)
+            }
+            Why::CommandOutput => {
+                let inside = |other: &&Command| {
+                    !std::ptr::eq(*other, self.command)
+                        && other.span.is_inside(effect.span)
+                        && other.span != effect.span
+                };
+                let mut all = commands.iter().filter(inside);
+                all.next().filter(|_| all.next().is_none())
+            }
+            _ => None,
+        };
+        // Anything else that it prints may be other names.
+        let prints = |word: &Word| {
+            let text = word.value.text();
+            text.starts_with("-exec")
+                || text.starts_with("-ok")
+                || text.starts_with("-printf")
+                || matches!(text, "-ls" | "-fls")
+        };
+        let inside =
+            |place: Place| matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source | Place::Product);
+        finder.is_some_and(|finder| {
+            let starts = || finder.effects.iter().filter(|effect| effect.kind == Kind::Read);
+            search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
+                && !finder.words.iter().any(prints)
+                && starts().count() > 0
+                && starts().all(|effect| inside(self.scene.map.of(&effect.path, true)))
         })
     }
 

@@ -225,9 +225,13 @@ impl PathRule {
                 at <= home.len() && home[home.len() - at..].iter().zip(end).all(|(segment, name)| segment.fits(name))
             })
         };
+        // A folder of everybody's name is not told by it: `bin/app` below a folder that is not known.
+        let says_nothing = |segments: &[Segment]| matches!(segments, [Segment::Text(name)] if !name.starts_with('.'));
         self.start == Start::Home
             && self.alternatives.iter().any(|segments| {
-                !segments.is_empty() && (0..end.len()).any(|from| above(from) && fit(segments, &end[from..]))
+                !segments.is_empty()
+                    && !says_nothing(segments)
+                    && (0..end.len()).any(|from| above(from) && fit(segments, &end[from..]))
             })
     }
 

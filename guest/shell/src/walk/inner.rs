@@ -302,7 +302,7 @@ impl Walk<'_> {
                     None => {
                         self.hides(slot);
                         let mut own = own;
-                        if here {
+                        if here && !known.as_deref().is_some_and(is_activation) {
                             let stamp = self.change();
                             own.havoc(stamp);
                         }
@@ -815,6 +815,12 @@ fn is_there(program: &str, state: &State) -> bool {
 }
 
 /// Whether a path stands for an open file other than standard input.
+/// A file that switches an environment on, by its name: it sets what is its own, and not what the text has.
+fn is_activation(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+    name == "activate" && folder.ends_with("bin") || matches!(name, "nvm.sh" | "conda.sh" | "sdkman-init.sh")
+}
+
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }

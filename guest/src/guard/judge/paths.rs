@@ -17,6 +17,8 @@ use crate::guard::rule::{Layer, named};
 pub(super) enum Access {
     /// It is named, and what happens to it is not known.
     Mention,
+    /// Its name, its size or the like is told, and nothing of its content.
+    List,
     /// Its content is read.
     Read,
     /// It is made, or its content, mode or owner is changed.
@@ -41,6 +43,20 @@ impl Access {
             Deed::Send => None,
         }
     }
+}
+
+/// Programs that tell the names, kinds and sizes of files, and nothing that is in them.
+const NAMES_ONLY: &[&str] =
+    &["ls", "exa", "eza", "lsd", "stat", "du", "test", "[", "realpath", "readlink", "wc", "file"];
+
+/// Whether `sed -i` changes the file that it reads, and writes no other.
+fn is_edited(command: &Command, read: &Effect) -> bool {
+    let mut written =
+        command.effects.iter().filter(|effect| matches!(effect.kind, Deed::Write | Deed::Append | Deed::Create));
+    let reads = |path: &Value| command.effects.iter().any(|effect| effect.kind == Deed::Read && effect.path == *path);
+    matches!(command.program(), Some("sed" | "gsed"))
+        && written.clone().any(|effect| effect.path == read.path)
+        && written.all(|effect| reads(&effect.path))
 }
 
 /// A path that the call touches.
@@ -119,6 +135,9 @@ impl<'a> Inquiry<'a> {
             let access = match effect.kind {
                 _ if unknown => Access::Delete,
                 Deed::Create if effect.folder => Access::MakeFolder,
+                Deed::Read if found.program().is_some_and(|program| NAMES_ONLY.contains(&program)) => Access::List,
+                // What is read goes back into the same file.
+                Deed::Read if is_edited(found, effect) => Access::Write,
                 _ => access,
             };
             let evidence = evidence(command, effect.span);
@@ -187,9 +206,12 @@ impl<'a> Inquiry<'a> {
                     {
                         continue;
                     }
-                    (Policy::NoRead, Access::Write | Access::MakeFolder | Access::Delete) => continue,
-                    (Policy::ReadOnly, Access::Read | Access::Mention) => continue,
-                    (Policy::NoDelete, Access::Read | Access::Mention | Access::Write | Access::MakeFolder) => continue,
+                    (Policy::NoRead, Access::List | Access::Write | Access::MakeFolder | Access::Delete) => continue,
+                    (Policy::ReadOnly, Access::List | Access::Read | Access::Mention) => continue,
+                    (
+                        Policy::NoDelete,
+                        Access::List | Access::Read | Access::Mention | Access::Write | Access::MakeFolder,
+                    ) => continue,
                     (policy, _) => policy.describe(),
                 };
                 let name = rule.name();

@@ -13,7 +13,8 @@ impl<'a> Inquiry<'a> {
     pub(super) fn input_paths(&mut self) {
         let call = self.call;
         let access = match call.kind {
-            Kind::Read | Kind::Search | Kind::List => Access::Read,
+            Kind::Read | Kind::Search => Access::Read,
+            Kind::List => Access::List,
             Kind::Write => Access::Write,
             Kind::Shell | Kind::Fetch | Kind::Other => Access::Mention,
         };
