@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::events::Entry;
 use super::invocation::{Grammars, Invocation};
@@ -308,7 +308,8 @@ impl<'a> Subject<'a> {
             Why::Argument => {
                 let by = self.command.via.last().map(String::as_str);
                 let wrapper = commands[..self.index].iter().rfind(|outer| holds(outer, self.command));
-                let own_list = |word: &Word| word.text().starts_with("-a") || word.text().starts_with("--arg-file");
+                let own_list =
+                    |word: &Word| word.value.text().starts_with("-a") || word.value.text().starts_with("--arg-file");
                 let (before, _) = self.pipeline();
                 let listed = by == Some("xargs")
                     && before.len() == 1

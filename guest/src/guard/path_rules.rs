@@ -229,9 +229,8 @@ impl PathRule {
         let says_nothing = |segments: &[Segment]| matches!(segments, [Segment::Text(name)] if !name.starts_with('.'));
         self.start == Start::Home
             && self.alternatives.iter().any(|segments| {
-                !segments.is_empty()
-                    && !says_nothing(segments)
-                    && (0..end.len()).any(|from| above(from) && fit(segments, &end[from..]))
+                let first = usize::from(says_nothing(segments));
+                !segments.is_empty() && (first..end.len()).any(|from| above(from) && fit(segments, &end[from..]))
             })
     }
 
@@ -740,7 +739,7 @@ mod tests {
             ("x/a.json", Value::Pattern("/p/**/*.json".into()), false),
             ("x/a.json", Value::Pattern("/p/*/a*.json".into()), true),
             ("x/a.json", Value::Pattern("/p/x/*.json".into()), true),
-            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/bin/x".into() }, true),
+            ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/bin/x".into() }, false),
             ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/dev/bin/x".into() }, true),
             ("~/bin/", Value::Unknown { why: Why::Expansion, shape: "\0/usr/local/bin/x".into() }, false),
             (".env", Value::Pattern("/p/a[].name=x".into()), false),

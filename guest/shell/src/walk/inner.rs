@@ -302,7 +302,7 @@ impl Walk<'_> {
                     None => {
                         self.hides(slot);
                         let mut own = own;
-                        if here && !known.as_deref().is_some_and(is_activation) {
+                        if here && !path.known().is_some_and(is_activation) {
                             let stamp = self.change();
                             own.havoc(stamp);
                         }
