@@ -75,6 +75,55 @@ fn evidence_is_a_range_of_the_field_it_names() {
     }
 }
 
+/// A program is no more than its lines: no rule asks because it is long.
+#[test]
+fn long_programs_are_judged_as_short_ones_are() {
+    let python = [
+        "import json, os, re",
+        "import requests",
+        "def read{n}(path):",
+        "    with open(path) as file:",
+        "        return json.load(file)",
+        "BASE{n} = os.environ.get('BASE_URL', 'http://localhost:8000')",
+        "rows{n} = [row for row in data if row['name'].startswith('x')]",
+        "print(f'{len(rows)} rows', {'a': 1, 'b': [2, 3]})",
+        "# what is executed later: see read(), not eval",
+        "answer{n} = requests.get(BASE + '/items').json()",
+    ];
+    let node = [
+        "const fs = require('fs');",
+        "function read{n}(path) {",
+        "  return JSON.parse(fs.readFileSync(path, 'utf8'));",
+        "}",
+        "const base{n} = process.env.BASE_URL || 'http://localhost:8000';",
+        "fetch(base + '/items').then((answer) => answer.json()).then((all) => console.log(all.length));",
+        "// executed later: see read(), not eval",
+    ];
+    let ruby = ["require 'json'", "def read{n}(path)", "  JSON.parse(File.read(path))", "end", "puts ENV['BASE_URL']"];
+    let perl =
+        ["use strict;", "my %seen{n} = map { $_ => 1 } qw(a b c);", "print join(', ', sort keys %seen), \"\\n\";"];
+    let mut guard = Guard::new();
+    assert_eq!(guard.load("rules.yaml", Layer::User, b"packs: [all]"), []);
+    let languages: [(&str, &[&str]); 4] =
+        [("python3 -", &python), ("node -", &node), ("ruby -", &ruby), ("perl -", &perl)];
+    for (program, lines) in languages {
+        for size in [500, 2_000, 20_000, 60_000] {
+            let mut code = String::new();
+            for n in 0.. {
+                lines.iter().for_each(|line| code.push_str(&(line.replace("{n}", &n.to_string()) + "\n")));
+                if code.len() >= size {
+                    break;
+                }
+            }
+            for command in [format!("{program} <<'EOF'\n{code}EOF"), format!("cat > tool.txt <<'EOF'\n{code}EOF")] {
+                let case = serde_json::json!({ "command": command });
+                let found = guard.judge(&call(&case), &mut NoWorld);
+                assert_eq!(found.action(), None, "{program} {size}: {:?}", found.findings.first());
+            }
+        }
+    }
+}
+
 /// Whatever comes in, there is an answer: no panic, and no pass for what is too much to read.
 #[test]
 fn hostile_texts_get_an_answer() {
