@@ -182,9 +182,6 @@ const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", 
 const MAX_ALIKE: usize = 64;
 
 /// Programs that print their words or what they are given.
-/// Programs that only choose among lines, or order them.
-const FILTERS: &[&str] = &["sort", "uniq", "head", "tail", "grep", "egrep", "rg", "cut", "tr", "shuf", "tac"];
-
 const PRINTERS: &[&str] = &["echo", "printf", "cat"];
 
 /// Something that is run without anyone having seen it.
@@ -285,10 +282,15 @@ pub(crate) fn unseen(
             variable = variable.max(from);
         }
         let own: Vec<&Command> = within().copied().collect();
-        let explained = || is_setup(&own) || is_located_file(command, &own) || lists_names(command, &own, &piped);
+        let explained =
+            || is_setup(&own) || is_located_file(command, &own) || lists_names(command, &own, &commands[..at], &piped);
         if command.unseen_script && !explained() {
             let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
-            let mut from = within().chain(&piped).filter_map(|other| source(other)).max();
+            // Of a text with names put in, its own commands are none of what it comes from.
+            let is_filled =
+                command.words.iter().any(|word| matches!(word.value, Value::Unknown { why: Why::Argument, .. }));
+            let inside = within().filter(|_| !is_filled);
+            let mut from = inside.chain(&piped).filter_map(|other| source(other)).max();
             if network {
                 from = Some(Source::Downloaded);
             }
@@ -570,37 +572,97 @@ fn is_located(commands: &[&Command]) -> bool {
     programs.peek().is_some() && programs.all(|command| locates(&command))
 }
 
-/// Whether what is not seen of a text for a shell are names among the words of its commands: what a search or the text
-/// itself lists, put in by `xargs -I{}`, `find -exec` and `parallel`.
-fn lists_names(command: &Command, inner: &[&Command], piped: &[&Command]) -> bool {
-    let is_filter = |other: &&Command| other.program().is_some_and(|program| FILTERS.contains(&program));
-    let lists = |other: &&Command| {
-        let Some(program) = other.program() else { return false };
-        let words = || other.words.iter().skip(1).filter_map(Word::known);
-        match program {
-            "find" | "fd" | "fdfind" | "ls" | "seq" => true,
-            "git" => words().any(|word| matches!(word, "ls-files" | "--name-only" | "--name-status")),
-            "grep" | "rg" | "ag" => {
-                words().any(|word| matches!(word, "-l" | "-rl" | "-lr" | "--files" | "--files-with-matches"))
-            }
-            "docker" | "podman" => words().any(|word| matches!(word, "-q" | "-aq" | "-qa" | "--quiet")),
-            _ => false,
-        }
-    };
+/// Whether what is not seen of a text for a shell are names among the words of commands that do nothing to files and do not
+/// show them: what a search in the workspace lists, put in by `xargs -I{}` and `find -exec`, or by `parallel` out of the text.
+fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped: &[&Command]) -> bool {
+    const HARMLESS: &[&str] = &[
+        "[", "basename", "bun", "cargo", "cd", "dirname", "echo", "go", "jq", "ls", "make", "npm", "pnpm", "printf",
+        "test", "true", "yarn",
+    ];
+    let outer = || before.iter().rev().find(|outer| outer.program() == command.via.last().map(String::as_str));
     let by_names = match command.via.last().map(String::as_str) {
         Some("xargs") => {
-            piped.iter().any(lists)
-                && piped.iter().all(|other| lists(other) || is_filter(other) || !other.via.is_empty())
+            // Its list is not what is piped to it.
+            let elsewhere = |word: &Word| {
+                let text = word.value.text();
+                text.starts_with("--a") || text.starts_with('-') && !text.starts_with("--") && text.contains('a')
+            };
+            outer().is_some_and(|outer| outer.redirects.is_empty() && !outer.words.iter().any(elsewhere))
+                && piped.last().is_some_and(|first| lists(first))
+                && piped.iter().rev().skip(1).all(|other| filters(other) || other.program() == Some("xargs"))
         }
-        Some("parallel" | "find" | "fd" | "fdfind") => piped.is_empty(),
+        Some("find") => piped.is_empty() && outer().is_some_and(|outer| lists(outer)),
+        Some("parallel") => piped.is_empty(),
         _ => false,
+    };
+    let changes = |other: &&Command| {
+        // What a build makes somewhere in its project is what it is there for.
+        let told = other.effects.iter().filter(|effect| !effect.path.text().ends_with("/**"));
+        let mut kinds = told.map(|effect| effect.kind);
+        kinds.any(|kind| !matches!(kind, Kind::Read | Kind::Execute | Kind::Mention)) || source(other).is_some()
     };
     let text = |word: &Word| matches!(&word.value, Value::Unknown { why: Why::Argument, shape } if shape.contains(' '));
     by_names
         && command.program().is_some_and(|program| READERS.contains(&program))
         && command.words.iter().any(text)
+        && !before.iter().any(|other| changes(other) || !other.assignments.is_empty())
         && !inner.is_empty()
-        && inner.iter().all(|other| other.program().is_some() && !other.unseen_script)
+        && inner.iter().all(|other| {
+            other.program().is_some_and(|program| HARMLESS.contains(&program))
+                && !other.unseen_script
+                && other.assignments.is_empty()
+                && !changes(other)
+        })
+}
+
+/// Whether a command prints names of the workspace's files, and nothing else.
+fn lists(command: &Command) -> bool {
+    let known: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+    let Some(words) = known else { return false };
+    let inside =
+        |word: &&str| !word.starts_with(['/', '~']) && !word.split('/').any(|part| matches!(part, ".." | ".git"));
+    let other = [
+        "-exec",
+        "-ok",
+        "-printf",
+        "-fprint",
+        "-files0",
+        "-fls",
+        "-ls",
+        "-L",
+        "-H",
+        "-follow",
+        "--format",
+        "--output",
+        "--no-index",
+    ];
+    let plain =
+        |words: &[&str]| words.iter().all(|word| inside(word) && !other.iter().any(|begin| word.starts_with(begin)));
+    match words.as_slice() {
+        // What runs its own text has it among its words.
+        ["find", rest @ ..] => {
+            let own = rest.iter().position(|word| word.starts_with("-exec")).filter(|_| command.via.is_empty());
+            let (search, action) = rest.split_at(own.unwrap_or(rest.len()));
+            plain(search) && action.iter().filter(|word| word.starts_with("-exec")).count() <= 1
+        }
+        ["ls", rest @ ..] | ["git", "ls-files", rest @ ..] | ["git", "diff", "--name-only", rest @ ..] => plain(rest),
+        ["docker" | "podman", "ps", "-q" | "-aq" | "-qa"] => true,
+        _ => false,
+    }
+}
+
+/// Whether a command only chooses among the lines that it is given, or orders them.
+fn filters(command: &Command) -> bool {
+    let known: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+    let is_option = |word: &&str| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit());
+    match known.as_deref() {
+        Some(["sort" | "uniq" | "head" | "tail" | "tac" | "cut", rest @ ..]) => rest.iter().all(is_option),
+        Some(["grep" | "egrep", rest @ ..]) => {
+            rest.iter().filter(|word| !is_option(word)).count() == 1
+                && !rest.iter().any(|word| word.starts_with("--") || word.starts_with('-') && word.contains(['e', 'f']))
+        }
+        _ => false,
+    }
 }
 
 /// Whether what is run is what a program prints to be run.

@@ -306,15 +306,25 @@ impl<'a> Subject<'a> {
         let finder = match why {
             _ if !shape.chars().eq([Value::HOLE]) => None,
             Why::Argument => {
-                let by = self.command.via.last().map(String::as_str);
                 let wrapper = commands[..self.index].iter().rfind(|outer| holds(outer, self.command));
-                let own_list =
-                    |word: &Word| word.value.text().starts_with("-a") || word.value.text().starts_with("--arg-file");
                 let (before, _) = self.pipeline();
-                let listed = by == Some("xargs")
-                    && before.len() == 1
-                    && wrapper.is_some_and(|wrapper| !wrapper.words.iter().any(own_list));
-                before.first().copied().filter(|_| listed)
+                let plain = |word: &&Word| {
+                    word.known().is_some_and(|word| {
+                        let safe = matches!(
+                            word,
+                            "-0" | "-r" | "-0r" | "-r0" | "-t" | "--null" | "--no-run-if-empty" | "-n" | "-P"
+                        );
+                        safe || word.bytes().all(|byte| byte.is_ascii_digit())
+                    })
+                };
+                let listed = wrapper.is_some_and(|wrapper| {
+                    let own = wrapper.words.iter().skip(1).take_while(|word| word.span.start < self.command.span.start);
+                    wrapper.program() == Some("xargs")
+                        && wrapper.via.is_empty()
+                        && wrapper.redirects.is_empty()
+                        && own.take_while(|word| word.known() != self.command.program()).all(|word| plain(&word))
+                });
+                before.first().copied().filter(|_| listed && before.len() == 1)
             }
             Why::CommandOutput => {
                 let inside = |other: &&Command| {
@@ -337,10 +347,11 @@ impl<'a> Subject<'a> {
         };
         let inside =
             |place: Place| matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source | Place::Product);
-        finder.is_some_and(|finder| {
+        let splits = |other: &Command| other.assignments.iter().any(|(name, _)| name == "IFS");
+        finder.filter(|_| !commands.iter().any(splits)).is_some_and(|finder| {
             let starts = || finder.effects.iter().filter(|effect| effect.kind == Kind::Read);
             search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
-                && !finder.words.iter().any(prints)
+                && finder.words.iter().all(|word| word.known().is_some() && !prints(word))
                 && starts().count() > 0
                 && starts().all(|effect| inside(self.scene.map.of(&effect.path, true)))
         })

@@ -115,7 +115,9 @@ impl PathRule {
         let rest = pattern.get(first..).unwrap_or_default().trim_start_matches("**/");
         let name = self.written().trim_start_matches("**/");
         let kind = rest.starts_with("*.") && !rest.contains('/');
-        if name.contains(['/', '{']) || name.contains(['*', '?', '[']) && !kind {
+        // A secret may be in any of the folders, and where it is not, the text itself may put one.
+        let secret = matches!(self.policy, Policy::ZeroAccess | Policy::NoRead);
+        if secret && !kind || name.contains(['/', '{']) || name.contains(['*', '?', '[']) && !kind {
             return Some(true);
         }
         if name.contains(['*', '?', '[']) {

@@ -818,7 +818,8 @@ fn is_there(program: &str, state: &State) -> bool {
 /// A file that switches an environment on, by its name: it sets what is its own, and not what the text has.
 fn is_activation(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or_default();
-    name == "activate" && folder.ends_with("bin") || matches!(name, "nvm.sh" | "conda.sh" | "sdkman-init.sh")
+    let own = !path.starts_with('/') && (folder == "bin" || folder.ends_with("/bin"));
+    name == "activate" && own || matches!(name, "nvm.sh" | "conda.sh" | "sdkman-init.sh")
 }
 
 fn is_descriptor(path: &str) -> bool {

@@ -27,6 +27,9 @@ pub(super) struct Lookup {
     pub(super) builtins: bool,
 }
 
+/// How many assignments before a command see those before them.
+const MAX_ASSIGNMENTS: usize = 16;
+
 impl Walk<'_> {
     pub(super) fn simple(
         &mut self,
@@ -140,13 +143,17 @@ impl Walk<'_> {
         let mut hidden = Vec::new();
         for assignment in assignments {
             // Each sees those before it; the shell itself sees none of them afterwards.
-            if let Some((name, value)) = own.last() {
+            if let Some((name, value)) = own.last().filter(|_| own.len() <= MAX_ASSIGNMENTS) {
                 let (name, value) = (name.clone(), value.value.clone());
                 hidden.push((name.clone(), state.get(&name).cloned()));
                 self.assign(&name, value, &mut state);
             }
             let value = match &assignment.value {
-                Assigned::Scalar(word) if assignment.index.is_none() && !assignment.append => {
+                Assigned::Scalar(word)
+                    if assignment.index.is_none()
+                        && !assignment.append
+                        && (own.len() <= MAX_ASSIGNMENTS || word.literal().is_some()) =>
+                {
                     self.assigned(word, &mut state)
                 }
                 _ => Word::unknown(Why::Expansion, assignment.span),

@@ -279,7 +279,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     // Shells.
     row("sh bash dash zsh ksh mksh ash rbash yash posh lksh oksh pdksh rksh rzsh csh tcsh", "", 0, 0, Code(shell)),
     row("fish", "c,command=:code C,init-command=:also i,interactive l,login N,no-config n,no-execute! p,profile= profile-startup= P,private d,debug= debug-output= o,debug-output= D,debug-stack-frames= f,features= print-rusage-self print-debug-categories! v,version! h,help!", 0, 0, Code(fish)),
-    row("pwsh powershell nu elvish xonsh oil osh ysh", "c,command,Command=:foreign C,commandwithargs,CommandWithArgs=:foreign e,execute=:foreign E,encodedcommand,EncodedCommand=:unseen f,file,File=:code-elsewhere help! version!", 0, LONG_ONLY, Options),
+    row("pwsh powershell nu elvish xonsh oil osh ysh", "c,command,Command=:foreign C,commandwithargs,CommandWithArgs=:foreign e,execute=:foreign E,encodedcommand,EncodedCommand=:unseen f,file,File=:unseen help! version!", 0, LONG_ONLY, Options),
     row("busybox toybox", "help! list! list-full! install! long!", 0, 0, Command),
 
     // For each of many.
@@ -413,7 +413,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("wget", "use-askpass=:prog O,output-document= P,directory-prefix= o,output-file= a,append-output= i,input-file= U,user-agent= e,execute= header= post-data= post-file= help! V,version!", 0, PERMUTE, Options),
     row("apt apt-get aptitude", "o,option=:apt c,config-file= t,target-release= a,host-architecture= h,help! v,version!", 0, PERMUTE, Code(apt)),
     row("vim nvim vi ex view gvim rvim vimdiff rview mvim", "", 0, PERHAPS, Code(vim)),
-    row("emacs emacsclient", "eval,execute=:code-elsewhere e=:code-elsewhere l,load=:code-elsewhere script=:code-elsewhere f,funcall= batch help! version!", 0, PERMUTE | LONG_ONLY, Options),
+    row("emacs emacsclient", "eval,execute=:code-elsewhere e=:code-elsewhere l,load=:unseen script=:unseen f,funcall= batch help! version!", 0, PERMUTE | LONG_ONLY, Options),
 
     // Other languages.
     row("python pythonw pypy python-dbg", PYTHON, 0, 0, Inline(Python)),

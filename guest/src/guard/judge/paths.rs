@@ -45,18 +45,22 @@ impl Access {
     }
 }
 
-/// Programs that tell the names, kinds and sizes of files, and nothing that is in them.
-const NAMES_ONLY: &[&str] =
-    &["ls", "exa", "eza", "lsd", "stat", "du", "test", "[", "realpath", "readlink", "wc", "file"];
+/// Programs that tell the names and sizes of files, and nothing that is in them.
+const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
 
-/// Whether `sed -i` changes the file that it reads, and writes no other.
-fn is_edited(command: &Command, read: &Effect) -> bool {
-    let mut written =
-        command.effects.iter().filter(|effect| matches!(effect.kind, Deed::Write | Deed::Append | Deed::Create));
-    let reads = |path: &Value| command.effects.iter().any(|effect| effect.kind == Deed::Read && effect.path == *path);
-    matches!(command.program(), Some("sed" | "gsed"))
-        && written.clone().any(|effect| effect.path == read.path)
-        && written.all(|effect| reads(&effect.path))
+/// Whether `sed -i` puts one text for another in the one file that it reads, and leaves no copy.
+fn is_edited(command: &Command) -> bool {
+    let known: Option<Vec<&str>> = command.words.iter().map(toolgate_shell::Word::known).collect();
+    let Some(["sed" | "gsed", rest @ ..]) = known.as_deref() else { return false };
+    let (options, operands): (Vec<&str>, Vec<&str>) = rest.iter().copied().partition(|word| word.starts_with('-'));
+    let [script, _file] = operands.as_slice() else { return false };
+    let substitutes = script.strip_prefix('s').is_some_and(|rest| {
+        let delimiter = rest.chars().next().filter(|c| "/|#,:@".contains(*c));
+        let parts = delimiter.map(|delimiter| rest.split(delimiter).collect::<Vec<_>>()).unwrap_or_default();
+        let flags = |text: &str| text.chars().all(|c| matches!(c, 'g' | 'I' | '0'..='9'));
+        parts.len() == 4 && flags(parts[3]) && !rest.contains(['\n', '\\'])
+    });
+    substitutes && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
 }
 
 /// A path that the call touches.
@@ -137,7 +141,7 @@ impl<'a> Inquiry<'a> {
                 Deed::Create if effect.folder => Access::MakeFolder,
                 Deed::Read if found.program().is_some_and(|program| NAMES_ONLY.contains(&program)) => Access::List,
                 // What is read goes back into the same file.
-                Deed::Read if is_edited(found, effect) => Access::Write,
+                Deed::Read if is_edited(found) => Access::Write,
                 _ => access,
             };
             let evidence = evidence(command, effect.span);
