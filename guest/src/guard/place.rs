@@ -428,6 +428,13 @@ impl<'a> Map<'a> {
             {
                 Place::Temporary
             }
+            // The home folder of somebody whom the text names, who may be the user.
+            Value::Unknown { why: Why::Home(user), shape }
+                if !user.is_empty() && shape.starts_with(Value::HOLE) && !shape.split('/').any(|part| part == "..") =>
+            {
+                let own = self.home.is_some_and(|home| home.rsplit('/').next() == Some(user.as_str()));
+                if own { self.of(&self.at_home(shape), recursive) } else { Place::Outside }
+            }
             // What `~` stands for is not known any more after a trap; here it is.
             Value::Unknown { why: Why::Home(user), shape } if user.is_empty() && self.home.is_some() => {
                 self.of(&self.at_home(shape), recursive)

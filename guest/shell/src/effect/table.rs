@@ -303,6 +303,8 @@ const PROGRAMS: &[Row] = &[
     row("taplo", "c/config=r", Subcommands(build::TAPLO)),
     row("ktlint swiftformat google-java-format scalafmt fourmolu ormolu nixfmt alejandra nixpkgs-fmt elm-format ocamlformat cabal-fmt csharpier php-cs-fixer phpcbf buildifier xmlformat", "F/format i/in-place/inplace replace m/mode=v config=r check", Formats { with: "", without: "check" }),
     row("yq", "i/inplace P e/expression=p o=v p=v I=v from-file=P s=v arg=v", Formats { with: "i", without: "" }).pattern(1),
+    row("sd", "p/preview F/fixed-strings f/flags=v n/max-replacements=v s/string-mode", Formats { with: "", without: "p" }).pattern(2),
+    row("rpl", "s/simulate R/recursive i w q x=v t", Formats { with: "", without: "s" }).pattern(2).recursive(),
     row("dos2unix unix2dos", "n/newfile c=v q k", ALWAYS),
     row("codespell typos", "w/write-changes i=v L=v S=v", Formats { with: "w", without: "" }).recursive(),
     row("prename rename file-rename", "n e=q", Code(files::rename_by)).skip(1),
