@@ -16,9 +16,10 @@ const MAX_DEPTH: usize = 32;
 /// How many values of variables are read as expressions in all: each may name several others.
 const MAX_EXPRESSIONS: usize = 256;
 
-/// What an expression comes to, `None` if that is not known. `certain`: it is evaluated for sure.
+/// What an expression comes to, `None` if that is not known.
 pub(crate) fn evaluate(text: &str, numbers: &mut dyn Numbers) -> Option<i64> {
-    evaluate_at(text, numbers, Mode::Run, 0, &mut MAX_EXPRESSIONS.clone())
+    let mut expressions = MAX_EXPRESSIONS;
+    evaluate_at(text, numbers, Mode::Run, 0, &mut expressions)
 }
 
 fn evaluate_at(

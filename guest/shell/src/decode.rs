@@ -6,7 +6,7 @@ pub(crate) enum Base64 {
     /// A program. At blanks inside a line some stop and others go on, and so they do behind padding, so that neither gives
     /// anything here.
     Program,
-    /// The function of a language: either alphabet, blanks left out, and padding is the end.
+    /// The function of a language, which leaves blanks out. Of signs of the other alphabet some make digits and some nothing.
     Function,
 }
 
@@ -14,7 +14,8 @@ pub(crate) enum Base64 {
 pub(crate) fn base64(text: &str, by: Base64) -> Option<String> {
     let text = text.trim_end();
     let (text, padding) = text.find('=').map_or((text, ""), |at| text.split_at(at));
-    if by == Base64::Program && !padding.bytes().all(|byte| matches!(byte, b'=' | b'\n')) {
+    // What comes behind padding some leave out, and others decode.
+    if !padding.bytes().all(|byte| matches!(byte, b'=' | b'\n')) || text.is_empty() && !padding.is_empty() {
         return None;
     }
     let mut bytes = Vec::new();
@@ -25,8 +26,8 @@ pub(crate) fn base64(text: &str, by: Base64) -> Option<String> {
             (b'A'..=b'Z', _) => byte - b'A',
             (b'a'..=b'z', _) => byte - b'a' + 26,
             (b'0'..=b'9', _) => byte - b'0' + 52,
-            (b'+', _) | (b'-', Base64::Function) => 62,
-            (b'/', _) | (b'_', Base64::Function) => 63,
+            (b'+', _) => 62,
+            (b'/', _) => 63,
             (b'\n', _) | (b'\r' | b' ', Base64::Function) => continue,
             _ => return None,
         };
@@ -63,10 +64,11 @@ mod tests {
             ("bHM7Cg==", Some("ls;\n"), Some("ls;\n")),
             ("bHM7Cg==\n", Some("ls;\n"), Some("ls;\n")),
             ("bHM7Cg", Some("ls;\n"), Some("ls;\n")),
-            ("bHM7Cg==cm0gLXJm", None, Some("ls;\n")),
-            ("bHM7Cg==\ncm0gLXJm", None, Some("ls;\n")),
+            ("bHM7Cg==cm0gLXJm", None, None),
+            ("=cm0gLXJm", None, None),
+            ("bHM7Cg==\ncm0gLXJm", None, None),
             ("cm0g LXJm", None, Some("rm -rf")),
-            ("Pj4_", None, Some(">>?")),
+            ("Pj4_", None, None),
             ("cm0*", None, None),
             ("/w==", None, None),
         ] {

@@ -115,7 +115,8 @@ impl Pattern {
         // Where nothing but an empty part matches, it stands at the end that is asked for, or before a text.
         if self.matches("") && self.literal().is_none_or(|literal| anchor.is_some() || !literal.is_empty()) {
             let parts = || text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
-            if text.len() > 256 {
+            // Of all matches, those of nothing stand between the others.
+            if text.len() > 256 || all && anchor.is_none() && !text.is_empty() {
                 return None;
             }
             let found = match anchor {

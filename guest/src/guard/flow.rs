@@ -592,7 +592,18 @@ fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped
                 && piped.iter().rev().skip(1).all(|other| filters(other) || other.program() == Some("xargs"))
         }
         Some("find") => piped.is_empty() && outer().is_some_and(|outer| lists(outer)),
-        Some("parallel") => piped.is_empty(),
+        Some("parallel") => {
+            let told = |outer: &&&Command| {
+                let mut names = outer.words.iter().skip_while(|word| word.known() != Some(":::"));
+                names.next().is_some()
+                    && outer.redirects.is_empty()
+                    && outer.words.iter().all(|word| {
+                        let text = word.value.text();
+                        !text.starts_with("-a") && !text.starts_with("--a") && !text.starts_with("::::")
+                    })
+            };
+            piped.is_empty() && outer().filter(told).is_some()
+        }
         _ => false,
     };
     let changes = |other: &&Command| {
@@ -615,7 +626,7 @@ fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped
         })
 }
 
-/// Whether a command prints names of the workspace's files, and nothing else.
+/// Whether a command prints names of the workspace's files, or the numbers of containers, and nothing else.
 fn lists(command: &Command) -> bool {
     let known: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
     let Some(words) = known else { return false };

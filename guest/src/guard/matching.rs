@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::events::Entry;
-use super::invocation::{Grammars, Invocation};
+use super::invocation::{Given, Grammars, Invocation};
 use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
@@ -780,6 +780,11 @@ fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag]) -> bool {
             (None, None) => true,
         };
         let taken_back = || {
+            // The last one of a name counts.
+            let again = |later: &Given<'_>| is_long && found.is(later, &flag.name);
+            if found.options[at + 1..].iter().any(again) {
+                return true;
+            }
             let names = excuses.iter().filter(|one| !is_long || found.is(given, &one.name));
             let mut names = names.filter_map(|one| one.name.strip_prefix("--")).map(|name| format!("--no-{name}"));
             names.any(|name| found.options[at + 1..].iter().any(|later| found.is(later, &name)))

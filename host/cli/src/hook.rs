@@ -89,7 +89,8 @@ impl Answer {
             let _ = writeln!(std::io::stderr(), "toolgate: standard output takes no answer; it is: {text}");
         }
         self.written.store(!lost, Ordering::SeqCst);
-        after();
+        // A failure in it would be taken for one of the hook, which the answer is not.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(after));
         // Nothing is tidied up: the agent waits.
         std::process::exit(if lost { self.lost.into() } else { 0 });
     }
@@ -136,6 +137,10 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         let deadline = if late.when.gates() || late.when == When::SessionStart { DEADLINE } else { ADVICE };
         std::thread::sleep(deadline);
+        // There is an answer, and what follows it takes its time: nothing is late.
+        if watch.given.load(Ordering::SeqCst) {
+            watch.give("", || {});
+        }
         if !late.when.gates() {
             tracing::warn!(event = late.name, "no answer in time");
             watch.give(&agent.encode(&late, &agent::Answer::Nothing, None), || {});

@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 /// # Errors
 /// If it cannot be opened, or is something else, which is [`ErrorKind::InvalidInput`].
 pub fn open_regular(path: &Path, more: OFlags) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));

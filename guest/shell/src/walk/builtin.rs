@@ -123,14 +123,10 @@ impl Walk<'_> {
             "unset" => self.unset(arguments, &mut state),
             "read" => return self.read(arguments, state),
             "compgen" => {
-                for (at, word) in arguments.iter().enumerate() {
-                    let text = word.known().unwrap_or_default();
-                    match text.get(..2) {
-                        Some("-C" | "-F") => self.evaluated(name, arguments, at, &mut state),
-                        Some("-W") => {
-                            let words = arguments.get(at + 1).and_then(Word::known).unwrap_or_default();
-                            self.expanded_again(if text.len() > 2 { &text[2..] } else { words }, word.span, &state);
-                        }
+                for (letter, text) in texts_of_options(arguments, "oAGFWCXPS") {
+                    match letter {
+                        'C' | 'F' => self.perhaps(name, &text, &mut state),
+                        'W' => self.expanded_again(text.known().unwrap_or_default(), text.span, &state),
                         _ => {}
                     }
                 }
@@ -138,9 +134,9 @@ impl Walk<'_> {
                 Status::Unknown
             }
             "mapfile" | "readarray" => {
-                let called = arguments.iter().position(|word| word.known().is_some_and(|text| text.starts_with("-C")));
-                if let Some(at) = called {
-                    self.evaluated(name, arguments, at, &mut state);
+                for (_, text) in texts_of_options(arguments, "dnOsucC").into_iter().filter(|(letter, _)| *letter == 'C')
+                {
+                    self.perhaps(name, &text, &mut state);
                 }
                 let (_, names) = options(arguments);
                 let name = names.last().and_then(Word::known).filter(|name| is_name(name)).unwrap_or("MAPFILE");
@@ -886,18 +882,6 @@ impl Walk<'_> {
         state.havoc(stamp);
     }
 
-    /// Runs what an option of a builtin names: `mapfile -C TEXT`.
-    fn evaluated(&mut self, builtin: &str, arguments: &[Word], at: usize, state: &mut State) {
-        let attached = arguments[at].known().and_then(|text| text.get(2..)).filter(|text| !text.is_empty());
-        let text = match attached {
-            Some(text) => Some(Word::new(text.to_owned(), arguments[at].span)),
-            None => arguments.get(at + 1).cloned(),
-        };
-        if let Some(text) = text {
-            self.perhaps(builtin, &text, state);
-        }
-    }
-
     /// `printf -v name ..`: whether it was that.
     pub(super) fn printf_into(&mut self, words: &[Word], state: &mut State) -> bool {
         let Some(option) = words.get(1).and_then(Word::known).filter(|text| text.starts_with("-v")) else {
@@ -921,6 +905,24 @@ impl Walk<'_> {
         }
         true
     }
+}
+
+/// The options of a builtin that take a value, with it, by their letters: `-C TEXT`, `-aCTEXT`.
+fn texts_of_options(arguments: &[Word], valued: &str) -> Vec<(char, Word)> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let Some(letters) = word.known().and_then(|text| text.strip_prefix('-')) else { continue };
+        if let Some((at, letter)) = letters.char_indices().find(|(_, letter)| valued.contains(*letter)) {
+            let attached = letters.get(at + letter.len_utf8()..).filter(|text| !text.is_empty());
+            let text = match attached {
+                Some(text) => Some(Word::new(text.to_owned(), word.span)),
+                None => words.next().cloned(),
+            };
+            found.extend(text.map(|text| (letter, text)));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -814,14 +814,15 @@ fn is_there(program: &str, state: &State) -> bool {
     places.iter().any(|place| place.starts_with('/') && state.files.look(place) == Presence::File)
 }
 
-/// Whether a path stands for an open file other than standard input.
 /// A file that switches an environment on, by its name: it sets what is its own, and not what the text has.
 fn is_activation(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or_default();
     let own = !path.starts_with('/') && (folder == "bin" || folder.ends_with("/bin"));
-    name == "activate" && own || matches!(name, "nvm.sh" | "conda.sh" | "sdkman-init.sh")
+    let usual = ["/.nvm/nvm.sh", "/etc/profile.d/conda.sh", "/.sdkman/bin/sdkman-init.sh"];
+    name == "activate" && own || usual.iter().any(|usual| path.ends_with(usual))
 }
 
+/// Whether a path stands for an open file other than standard input.
 fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }

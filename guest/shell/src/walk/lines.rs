@@ -82,8 +82,10 @@ fn backslash(line: &str) -> Option<&str> {
         return Some(text);
     }
     let own = line.get(line.find('\\')?..)?;
-    if let Some((_, quoted)) = own.split_once('`') {
-        return quoted.split_once('`').map(|(text, _)| text);
+    // What is piped has its backquotes in it; of several that are run one after the other, the last ends the text.
+    if let (Some((before, quoted)), false) = (own.split_once('`'), own.contains('|')) {
+        let text = quoted.rsplit_once('`').map_or(quoted, |(text, _)| text);
+        return Some(if text.contains('`') { own.get(before.len()..)? } else { text });
     }
     if own.starts_with("\\copy") {
         let program = own.to_ascii_lowercase().find(" program ")?;

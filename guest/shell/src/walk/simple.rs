@@ -140,19 +140,19 @@ impl Walk<'_> {
             }
         }
         let mut own: Vec<(String, Word)> = Vec::new();
-        let mut hidden = Vec::new();
+        let (mut hidden, mut seen) = (Vec::new(), true);
         for assignment in assignments {
             // Each sees those before it; the shell itself sees none of them afterwards.
-            if let Some((name, value)) = own.last().filter(|_| own.len() <= MAX_ASSIGNMENTS) {
+            let plain = !own.last().is_some_and(|(name, _)| state.namerefs.contains_key(name));
+            seen &= plain && own.len() <= MAX_ASSIGNMENTS;
+            if let Some((name, value)) = own.last().filter(|_| seen) {
                 let (name, value) = (name.clone(), value.value.clone());
                 hidden.push((name.clone(), state.get(&name).cloned()));
                 self.assign(&name, value, &mut state);
             }
             let value = match &assignment.value {
                 Assigned::Scalar(word)
-                    if assignment.index.is_none()
-                        && !assignment.append
-                        && (own.len() <= MAX_ASSIGNMENTS || word.literal().is_some()) =>
+                    if assignment.index.is_none() && !assignment.append && (seen || word.literal().is_some()) =>
                 {
                     self.assigned(word, &mut state)
                 }

@@ -13,7 +13,8 @@
 //!
 //! Meanings that change the surroundings: `cwd`, `set`, `unset`, `clear`, `login`, `user`, `elsewhere`, `maybe`,
 //! `own`. Meanings that run something: `text` (in place of a command), `also` (a text, perhaps), `prog` (a program,
-//! perhaps), `unseen`, `code-elsewhere` (of a language that is not read), `script` (a file), `rest` (the command begins here). All others are read by the row's own code.
+//! perhaps), `unseen`, `code-elsewhere` (of a language that is not read), `script` (a file), `rest` (the command begins
+//! here). All others are read by the row's own code.
 //! A dot after the meaning ends the options.
 
 use super::table::{ASSIGN, DASH, LONG_ONLY, PERMUTE, Row};

@@ -60,7 +60,8 @@ fn is_edited(command: &Command) -> bool {
         let flags = |text: &str| text.chars().all(|c| matches!(c, 'g' | 'I' | '0'..='9'));
         parts.len() == 4 && flags(parts[3]) && !rest.contains(['\n', '\\'])
     });
-    substitutes && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
+    let in_place = options.iter().any(|option| matches!(*option, "-i" | "-Ei" | "-ri"));
+    substitutes && in_place && options.iter().all(|option| matches!(*option, "-i" | "-E" | "-r" | "-e" | "-Ei" | "-ri"))
 }
 
 /// A path that the call touches.
