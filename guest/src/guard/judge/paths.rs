@@ -48,6 +48,21 @@ impl Access {
 /// Programs that tell the names and sizes of files, and nothing that is in them.
 const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
 
+/// Whether a command tells names to whoever looks on, and to no other command that could open them.
+fn only_lists(subject: &Subject<'_>, script: &Script) -> bool {
+    const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
+    let found = subject.command;
+    let named = |other: &&Command| other.program().is_some_and(|program| LOOKS_ON.contains(&program));
+    // Inside a substitution, or where some command works on a file that it is told when it runs.
+    let takes = |other: &Command| {
+        let unknown = |effect: &Effect| matches!(effect.path, Value::Unknown { .. });
+        found.span.is_inside(other.span) && other.span != found.span || other.effects.iter().any(unknown)
+    };
+    found.program().is_some_and(|program| NAMES_ONLY.contains(&program))
+        && !script.commands.iter().any(takes)
+        && subject.pipeline().1.iter().all(named)
+}
+
 /// Whether `sed -i` puts one text for another in the one file that it reads, and leaves no copy.
 fn is_edited(command: &Command) -> bool {
     let known: Option<Vec<&str>> = command.words.iter().map(toolgate_shell::Word::known).collect();
@@ -140,7 +155,7 @@ impl<'a> Inquiry<'a> {
             let access = match effect.kind {
                 _ if unknown => Access::Delete,
                 Deed::Create if effect.folder => Access::MakeFolder,
-                Deed::Read if found.program().is_some_and(|program| NAMES_ONLY.contains(&program)) => Access::List,
+                Deed::Read if only_lists(subject, script) => Access::List,
                 // What is read goes back into the same file.
                 Deed::Read if is_edited(found) => Access::Write,
                 _ => access,
