@@ -124,7 +124,10 @@ impl PathRule {
             return None;
         }
         let Some(look) = look else { return if kind { None } else { Some(true) } };
-        let (folder, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+        // Where it lies is not known.
+        let Some((folder, last)) = pattern.rsplit_once('/').filter(|_| pattern.starts_with('/')) else {
+            return if kind { None } else { Some(true) };
+        };
         let said = last.find(['*', '?', '[', '{']).unwrap_or(last.len());
         // Whoever says so much of a name means it.
         if said >= Self::SAID || last.contains(['[', '{', '\\']) {

@@ -130,6 +130,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_variable_is_looked_at() {
+        let mut all: Vec<&str> = OF_SESSIONS.into_iter().chain(OTHERS).collect();
+        all.sort_unstable();
+        assert_eq!(all, VARIABLES);
+    }
+
+    #[test]
     fn a_variable_that_leads_into_the_workspace_is_not_the_persons() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let at = |path: &str| scratch.path().canonicalize().expect("a real path").join(path);

@@ -244,9 +244,9 @@ impl Walk<'_> {
 
     fn cd(&mut self, arguments: &[Word], span: Span, state: State) -> Ends {
         let (letters, operands) = options(arguments);
-        let physical = match letters.rfind(['P', 'L']) {
-            Some(at) => letters[at..].starts_with('P'),
-            None => state.physical,
+        let physical = letters.rfind(['P', 'L']).map(|at| letters[at..].starts_with('P'));
+        let Some(physical) = physical.or(state.physical) else {
+            return self.either_way(state, |walk, state| walk.cd(arguments, span, state));
         };
         // dash goes to the first of several.
         self.beyond |= operands.len() > 1;
@@ -396,7 +396,19 @@ impl Walk<'_> {
         }
     }
 
+    /// Goes to a directory as if links were resolved, and as if they were not.
+    fn either_way(&mut self, state: State, go: impl Fn(&mut Self, State) -> Ends) -> Ends {
+        let (mut logical, mut physical) = (state.clone(), state);
+        (logical.physical, physical.physical) = (Some(false), Some(true));
+        let ends = go(self, logical);
+        let more = go(self, physical);
+        ends.or(more, self)
+    }
+
     fn stack(&mut self, name: &str, arguments: &[Word], span: Span, state: State) -> Ends {
+        let Some(physical) = state.physical else {
+            return self.either_way(state, |walk, state| walk.stack(name, arguments, span, state));
+        };
         self.print(None, span, None, &state);
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
@@ -434,7 +446,7 @@ impl Walk<'_> {
         }
         let before = state.stack.clone();
         let popped = name == "popd";
-        let ends = self.change_folder(&target, false, state);
+        let ends = self.change_folder(&target, physical, state);
         let stack = Shared::from(stack);
         let mut first = true;
         ends.each(self, |state, _| {
@@ -757,7 +769,7 @@ impl Walk<'_> {
                     'f' => state.noglob = on,
                     'a' => state.allexport = on,
                     'C' => state.noclobber = on,
-                    'P' => state.physical = on,
+                    'P' => state.physical = Some(on),
                     // Nothing runs any more.
                     'n' if on => self.leaves_shell(state, true),
                     'o' => {
@@ -770,7 +782,7 @@ impl Walk<'_> {
                             Some("noclobber") => state.noclobber = on,
                             Some("posix") => state.aliases |= on,
                             Some("noexec") if on => self.leaves_shell(state, true),
-                            Some("physical") => state.physical = on,
+                            Some("physical") => state.physical = Some(on),
                             _ => {}
                         }
                         at += 1;

@@ -9,8 +9,8 @@ use crate::wrapper::{Change, Inner, Kind, Times};
 /// More lines than this are not looked at one by one.
 const MAX_LINES: usize = 1_000;
 
-/// Finds the shell text in a line.
-type Finds = fn(&str) -> Option<&str>;
+/// Finds the shell texts in a line.
+type Finds = fn(&str) -> Vec<&str>;
 
 /// Which lines run something, and the options whose values are such lines too.
 fn reader(program: &str) -> Option<(Finds, &'static [&'static str])> {
@@ -56,7 +56,7 @@ impl Walk<'_> {
             if !self.afford(text.len()) {
                 break;
             }
-            for line in text.lines().filter_map(|line| finds(line.trim())).take(MAX_LINES) {
+            for line in text.lines().flat_map(|line| finds(line.trim())).take(MAX_LINES) {
                 let kind = Kind::Text { text: Word::new(line, span), args: Vec::new() };
                 let change = Change { times: Times::Perhaps, own_input: true, ..Change::default() };
                 inner.push(Inner { kind, change });
@@ -67,62 +67,56 @@ impl Walk<'_> {
 }
 
 /// `!cmd`, `1,2!cmd`, `r !cmd`, `w !cmd`
-fn editor(line: &str) -> Option<&str> {
+fn editor(line: &str) -> Vec<&str> {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit() || ":%.,;$+-".contains(c));
     let rest = rest.strip_prefix(['r', 'w', 'e', 'f']).unwrap_or(rest).trim_start();
-    rest.strip_prefix('!').filter(|text| !text.is_empty())
+    rest.strip_prefix('!').filter(|text| !text.is_empty()).into_iter().collect()
 }
 
 /// `\! cmd`, `\o | cmd`, ``\echo `cmd` ``, `\copy t to program 'cmd'`, `select 1 \g |cmd`, `system cmd`
-fn backslash(line: &str) -> Option<&str> {
-    if let Some(at) = line.find("\\!") {
-        return Some(&line[at + 2..]);
+fn backslash(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    found.extend(line.split_once("\\!").map(|(_, text)| text));
+    found.extend(line.strip_prefix("system "));
+    let Some((before, own)) = line.split_once('\\') else { return found };
+    // Every second part is between backquotes.
+    found.extend(own.split('`').skip(1).step_by(2));
+    if own.starts_with("copy") {
+        let program = own.to_ascii_lowercase().find(" program ").and_then(|at| own.get(at..));
+        let quoted = program.and_then(|text| text.split_once('\'')).map(|(_, text)| text);
+        found.extend(quoted.map(|text| text.rsplit_once('\'').map_or(text, |(text, _)| text)));
     }
-    if let Some(text) = line.strip_prefix("system ") {
-        return Some(text);
-    }
-    let own = line.get(line.find('\\')?..)?;
-    // What is piped has its backquotes in it; of several that are run one after the other, the last ends the text.
-    if let (Some((before, quoted)), false) = (own.split_once('`'), own.contains('|')) {
-        let text = quoted.rsplit_once('`').map_or(quoted, |(text, _)| text);
-        return Some(if text.contains('`') { own.get(before.len()..)? } else { text });
-    }
-    if own.starts_with("\\copy") {
-        let program = own.to_ascii_lowercase().find(" program ")?;
-        let quoted = own.get(program..)?.split_once('\'')?.1;
-        return Some(quoted.rsplit_once('\'').map_or(quoted, |(text, _)| text));
-    }
-    let piped = |mark: &str| own.split_once(mark).and_then(|(_, rest)| rest.split_once('|')).map(|(_, text)| text);
-    if line.starts_with('\\') { line.split_once('|').map(|(_, text)| text) } else { piped("\\g").or(piped("\\o")) }
+    let piped = own.split_once('|').filter(|(name, _)| before.is_empty() || name.starts_with(['g', 'o']));
+    found.extend(piped.map(|(_, text)| text));
+    found
 }
 
 /// `.shell cmd`, `.once |cmd`; their names may be cut short.
-fn dotted(line: &str) -> Option<&str> {
-    let line = line.strip_prefix('.')?;
-    let (name, rest) = line.split_once(char::is_whitespace)?;
+fn dotted(line: &str) -> Vec<&str> {
+    let parts = line.strip_prefix('.').and_then(|line| line.split_once(char::is_whitespace));
+    let Some((name, rest)) = parts else { return Vec::new() };
     let begins =
         |names: &[&str], least: usize| name.len() >= least && names.iter().any(|whole| whole.starts_with(name));
     if begins(&["shell", "system"], 2) {
-        return Some(rest);
+        return vec![rest];
     }
-    let piped = begins(&["once", "output", "import"], 1);
-    rest.split_once('|').map(|(_, text)| text).filter(|_| piped)
+    let piped = begins(&["once", "output", "import", "read"], 1);
+    rest.split_once('|').map(|(_, text)| text).filter(|_| piped).into_iter().collect()
 }
 
 /// `5 4 * * * cmd`, `@daily cmd`; a percent sign ends the command.
-fn scheduled(line: &str) -> Option<&str> {
+fn scheduled(line: &str) -> Vec<&str> {
     let fields = if line.starts_with('@') { 1 } else { 5 };
+    let time = |c: char| c.is_ascii_alphanumeric() || "*/,-@?#".contains(c);
     let mut rest = line;
     for _ in 0..fields {
-        let (field, after) = rest.split_once(char::is_whitespace)?;
-        let time = |c: char| c.is_ascii_alphanumeric() || "*/,-@?#".contains(c);
-        if !field.chars().all(time) || field.starts_with('#') {
-            return None;
+        match rest.split_once(char::is_whitespace) {
+            Some((field, after)) if field.chars().all(time) && !field.starts_with('#') => rest = after.trim_start(),
+            _ => return Vec::new(),
         }
-        rest = after.trim_start();
     }
     let end = rest.match_indices('%').map(|(at, _)| at).find(|at| !rest[..*at].ends_with('\\'));
-    Some(&rest[..end.unwrap_or(rest.len())])
+    vec![&rest[..end.unwrap_or(rest.len())]]
 }
 
 #[cfg(test)]
@@ -131,22 +125,29 @@ mod tests {
 
     #[test]
     fn shell_text_in_lines() {
-        let cases: &[(Finds, &str, Option<&str>)] = &[
-            (editor, "!rm x", Some("rm x")),
-            (editor, "1,$!sort", Some("sort")),
-            (editor, "r !ls", Some("ls")),
-            (editor, "w x", None),
-            (editor, "s/a/b/", None),
-            (backslash, "\\! rm x", Some(" rm x")),
-            (backslash, "\\o | rm x", Some(" rm x")),
-            (backslash, "select 1 | 2", None),
-            (dotted, ".shell rm x", Some("rm x")),
-            (dotted, ".once |rm x", Some("rm x")),
-            (dotted, ".tables", None),
-            (scheduled, "0 5 * * 1-5 rm x % y", Some("rm x ")),
-            (scheduled, "@daily rm x", Some("rm x")),
-            (scheduled, "# 0 5 * * * rm x", None),
-            (scheduled, "MAILTO=x", None),
+        let cases: &[(Finds, &str, &[&str])] = &[
+            (editor, "!rm x", &["rm x"]),
+            (editor, "1,$!sort", &["sort"]),
+            (editor, "r !ls", &["ls"]),
+            (editor, "w x", &[]),
+            (editor, "s/a/b/", &[]),
+            (backslash, "\\! rm x", &[" rm x"]),
+            (backslash, "\\o | rm x", &[" rm x"]),
+            (backslash, "select 1 | 2", &[]),
+            (backslash, "\\echo `a` `b` | c", &["a", "b", " c"]),
+            (backslash, "\\copy t to program 'rm x'", &["rm x"]),
+            (backslash, "\\copy t to 'x.csv'", &[]),
+            (backslash, "select 1 \\g |rm x", &["rm x"]),
+            (backslash, "select E'\\n' || 'x'", &[]),
+            (dotted, ".shell rm x", &["rm x"]),
+            (dotted, ".once |rm x", &["rm x"]),
+            (dotted, ".sh rm x", &["rm x"]),
+            (dotted, ".read |rm x", &["rm x"]),
+            (dotted, ".tables", &[]),
+            (scheduled, "0 5 * * 1-5 rm x % y", &["rm x "]),
+            (scheduled, "@daily rm x", &["rm x"]),
+            (scheduled, "# 0 5 * * * rm x", &[]),
+            (scheduled, "MAILTO=x", &[]),
         ];
         for (finds, line, expected) in cases {
             assert_eq!(finds(line), *expected, "{line}");

@@ -808,8 +808,8 @@ pub(crate) struct State {
     pub(crate) allexport: bool,
     /// `set -C`: `>` does not replace a file.
     pub(crate) noclobber: bool,
-    /// `cd` resolves links unless told otherwise.
-    pub(crate) physical: bool,
+    /// Whether `cd` resolves links unless told otherwise; `None` if that depends on the run.
+    pub(crate) physical: Option<bool>,
     /// `shopt -s nocasematch`
     pub(crate) nocasematch: bool,
     /// `shopt -s lastpipe`: the last command of a pipeline runs in this shell.
@@ -870,7 +870,7 @@ impl State {
             noglob: false,
             allexport: false,
             noclobber: false,
-            physical: false,
+            physical: Some(false),
             nocasematch: false,
             lastpipe: false,
             aliases: false,
@@ -1241,7 +1241,7 @@ impl State {
         self.noglob &= other.noglob;
         self.allexport |= other.allexport;
         self.noclobber |= other.noclobber;
-        self.physical |= other.physical;
+        self.physical = self.physical.filter(|own| other.physical == Some(*own));
         self.nocasematch |= other.nocasematch;
         self.lastpipe |= other.lastpipe;
         self.aliases |= other.aliases;

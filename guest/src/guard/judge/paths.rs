@@ -52,7 +52,11 @@ const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "r
 fn only_lists(subject: &Subject<'_>, script: &Script) -> bool {
     const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
     let found = subject.command;
-    let named = |other: &&Command| other.program().is_some_and(|program| LOOKS_ON.contains(&program));
+    // `sort --files0-from=-` opens what it is told.
+    let opens = |word: &toolgate_shell::Word| word.value.text().starts_with("--f");
+    let named = |other: &&Command| {
+        other.program().is_some_and(|program| LOOKS_ON.contains(&program)) && !other.words.iter().any(opens)
+    };
     // Inside a substitution, or where some command works on a file that it is told when it runs.
     let takes = |other: &Command| {
         let unknown = |effect: &Effect| matches!(effect.path, Value::Unknown { .. });
