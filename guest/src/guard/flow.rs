@@ -282,8 +282,12 @@ pub(crate) fn unseen(
             variable = variable.max(from);
         }
         let own: Vec<&Command> = within().copied().collect();
-        let explained =
-            || is_setup(&own) || is_located_file(command, &own) || lists_names(command, &own, &commands[..at], &piped);
+        let explained = || {
+            is_setup(&own)
+                || is_located_file(command, &own)
+                || lists_names(command, &own, &commands[..at], &piped)
+                || runs_listed(command, &commands[..at], &piped)
+        };
         if command.unseen_script && !explained() {
             let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
             // Of a text with names put in, its own commands are none of what it comes from.
@@ -310,10 +314,8 @@ pub(crate) fn unseen(
             let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
             found.push(Run { vouched, ..run });
         }
-        let interprets =
-            command.program().is_some_and(|program| INTERPRETERS.iter().any(|name| program.starts_with(name)));
         if !command.unseen_script
-            && interprets
+            && command.program().is_some_and(interprets)
             && command.words.iter().any(|word| {
                 matches!(
                     &word.value,
@@ -581,16 +583,7 @@ fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped
     ];
     let outer = || before.iter().rev().find(|outer| outer.program() == command.via.last().map(String::as_str));
     let by_names = match command.via.last().map(String::as_str) {
-        Some("xargs") => {
-            // Its list is not what is piped to it.
-            let elsewhere = |word: &Word| {
-                let text = word.value.text();
-                text.starts_with("--a") || text.starts_with('-') && !text.starts_with("--") && text.contains('a')
-            };
-            outer().is_some_and(|outer| outer.redirects.is_empty() && !outer.words.iter().any(elsewhere))
-                && piped.last().is_some_and(|first| lists(first))
-                && piped.iter().rev().skip(1).all(|other| filters(other) || other.program() == Some("xargs"))
-        }
+        Some("xargs") => outer().is_some_and(|outer| is_given_names(outer, piped)),
         Some("find") => piped.is_empty() && outer().is_some_and(|outer| lists(outer)),
         Some("parallel") => {
             let told = |outer: &&&Command| {
@@ -606,12 +599,6 @@ fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped
         }
         _ => false,
     };
-    let changes = |other: &&Command| {
-        // What a build makes somewhere in its project is what it is there for.
-        let told = other.effects.iter().filter(|effect| !effect.path.text().ends_with("/**"));
-        let mut kinds = told.map(|effect| effect.kind);
-        kinds.any(|kind| !matches!(kind, Kind::Read | Kind::Execute | Kind::Mention)) || source(other).is_some()
-    };
     let text = |word: &Word| matches!(&word.value, Value::Unknown { why: Why::Argument, shape } if shape.contains(' '));
     by_names
         && command.program().is_some_and(|program| READERS.contains(&program))
@@ -626,9 +613,53 @@ fn lists_names(command: &Command, inner: &[&Command], before: &[&Command], piped
         })
 }
 
+/// Whether a program runs programs of its own language.
+fn interprets(program: &str) -> bool {
+    INTERPRETERS.iter().any(|name| program.starts_with(name))
+}
+
+/// Whether an interpreter is given the names of its scripts by `xargs`, as a loop over them would: it is run with nothing else.
+fn runs_listed(command: &Command, before: &[&Command], piped: &[&Command]) -> bool {
+    let by_xargs = || before.iter().rev().find(|outer| outer.program() == Some("xargs"));
+    command.words.len() == 1
+        && command.via.last().is_some_and(|by| by == "xargs")
+        && command.program().is_some_and(|program| interprets(program) && !READERS.contains(&program))
+        && by_xargs().is_some_and(|outer| is_given_names(outer, piped))
+        && !before.iter().any(|other| changes(other) || !other.assignments.is_empty())
+}
+
+/// Whether what an `xargs` reads are names of the workspace's files, listed and filtered by what is piped to it.
+fn is_given_names(xargs: &Command, piped: &[&Command]) -> bool {
+    // Its list is not what is piped to it.
+    let elsewhere = |word: &Word| {
+        let text = word.value.text();
+        text.starts_with("--a") || text.starts_with('-') && !text.starts_with("--") && text.contains('a')
+    };
+    xargs.redirects.is_empty()
+        && !xargs.words.iter().any(elsewhere)
+        && piped.last().is_some_and(|first| lists(first))
+        && piped.iter().rev().skip(1).all(|other| filters(other) || other.program() == Some("xargs"))
+}
+
+/// Whether a command changes files, or gets something from elsewhere.
+fn changes(command: &Command) -> bool {
+    // What a build makes somewhere in its project is what it is there for.
+    let told = command.effects.iter().filter(|effect| !effect.path.text().ends_with("/**"));
+    let mut kinds = told.map(|effect| effect.kind);
+    kinds.any(|kind| !matches!(kind, Kind::Read | Kind::Execute | Kind::Mention)) || source(command).is_some()
+}
+
 /// Whether a command prints names of the workspace's files, or the numbers of containers, and nothing else.
 fn lists(command: &Command) -> bool {
-    let known: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
+    // A glob that begins with a name stands for names that begin with it, and for no option.
+    fn said(word: &Word) -> Option<&str> {
+        match &word.value {
+            Value::Known(text) => Some(text),
+            Value::Pattern(text) => Some(text.as_str()).filter(|text| text.starts_with(|c: char| c.is_alphanumeric())),
+            Value::Unknown { .. } => None,
+        }
+    }
+    let known: Option<Vec<&str>> = command.words.iter().map(said).collect();
     let Some(words) = known else { return false };
     let inside =
         |word: &&str| !word.starts_with(['/', '~']) && !word.split('/').any(|part| matches!(part, ".." | ".git"));

@@ -21,6 +21,9 @@ const MANY_COMMANDS: usize = 4_000;
 /// How often a function is followed inside itself.
 const MAX_RECURSION: usize = 8;
 
+/// The same in rounds of a loop that only find out what it may change: each call in it may have loops of its own.
+const MAX_UNLISTED_RECURSION: usize = 2;
+
 /// With this many commands listed, only so often.
 const MANY_CALLS: (usize, usize) = (500, 3);
 
@@ -670,7 +673,16 @@ impl Walk<'_> {
         body: &mut dyn FnMut(&mut Self, State) -> State,
     ) -> Option<State> {
         let mut entry = state;
+        // In loops around loops, and in functions that call themselves in one, each round costs a power of them.
+        let inner = self.dry > 1;
+        if inner {
+            let stamp = self.change();
+            entry.havoc(stamp);
+        }
         for round in 0.. {
+            if inner {
+                break;
+            }
             if self.failure.is_some() {
                 return Some(entry);
             }
@@ -694,8 +706,7 @@ impl Walk<'_> {
                 break;
             }
             entry = merged;
-            // In loops around loops each round costs a power of them.
-            if round == 4 || self.dry > 1 {
+            if round == 4 {
                 let stamp = self.change();
                 entry.havoc(stamp);
                 break;
@@ -884,7 +895,8 @@ impl Walk<'_> {
         mut state: State,
     ) -> Ends {
         let rounds = self.calls.iter().filter(|outer| *outer == name).count();
-        let many = self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
+        let unlisted = self.dry > 0 && rounds >= MAX_UNLISTED_RECURSION;
+        let many = unlisted || self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
         if many || rounds >= MAX_RECURSION || !self.may_nest() || self.commands.len() >= MAX_COMMANDS {
             // What it changes after so many rounds is not known.
             if let Some(last) = self.commands.get_mut(slot) {

@@ -202,14 +202,18 @@ impl<'a> Inquiry<'a> {
             workspace: Some(&self.call.workspace).filter(|path| !path.is_empty()).map(String::as_str),
             look,
         };
+        // A loop touches the same ones in each round.
+        let mut covering: BTreeMap<Value, Vec<&PathRule>> = BTreeMap::new();
         for touched in std::mem::take(&mut self.touched) {
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
             self.falls_with(&touched, real.as_deref());
             self.read_with(&touched, real.as_deref(), look);
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             let mut cover = |path: &Value, behind| {
-                let asked = Asked::of(path, home);
-                hit.extend(guard.covering(&asked).into_iter().map(|rule| (rule, behind)));
+                if !covering.contains_key(path) {
+                    covering.insert(path.clone(), guard.covering(&Asked::of(path, home)));
+                }
+                hit.extend(covering.get(path).into_iter().flatten().map(|rule| (*rule, behind)));
             };
             cover(&touched.path, None);
             if let Some(real) = &real {
