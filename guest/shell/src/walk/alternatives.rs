@@ -6,7 +6,8 @@
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::state::{Arguments, Content, State};
+use super::known::{Arguments, Content};
+use super::state::State;
 use super::{Variable, Walk};
 use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
 use crate::syntax::{Pipeline, Redirect, Target, Test, Word};

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::known::{Arguments, Content, Folders, Variable};
 use super::parameter::Got;
 use super::places::{in_unknown, made_up};
-use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, Variable};
+use super::state::{Errexit, Input, State, Status};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::state::{Errexit, Function, Input, NOWHERE, State, Status, Variable};
+use super::known::Variable;
+use super::state::{Errexit, Function, Input, NOWHERE, State, Status};
 use super::{Command, Frame, FrameKind, Joiner, MAX_COMMANDS, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};

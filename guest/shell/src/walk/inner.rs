@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::known::{Content, Variable};
 use super::places::{followed_at, is_unread, made_up, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
-use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
+use super::state::{Errexit, Input, State, Status, Text};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};

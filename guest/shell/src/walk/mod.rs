@@ -7,6 +7,7 @@
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
+//! | `known`, `files` | directories, values and arguments there; what the text has made of files | which command did it |
 //! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
 //! | `simple` | one simple command: its words, what it is | what it runs inside |
@@ -32,7 +33,9 @@ mod builtin;
 mod control;
 mod deeds;
 mod expand;
+mod files;
 mod inner;
+mod known;
 mod lines;
 mod output;
 mod parameter;
@@ -63,7 +66,8 @@ use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
 use crate::word::{Span, Value, Why, Word};
 use alike::Alike;
-use state::{Content, Folders, State, Text, Variable};
+use known::{Content, Folders, Variable};
+use state::{State, Text};
 
 pub use expand::resolve_word;
 
@@ -714,13 +718,13 @@ impl<'f> Walk<'f> {
                 }
                 capture.perhaps.push(capture.certain.clone() + text);
                 let bytes: usize = capture.perhaps.iter().map(String::len).sum();
-                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > state::MAX_VALUE;
+                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > known::MAX_VALUE;
             }
             capture.text = None;
             return;
         }
         match &mut capture.text {
-            Some(all) if all.len() + text.len() <= state::MAX_VALUE => {
+            Some(all) if all.len() + text.len() <= known::MAX_VALUE => {
                 capture.origin = match (all.is_empty(), text.is_empty(), capture.origin.take()) {
                     (true, _, _) => Some((span, at)),
                     (false, true, origin) => origin,
@@ -735,7 +739,7 @@ impl<'f> Walk<'f> {
                 capture.certain.push_str(text);
                 capture.perhaps.iter_mut().for_each(|all| all.push_str(text));
                 let bytes: usize = capture.perhaps.iter().map(String::len).sum();
-                capture.closed = bytes > state::MAX_VALUE;
+                capture.closed = bytes > known::MAX_VALUE;
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::expand::{Piece, join, push_value, spread, spreads};
-use super::state::{Content, State, Variable};
+use super::known::{Content, Variable};
+use super::state::State;
 use super::{SUBSTITUTION, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{self, Index, Operation, Parameter};
@@ -467,7 +468,7 @@ impl Walk<'_> {
                 let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
                 Some(map(got, |text| {
                     let replaced = pattern.as_ref()?.replace(text, with.as_deref()?, *all, *anchor)?;
-                    (replaced.len() <= super::state::MAX_VALUE).then_some(replaced)
+                    (replaced.len() <= super::known::MAX_VALUE).then_some(replaced)
                 }))
             }
             Operation::Case { upper, all, pattern } => {

@@ -5,8 +5,9 @@
 use std::rc::Rc;
 
 use super::Walk;
+use super::known::Content;
 use super::places::places;
-use super::state::{Content, Input, State, Text};
+use super::state::{Input, State, Text};
 use crate::make::{self, Line};
 use crate::word::{Value, Word};
 use crate::wrapper::{Change, Directory, Inner, Kind, Times};

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::state::{Input, Inside, State, Text};
+use super::files::Inside;
+use super::state::{Input, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Call, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};

@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
+use super::known::{Content, Variable};
 use super::output::{self, Printer};
 use super::places::{
     behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
     unlikely_places,
 };
 use super::redirect::Redirected;
-use super::state::{Content, Input, State, Status, Text, Variable};
+use super::state::{Input, State, Status, Text};
 use super::{Command, Walk};
 use crate::effect::{self, Effect};
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Walk;
-use super::state::{Handled, Handler, State, Variable};
+use super::known::Variable;
+use super::state::{Handled, Handler, State};
 use crate::word::{Value, Why, Word, is_name};
 
 /// The names of the end of a shell as a signal.

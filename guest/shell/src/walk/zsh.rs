@@ -12,8 +12,9 @@
 
 use super::Walk;
 use super::expand::{Piece, push_literal, push_value};
+use super::known::Content;
 use super::parameter::{Got, many};
-use super::state::{Content, State};
+use super::state::State;
 use crate::syntax::{self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline};
 use crate::word::{Value, Why, Word};
 
