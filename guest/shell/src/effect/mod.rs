@@ -9,11 +9,14 @@
 
 mod archive;
 mod build;
+mod containers;
 mod files;
 mod git;
+mod media;
 mod network;
 mod options;
 mod script;
+mod search;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
-//! Programs that take a script: editors of streams, interpreters, patch.
+//! Programs that take a script: editors of streams, interpreters, patches.
 
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
-use crate::word::{Value, is_name};
+use crate::word::{Value, Why, is_name};
 
 /// Paths in a script of `sed`, and whether it is one that every `sed` takes.
 #[derive(Debug, Default)]
@@ -382,6 +382,28 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
             run.implied(Kind::Delete, "**");
         }
         None => {}
+    }
+}
+
+/// `apply_patch PATCH`, or the patch on standard input.
+pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {
+    let text = match operands.first() {
+        Some(operand) => operand.known().map(|text| (text.to_owned(), operand.span)),
+        None => run.input.map(|text| (text.to_owned(), run.span)),
+    };
+    let known = text.and_then(|(text, span)| {
+        let changes = crate::patch::changes(&text).ok()?;
+        Some(changes.into_iter().map(|change| (change.kind, change.path.to_owned(), span)).collect::<Vec<_>>())
+    });
+    let Some(changes) = known else {
+        // It may be any file.
+        let place = run.place(&Value::hole(Why::Argument), run.span);
+        return run.add(Kind::Write, &place, Mark::possible());
+    };
+    for (kind, path, span) in changes {
+        let place = run.place(&Value::Known(path), span);
+        let mark = Mark::possible();
+        run.add(kind, &place, if kind == Kind::Move { mark.copied() } else { mark });
     }
 }
 
