@@ -410,7 +410,7 @@ impl Seeker<'_> {
         match command {
             "cd" | "pushd" => any(&["HOME", "OLDPWD", "CDPATH"]),
             "read" => any(&["IFS"]),
-            _ => any(super::simple::run_by(command)).or_else(|| any(&["BASH_ENV"])).or_else(|| {
+            _ => any(super::environment::run_by(command)).or_else(|| any(&["BASH_ENV"])).or_else(|| {
                 let vars = self.state.vars().iter().filter(|(name, _)| command == "git" && name.starts_with("GIT_"));
                 vars.map(|(name, _)| name).find_map(|name| self.name(name))
             }),

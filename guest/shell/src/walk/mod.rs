@@ -16,6 +16,7 @@
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
@@ -32,6 +33,7 @@ mod braces;
 mod builtin;
 mod control;
 mod deeds;
+mod environment;
 mod expand;
 mod files;
 mod inner;

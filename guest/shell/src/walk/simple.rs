@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
-use super::known::{Content, Variable};
+use super::environment::by_environment;
+use super::known::Variable;
 use super::output::{self, Printer};
 use super::places::{
     behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
@@ -16,7 +17,7 @@ use super::{Command, Walk};
 use crate::effect::{self, Effect};
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
-use crate::wrapper::{self, Change, Inner, Kind, Times};
+use crate::wrapper;
 
 /// Programs whose arguments of the form `name=value` are assignments.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
@@ -437,7 +438,7 @@ impl Walk<'_> {
             return Ends::with(state, Status::Success);
         }
         let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
-        inner.extend(by_variables(&name, &words, &state));
+        inner.extend(by_environment(&name, &words, &state));
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
@@ -663,62 +664,6 @@ fn simple_words(parsed: &syntax::Parsed) -> Option<&[syntax::Word]> {
     let NodeKind::Simple { assignments, words } = &node.kind else { return None };
     let plain = item.rest.is_empty() && !item.background && !item.first.negated;
     (plain && assignments.is_empty() && node.redirects.is_empty() && !words.is_empty()).then_some(words)
-}
-
-/// Variables whose value a program runs as shell text.
-const RUN_BY: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "GIT_SSH_COMMAND",
-            "GIT_EDITOR",
-            "GIT_SEQUENCE_EDITOR",
-            "GIT_PAGER",
-            "GIT_EXTERNAL_DIFF",
-            "GIT_ASKPASS",
-            "GIT_PROXY_COMMAND",
-            "EDITOR",
-            "VISUAL",
-            "PAGER",
-        ],
-    ),
-    ("man", &["MANPAGER", "PAGER", "MANOPT"]),
-    ("less", &["LESSOPEN", "LESSCLOSE", "LESSEDIT", "VISUAL", "EDITOR"]),
-    ("crontab", &["VISUAL", "EDITOR"]),
-    ("sudoedit", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
-    ("visudo", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
-    ("psql", &["PSQL_EDITOR", "PSQL_PAGER", "PAGER", "VISUAL", "EDITOR"]),
-    ("rsync", &["RSYNC_RSH"]),
-    ("cvs", &["CVS_RSH", "EDITOR"]),
-    ("hg", &["HGEDITOR", "PAGER", "EDITOR"]),
-    ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
-];
-
-/// The variables whose value a program runs.
-pub(super) fn run_by(name: &str) -> &'static [&'static str] {
-    let name = crate::path::basename(name);
-    RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[], |(_, names)| names)
-}
-
-/// What a program runs because variables of the text say so, perhaps.
-fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
-    let set = run_by(name).iter().filter_map(|name| match &state.get(name)?.content {
-        Content::Text(value @ Value::Known(text)) if !text.is_empty() && state.get(name)?.exported == Some(true) => {
-            Some((*name, value.clone()))
-        }
-        _ => None,
-    });
-    let span = words.first().map_or_else(Span::default, |word| word.span);
-    let inner = set.map(|(name, value)| {
-        let text = Word { value, ..Word::new("", span) };
-        // Inside, the same program would run it again, without end.
-        let unset = vec![name.to_owned()];
-        Inner {
-            kind: Kind::Text { text, args: Vec::new() },
-            change: Change { times: Times::Perhaps, unset, ..Change::default() },
-        }
-    });
-    inner.collect()
 }
 
 /// The name of a program in a folder that is not known.
