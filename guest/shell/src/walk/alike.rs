@@ -126,7 +126,7 @@ impl Walk<'_> {
             walk.via.clone_from(&self.via);
             walk.calls.clone_from(&self.calls);
             (walk.stored, walk.listed_only) = (self.stored, self.listed_only);
-            (walk.sh_is_dash, walk.may_be_zsh) = (self.sh_is_dash, self.may_be_zsh);
+            (walk.dialect.sh_is_dash, walk.dialect.may_be_zsh) = (self.dialect.sh_is_dash, self.dialect.may_be_zsh);
             // Trackers of plugins, and questions about files, are for what is certain to be the text's own.
             walk.trackers = None;
             let mut own = state.clone();

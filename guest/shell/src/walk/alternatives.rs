@@ -81,19 +81,19 @@ impl Walk<'_> {
             self.ways = outer;
             return self.shown(hidden, ends);
         }
-        let ends = if runs && self.may_be_zsh && self.zsh.is_none() && super::zsh::differs(pipeline, &state) {
+        let ends = if runs && self.dialect.may_yet_be_zsh() && super::zsh::differs(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, zsh, own| {
-                walk.zsh = Some(*zsh);
+                walk.dialect.zsh = Some(*zsh);
                 walk.pipeline(pipeline, own)
             });
-            self.zsh = None;
+            self.dialect.zsh = None;
             ends
-        } else if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
+        } else if runs && self.dialect.backslashes.is_none() && uses_echo(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, reads, own| {
-                walk.backslashes = Some(*reads);
+                walk.dialect.backslashes = Some(*reads);
                 walk.pipeline_as_it_is(pipeline, own)
             });
-            self.backslashes = None;
+            self.dialect.backslashes = None;
             ends
         } else {
             self.pipeline_as_it_is(pipeline, state)

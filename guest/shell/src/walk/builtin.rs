@@ -250,11 +250,11 @@ impl Walk<'_> {
             return self.either_way(state, |walk, state| walk.cd(arguments, span, state));
         };
         // dash goes to the first of several.
-        self.beyond |= operands.len() > 1;
-        let operands = if self.posix && operands.len() > 1 { &operands[..1] } else { operands };
+        self.dialect.beyond |= operands.len() > 1;
+        let operands = if self.dialect.posix && operands.len() > 1 { &operands[..1] } else { operands };
         if letters.chars().any(|c| !"-PLe@".contains(c)) || operands.len() > 1 {
             // zsh puts the second in the place of the first in the name of where it is.
-            if operands.iter().any(|word| word.several) || self.may_be_zsh && operands.len() == 2 {
+            if operands.iter().any(|word| word.several) || self.dialect.may_be_zsh && operands.len() == 2 {
                 return self.cd_unknown(state);
             }
             return Ends::with(state, Status::Failure);

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::dialect::Dialect;
 use super::known::{Content, Variable};
 use super::places::{followed_at, is_unread, made_up, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
@@ -521,20 +522,19 @@ impl Walk<'_> {
         let input = shell.input.clone();
         // What keeps `set -e` from ending this shell says nothing of that one.
         let guarded = std::mem::take(&mut self.guarded);
-        let outer = (self.posix, self.sh_is_dash, self.beyond);
-        let outer_zsh = (self.may_be_zsh, self.zsh);
-        (self.may_be_zsh, self.zsh) = (reader == Reader::Zsh, None);
+        let outer = self.dialect;
         let sh = reader == Reader::Sh;
         let fine = self.failure.is_none();
-        self.posix = sh && self.sh_is_dash == Some(true);
-        let either = sh && self.sh_is_dash.is_none();
+        let either = sh && outer.sh_is_dash.is_none();
+        self.dialect.posix = sh && outer.sh_is_dash == Some(true);
+        (self.dialect.may_be_zsh, self.dialect.zsh) = (reader == Reader::Zsh, None);
         if either {
-            (self.sh_is_dash, self.beyond) = (Some(false), shell.exports_functions());
+            (self.dialect.sh_is_dash, self.dialect.beyond) = (Some(false), shell.exports_functions());
         }
         let mut end = self.shell_text(text, shell.clone());
         // A text that bash does not read is judged as such.
-        if either && self.beyond && !(fine && self.failure.is_some()) {
-            (self.posix, self.sh_is_dash) = (true, Some(true));
+        if either && self.dialect.beyond && !(fine && self.failure.is_some()) {
+            (self.dialect.posix, self.dialect.sh_is_dash) = (true, Some(true));
             let mut state = shell;
             let stamp = self.change();
             state.forget_functions(stamp);
@@ -550,9 +550,8 @@ impl Walk<'_> {
                 _ => None,
             };
         }
-        let beyond = outer.2 || self.beyond && !either;
-        (self.posix, self.sh_is_dash, self.beyond) = (outer.0, outer.1, beyond);
-        (self.may_be_zsh, self.zsh) = outer_zsh;
+        let beyond = outer.beyond || self.dialect.beyond && !either;
+        self.dialect = Dialect { beyond, ..outer };
         self.guarded = guarded;
         match end {
             Some(end) => {

@@ -17,6 +17,7 @@
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
+//! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
@@ -33,6 +34,7 @@ mod braces;
 mod builtin;
 mod control;
 mod deeds;
+mod dialect;
 mod environment;
 mod expand;
 mod files;
@@ -68,6 +70,7 @@ use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
 use crate::word::{Span, Value, Why, Word};
 use alike::Alike;
+use dialect::Dialect;
 use known::{Content, Folders, Variable};
 use state::{State, Text};
 
@@ -349,7 +352,7 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
         Err(why) => walk.fail(why),
         Ok(parsed) => {
             let state = State::new(facts);
-            walk.may_be_zsh = facts.may_be_zsh;
+            walk.dialect.may_be_zsh = facts.may_be_zsh;
             walk.shell(&parsed.list, state);
             comments = parsed.comments;
         }
@@ -462,18 +465,7 @@ struct Walk<'f> {
     bytes: usize,
     scripts: usize,
     failure: Option<String>,
-    /// Whether `sh` is dash here, or bash; none until a text depends on it.
-    sh_is_dash: Option<bool>,
-    /// Whether the shell at hand is dash.
-    posix: bool,
-    /// Whether the shell at hand may be zsh: the user's own.
-    may_be_zsh: bool,
-    /// Whether it is; none until a text depends on it.
-    zsh: Option<bool>,
-    /// Something was read that dash reads otherwise.
-    beyond: bool,
-    /// Whether `echo` reads escapes here without being told to; none until a text depends on it.
-    backslashes: Option<bool>,
+    dialect: Dialect,
     exhausted: bool,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
@@ -522,12 +514,7 @@ impl<'f> Walk<'f> {
             bytes: 0,
             scripts: 0,
             failure: None,
-            sh_is_dash: None,
-            posix: false,
-            may_be_zsh: false,
-            zsh: None,
-            beyond: false,
-            backslashes: None,
+            dialect: Dialect::default(),
             exhausted: false,
             frames: Vec::new(),
             captures: Vec::new(),
@@ -666,8 +653,8 @@ impl<'f> Walk<'f> {
         if !self.afford(source.len()) {
             return self.exhaust("the text holds too much text inside itself");
         }
-        self.beyond |= inner::differs(source);
-        let posix = self.posix;
+        self.dialect.beyond |= inner::differs(source);
+        let posix = self.dialect.posix;
         let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {

@@ -425,11 +425,11 @@ impl Walk<'_> {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup.builtins && super::builtin::is_builtin(&name, self.posix) {
+        if lookup.builtins && super::builtin::is_builtin(&name, self.dialect.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }
-        if lookup.builtins && name == "printf" && !self.posix && self.printf_into(&words, &mut state) {
+        if lookup.builtins && name == "printf" && !self.dialect.posix && self.printf_into(&words, &mut state) {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
@@ -452,9 +452,9 @@ impl Walk<'_> {
 
     /// Who prints what `echo` and `printf` do.
     pub(super) fn printer(&self, builtin: bool) -> Printer {
-        match builtin && !self.posix {
+        match builtin && !self.dialect.posix {
             false => Printer::Other,
-            true if self.may_be_zsh && self.zsh != Some(false) => Printer::BashOrZsh,
+            true if self.dialect.may_be_zsh && self.dialect.zsh != Some(false) => Printer::BashOrZsh,
             true => Printer::Bash,
         }
     }
@@ -475,16 +475,18 @@ impl Walk<'_> {
             .as_ref()
             // Dash's `echo` knows one option and prints the others.
             .filter(|list| {
-                !(self.posix && name == "echo" && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
+                !(self.dialect.posix
+                    && name == "echo"
+                    && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
             })
             .and_then(|arguments| match name {
-                "echo" => output::echo(arguments, if self.posix { Some(true) } else { self.backslashes }, printer),
+                "echo" => output::echo(arguments, self.dialect.escapes(), printer),
                 _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
             });
         if name == "printf" && printed.is_some() && printer != Printer::Other {
             // Dash may print something else.
             let other = arguments.as_deref().and_then(|list| output::of(name, list, None, None, Printer::Other));
-            self.beyond |= other.is_none();
+            self.dialect.beyond |= other.is_none();
         }
         let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
@@ -557,7 +559,9 @@ impl Walk<'_> {
             "true" | ":" => Status::Success,
             "false" => Status::Failure,
             // Dash knows no `==`.
-            "[" | "test" if self.posix && words.iter().any(|word| word.known() == Some("==")) => Status::Unknown,
+            "[" | "test" if self.dialect.posix && words.iter().any(|word| word.known() == Some("==")) => {
+                Status::Unknown
+            }
             "[" | "test" => Status::of(self.test_words(words, &state)),
             "basename" | "dirname" | "echo" | "printf" if printed.is_some() => Status::Success,
             _ => Status::Unknown,

@@ -24,7 +24,7 @@ const MODIFIERS: &str = "aAcefghlPpqQrstux";
 impl Walk<'_> {
     /// Whether the text at hand is read as zsh does.
     pub(super) fn is_zsh(&self) -> bool {
-        self.zsh == Some(true)
+        self.dialect.zsh == Some(true)
     }
 
     /// Whether the last command of a pipeline may change the shell itself.
@@ -38,7 +38,7 @@ impl Walk<'_> {
             NodeKind::Subshell(_) => false,
             _ => true,
         };
-        self.may_be_zsh && sets
+        self.dialect.may_be_zsh && sets
     }
 
     /// The pieces of a parameter with the parts behind it, if they belong to it; how many do, and what is left of the last.
