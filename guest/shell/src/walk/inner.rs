@@ -185,7 +185,6 @@ impl Walk<'_> {
         own: State,
     ) -> Ends {
         let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
-        let was_stored = self.stored;
         match kind {
             Kind::Command { words, more } => {
                 // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.
@@ -202,18 +201,7 @@ impl Walk<'_> {
                 let builtins = in_place;
                 self.argv(words, more, span, Lookup { functions: false, builtins }, own)
             }
-            Kind::Text { text, args } => {
-                let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
-                let mut shell = self.process(&own, if args.is_empty() { &own_name } else { &args });
-                // `sh -ec`
-                let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
-                let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
-                let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
-                shell.errexit = (letters.contains('e') || named("errexit")).into();
-                shell.nounset = letters.contains('u') || named("nounset");
-                shell.aliases |= named("--posix") || named("posix") || named("expand_aliases");
-                self.text_in(&text, reader(name), shell, own)
-            }
+            Kind::Text { text, args } => self.given_text(outer, name, &text, &args, own),
             Kind::Here { text } => {
                 let mut ends = None;
                 self.text(&text, |walk, list| ends = Some(walk.list(list, own.clone())));
@@ -233,85 +221,8 @@ impl Walk<'_> {
                 let after = self.script(language, &text, own);
                 Ends::with(after, Status::Unknown)
             }
-            Kind::Script { language, path } => {
-                let place = path.known().and_then(|path| match own.folders.likely() {
-                    _ if path.starts_with('/') => Some(absolute(path, "/")),
-                    folder => Some(absolute(path, folder?)),
-                });
-                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
-                let place = place.or_else(|| followed_at(&path.value, &own));
-                let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
-                let stored = std::mem::replace(&mut self.stored, was_stored);
-                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| {
-                    walk.script(language, &content_word(text), own);
-                });
-                self.stored = stored;
-                match content {
-                    Some(content) => {
-                        let after = self.script(language, &content_word(&content), own);
-                        Ends::with(after, Status::Unknown)
-                    }
-                    None => {
-                        self.hides(slot);
-                        Ends::with(self.unread(span, own), Status::Unknown)
-                    }
-                }
-            }
-            Kind::File { path, args, here } => {
-                let path_span = path.span;
-                let known = path.known().map(str::to_owned);
-                if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    let ends = self.read_input(None, reader(name), &args, span, own);
-                    // What it sets in this shell is not followed.
-                    return if here { ends.each(self, State::havoc) } else { ends };
-                }
-                let folder = own.folders.likely();
-                let found =
-                    known.as_deref().filter(|path| !path.contains('/')).and_then(|path| on_path(path, &own, &own));
-                let place = known
-                    .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
-                // A shell that is given a file by its name looks for it where it is first.
-                let is_here = |place: &String| own.files.made(place).is_some() || own.files.was_there(place);
-                let place = if here {
-                    found.or(place)
-                } else {
-                    place.filter(|place| found.is_none() || is_here(place)).or(found)
-                };
-                let place = place.or_else(|| followed_at(&path.value, &own));
-                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
-                let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
-                let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
-                let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
-                let content = content.or(written);
-                let mut arguments = vec![path.clone()];
-                arguments.extend(args);
-                let run = |walk: &mut Self, content: &Rc<Text>, own: State| {
-                    let word = content_word(content);
-                    if here {
-                        let mut ends = None;
-                        walk.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
-                        return ends.unwrap_or_else(|| Ends::of(own));
-                    }
-                    // Whatever interpreter its first line names.
-                    let shell = walk.process(&own, &arguments);
-                    walk.text_in(&word, reader(name), shell, own)
-                };
-                let stored = std::mem::replace(&mut self.stored, was_stored);
-                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
-                self.stored = stored;
-                match content {
-                    Some(content) => run(self, &content, own),
-                    None => {
-                        self.hides(slot);
-                        let mut own = own;
-                        if here && !path.known().is_some_and(is_activation) {
-                            let stamp = self.change();
-                            own.havoc(stamp);
-                        }
-                        Ends::with(self.unread(span, own), Status::Unknown)
-                    }
-                }
-            }
+            Kind::Script { language, path } => self.given_script(slot, language, &path, span, own),
+            Kind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
             Kind::Stdin { language, args } => {
                 if change.own_input {
                     let mut own = own;
@@ -327,6 +238,108 @@ impl Walk<'_> {
                 own.doubt_files(stamp);
                 self.print(None, span, None, &own);
                 Ends::with(own, Status::Unknown)
+            }
+        }
+    }
+
+    /// A text for a shell of its own, by the options that it is given with.
+    fn given_text(&mut self, outer: &[Word], name: &str, text: &Word, args: &[Word], own: State) -> Ends {
+        let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
+        let mut shell = self.process(&own, if args.is_empty() { &own_name } else { args });
+        // `sh -ec`
+        let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
+        let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
+        let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
+        shell.errexit = (letters.contains('e') || named("errexit")).into();
+        shell.nounset = letters.contains('u') || named("nounset");
+        shell.aliases |= named("--posix") || named("posix") || named("expand_aliases");
+        self.text_in(text, reader(name), shell, own)
+    }
+
+    /// A file in another language.
+    fn given_script(&mut self, slot: usize, language: Language, path: &Word, span: Span, own: State) -> Ends {
+        let was_stored = self.stored;
+        let place = path.known().and_then(|path| match own.folders.likely() {
+            _ if path.starts_with('/') => Some(absolute(path, "/")),
+            folder => Some(absolute(path, folder?)),
+        });
+        let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+        let place = place.or_else(|| followed_at(&path.value, &own));
+        let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+        let stored = std::mem::replace(&mut self.stored, was_stored);
+        self.run_alike(path, content.as_ref(), &own, |walk, text, own| {
+            walk.script(language, &content_word(text), own);
+        });
+        self.stored = stored;
+        match content {
+            Some(content) => {
+                let after = self.script(language, &content_word(&content), own);
+                Ends::with(after, Status::Unknown)
+            }
+            None => {
+                self.hides(slot);
+                Ends::with(self.unread(span, own), Status::Unknown)
+            }
+        }
+    }
+
+    /// A file of commands and its arguments, which a shell of its own reads or, `here`, this one.
+    fn given_file(
+        &mut self,
+        slot: usize,
+        (path, args): (&Word, &[Word]),
+        here: bool,
+        name: &str,
+        span: Span,
+        own: State,
+    ) -> Ends {
+        let was_stored = self.stored;
+        let known = path.known().map(str::to_owned);
+        if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+            let ends = self.read_input(None, reader(name), args, span, own);
+            // What it sets in this shell is not followed.
+            return if here { ends.each(self, State::havoc) } else { ends };
+        }
+        let folder = own.folders.likely();
+        let found = known.as_deref().filter(|path| !path.contains('/')).and_then(|path| on_path(path, &own, &own));
+        let place =
+            known.and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
+        // A shell that is given a file by its name looks for it where it is first.
+        let is_here = |place: &String| own.files.made(place).is_some() || own.files.was_there(place);
+        let place =
+            if here { found.or(place) } else { place.filter(|place| found.is_none() || is_here(place)).or(found) };
+        let place = place.or_else(|| followed_at(&path.value, &own));
+        let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+        let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+        let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+        let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
+        let content = content.or(written);
+        let mut arguments = vec![path.clone()];
+        arguments.extend_from_slice(args);
+        let run = |walk: &mut Self, content: &Rc<Text>, own: State| {
+            let word = content_word(content);
+            if here {
+                let mut ends = None;
+                walk.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
+                return ends.unwrap_or_else(|| Ends::of(own));
+            }
+            // Whatever interpreter its first line names.
+            let shell = walk.process(&own, &arguments);
+            walk.text_in(&word, reader(name), shell, own)
+        };
+        let stored = std::mem::replace(&mut self.stored, was_stored);
+        self.run_alike(path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
+        self.stored = stored;
+        match content {
+            Some(content) => run(self, &content, own),
+            None => {
+                self.hides(slot);
+                let mut own = own;
+                if here && !path.known().is_some_and(is_activation) {
+                    let stamp = self.change();
+                    own.havoc(stamp);
+                }
+                Ends::with(self.unread(span, own), Status::Unknown)
             }
         }
     }
