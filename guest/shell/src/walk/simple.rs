@@ -380,44 +380,7 @@ impl Walk<'_> {
             }
         }
         let Some(name) = first.known().map(str::to_owned) else {
-            // It may be anything, a builtin too.
-            command.unseen_script |= self.filled;
-            // Or it is a file that the text itself made.
-            let made = first.value.followed_as();
-            command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
-            let was_stored = self.stored;
-            if let Some(content) = made.and_then(|path| self.runnable(path, span, &words, &state))
-                && self.may_nest()
-            {
-                self.record(slot, command, before, &mut state);
-                return self.inside_file(slot, &content, &words, state, was_stored);
-            }
-            let computed = !first.value.text().contains('/');
-            let likely = likely(&command);
-            let untouched = state.clone();
-            self.record(slot, command, before, &mut state);
-            if made.is_some() {
-                self.hides(slot);
-            }
-            let stamp = self.change();
-            if computed && lookup.builtins {
-                state.havoc(stamp);
-            } else {
-                state.doubt_files(stamp);
-            }
-            self.print(None, span, None, &state);
-            used_up(&mut state);
-            let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
-            let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
-            let via = first.value.text().replace(Value::HOLE, "$");
-            let end = self.doubting(true, |walk| {
-                walk.inside(&via, |walk| {
-                    walk.joiner = joiner;
-                    walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
-                })
-            });
-            let end = end.join(self);
-            return Ends::with(end.merge(state, self.change()), Status::Unknown);
+            return self.run_unknown(slot, command, &words, lookup, before, state);
         };
         if lookup.functions
             && let Some((function, sure)) = state.function(&name)
@@ -450,6 +413,57 @@ impl Walk<'_> {
         self.program(slot, &words, builtin, before, state)
     }
 
+    /// A command whose program is not known.
+    fn run_unknown(
+        &mut self,
+        slot: usize,
+        mut command: Command,
+        words: &[Word],
+        lookup: Lookup,
+        before: &State,
+        mut state: State,
+    ) -> Ends {
+        let (first, span) = (&words[0], command.span);
+        // It may be anything, a builtin too.
+        command.unseen_script |= self.filled;
+        // Or it is a file that the text itself made.
+        let made = first.value.followed_as();
+        command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
+        let was_stored = self.stored;
+        if let Some(content) = made.and_then(|path| self.runnable(path, span, words, &state))
+            && self.may_nest()
+        {
+            self.record(slot, command, before, &mut state);
+            return self.inside_file(slot, &content, words, state, was_stored);
+        }
+        let computed = !first.value.text().contains('/');
+        let likely = likely(&command);
+        let untouched = state.clone();
+        self.record(slot, command, before, &mut state);
+        if made.is_some() {
+            self.hides(slot);
+        }
+        let stamp = self.change();
+        if computed && lookup.builtins {
+            state.havoc(stamp);
+        } else {
+            state.doubt_files(stamp);
+        }
+        self.print(None, span, None, &state);
+        used_up(&mut state);
+        let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
+        let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+        let via = first.value.text().replace(Value::HOLE, "$");
+        let end = self.doubting(true, |walk| {
+            walk.inside(&via, |walk| {
+                walk.joiner = joiner;
+                walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
+            })
+        });
+        let end = end.join(self);
+        Ends::with(end.merge(state, self.change()), Status::Unknown)
+    }
+
     /// Who prints what `echo` and `printf` do.
     pub(super) fn printer(&self, builtin: bool) -> Printer {
         match builtin && !self.dialect.posix {
@@ -465,30 +479,7 @@ impl Walk<'_> {
         let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
             words.iter().skip(1).map(|word| word.known().filter(|_| !word.several)).collect();
-        let input = match &state.input {
-            Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
-            Input::Nothing => Some(String::new()),
-            Input::Inherited | Input::Unseen => None,
-        };
-        let printer = self.printer(builtin);
-        let printed = arguments
-            .as_ref()
-            // Dash's `echo` knows one option and prints the others.
-            .filter(|list| {
-                !(self.dialect.posix
-                    && name == "echo"
-                    && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
-            })
-            .and_then(|arguments| match name {
-                "echo" => output::echo(arguments, self.dialect.escapes(), printer),
-                _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
-            });
-        if name == "printf" && printed.is_some() && printer != Printer::Other {
-            // Dash may print something else.
-            let other = arguments.as_deref().and_then(|list| output::of(name, list, None, None, Printer::Other));
-            self.dialect.beyond |= other.is_none();
-        }
-        let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
+        let printed = self.printed(name, arguments.as_deref(), builtin, before, &state);
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
@@ -506,46 +497,9 @@ impl Walk<'_> {
         {
             self.names_again(words, &state);
         }
-        // `sed -i s/X/Y/ FILE` on a file of the text.
-        if let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments.as_deref())
-            && let Some(path) = located_at(file, before)
-        {
-            let text = before.files.made(&path).and_then(|made| made.content.clone());
-            let changed = text.and_then(|text| {
-                let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
-                Some(Rc::new(Text { text: changed, span: text.span, at: None }))
-            });
-            let stamp = self.stamp;
-            state.set_content(&path, changed, stamp);
-        }
+        self.sed_in_place(name, arguments.as_deref(), before, &mut state);
         if name == "tee" {
-            let stamp = self.stamp;
-            let appends = self.commands.get(slot).is_none_or(|command| {
-                let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
-                command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
-            });
-            let given = match &state.input {
-                Input::Text(text, 0) => Some(Rc::clone(text)),
-                _ => None,
-            };
-            // What it adds to is not read.
-            let text = given.clone().filter(|_| !appends);
-            for word in words.iter().skip(1) {
-                self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
-            }
-            for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
-                match &text {
-                    Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
-                    None => state.set_unread(&path, stamp),
-                }
-            }
-            // Where it is not certain which directory it is.
-            if before.folders.certain().is_none() {
-                let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
-                for path in names.flat_map(|name| places(name, before)) {
-                    state.may_write(&path, text.as_ref(), stamp);
-                }
-            }
+            self.tee(slot, words, before, &mut state);
         }
         if !output::leaves_input(name) {
             used_up(&mut state);
@@ -555,17 +509,116 @@ impl Walk<'_> {
             state.doubt_files(stamp);
         }
         self.sequential(words, &mut state);
-        let status = match name {
+        let status = self.status_of(name, words, printed.is_some(), &state);
+        match name == words[0].known().unwrap_or_default() {
+            true => self.by_name(slot, words, span, before, state, status),
+            false => self.by_path(slot, words, span, before, state, status),
+        }
+    }
+
+    /// What a program prints, as far as that follows from what it is given.
+    fn printed(
+        &mut self,
+        name: &str,
+        arguments: Option<&[&str]>,
+        builtin: bool,
+        before: &State,
+        state: &State,
+    ) -> Option<String> {
+        let input = match &state.input {
+            Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
+            Input::Nothing => Some(String::new()),
+            Input::Inherited | Input::Unseen => None,
+        };
+        let printer = self.printer(builtin);
+        let printed = arguments
+            // Dash's `echo` knows one option and prints the others.
+            .filter(|list| {
+                !(self.dialect.posix
+                    && name == "echo"
+                    && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
+            })
+            .and_then(|arguments| match name {
+                "echo" => output::echo(arguments, self.dialect.escapes(), printer),
+                _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
+            });
+        if name == "printf" && printed.is_some() && printer != Printer::Other {
+            // Dash may print something else.
+            let other = arguments.and_then(|list| output::of(name, list, None, None, Printer::Other));
+            self.dialect.beyond |= other.is_none();
+        }
+        printed.or_else(|| real(name, arguments?, before))
+    }
+
+    /// `sed -i s/X/Y/ FILE` on a file of the text.
+    fn sed_in_place(&self, name: &str, arguments: Option<&[&str]>, before: &State, state: &mut State) {
+        let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments) else { return };
+        let Some(path) = located_at(file, before) else { return };
+        let text = before.files.made(&path).and_then(|made| made.content.clone());
+        let changed = text.and_then(|text| {
+            let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
+            Some(Rc::new(Text { text: changed, span: text.span, at: None }))
+        });
+        let stamp = self.stamp;
+        state.set_content(&path, changed, stamp);
+    }
+
+    /// `tee`: what its files have in them.
+    fn tee(&mut self, slot: usize, words: &[Word], before: &State, state: &mut State) {
+        let stamp = self.stamp;
+        let appends = self.commands.get(slot).is_none_or(|command| {
+            let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
+            command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+        });
+        let given = match &state.input {
+            Input::Text(text, 0) => Some(Rc::clone(text)),
+            _ => None,
+        };
+        // What it adds to is not read.
+        let text = given.clone().filter(|_| !appends);
+        for word in words.iter().skip(1) {
+            self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
+        }
+        for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
+            match &text {
+                Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
+                None => state.set_unread(&path, stamp),
+            }
+        }
+        // Where it is not certain which directory it is.
+        if before.folders.certain().is_none() {
+            let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
+            for path in names.flat_map(|name| places(name, before)) {
+                state.may_write(&path, text.as_ref(), stamp);
+            }
+        }
+    }
+
+    /// How a program ends; `printed` if it is known what it prints.
+    fn status_of(&self, name: &str, words: &[Word], printed: bool, state: &State) -> Status {
+        match name {
             "true" | ":" => Status::Success,
             "false" => Status::Failure,
             // Dash knows no `==`.
             "[" | "test" if self.dialect.posix && words.iter().any(|word| word.known() == Some("==")) => {
                 Status::Unknown
             }
-            "[" | "test" => Status::of(self.test_words(words, &state)),
-            "basename" | "dirname" | "echo" | "printf" if printed.is_some() => Status::Success,
+            "[" | "test" => Status::of(self.test_words(words, state)),
+            "basename" | "dirname" | "echo" | "printf" if printed => Status::Success,
             _ => Status::Unknown,
-        };
+        }
+    }
+
+    /// A program that is named without a folder: where the text put one of that name in its path, it is that.
+    fn by_name(
+        &mut self,
+        slot: usize,
+        words: &[Word],
+        span: Span,
+        before: &State,
+        state: State,
+        status: Status,
+    ) -> Ends {
         let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         let planted = planted.and_then(|name| on_path(name, &state, before));
@@ -581,29 +634,40 @@ impl Walk<'_> {
         {
             return self.inside_file(slot, &content, words, state, was_stored);
         }
-        // A script that the text wrote, run by its path.
-        if name != words[0].known().unwrap_or_default() {
-            let written = words[0].known().unwrap_or_default();
-            if is_unread(written, before)
-                && let Some(command) = self.commands.get_mut(slot)
-            {
-                command.unseen_script = true;
-            }
-            for place in unlikely_places(written, before) {
-                let Some(content) = self.runnable(&place, span, words, before) else { continue };
-                let own = state.clone();
-                let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
-                let end = ends.join(self);
-                state = state.merge(end, self.change());
-            }
-            let path = places(written, before).into_iter().next().or_else(|| in_unknown(written, before));
-            let content =
-                path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
-            if let Some(content) = content {
-                return self.inside_file(slot, &content, words, state, was_stored);
-            }
-            self.hides(slot);
+        Ends::with(state, status)
+    }
+
+    /// A program that is named by its path: it may be a script that the text wrote.
+    fn by_path(
+        &mut self,
+        slot: usize,
+        words: &[Word],
+        span: Span,
+        before: &State,
+        mut state: State,
+        status: Status,
+    ) -> Ends {
+        let was_stored = self.stored;
+        let written = words[0].known().unwrap_or_default();
+        if is_unread(written, before)
+            && let Some(command) = self.commands.get_mut(slot)
+        {
+            command.unseen_script = true;
         }
+        for place in unlikely_places(written, before) {
+            let Some(content) = self.runnable(&place, span, words, before) else { continue };
+            let own = state.clone();
+            let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
+            let end = ends.join(self);
+            state = state.merge(end, self.change());
+        }
+        let path = places(written, before).into_iter().next().or_else(|| in_unknown(written, before));
+        let content =
+            path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
+        if let Some(content) = content {
+            return self.inside_file(slot, &content, words, state, was_stored);
+        }
+        self.hides(slot);
         Ends::with(state, status)
     }
 }
