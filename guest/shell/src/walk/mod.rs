@@ -22,7 +22,7 @@
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
 //! | `alike` | what the text wrote to files whose path is known in part | anything that is certain |
-//! | `builtin` | commands that change the shell itself | programs |
+//! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
@@ -33,6 +33,7 @@ mod assign;
 mod braces;
 mod builtin;
 mod control;
+mod declare;
 mod deeds;
 mod dialect;
 mod environment;
