@@ -1,7 +1,6 @@
 //! What may be one thing or another is run as each: variables that branches or loops left with several values, elements
-//! of an array by an index that is not known, `echo`, which reads backslashes in some shells, and what zsh reads otherwise than
-//! bash. Not how variables come
-//! to have several values, which is what joining states makes of them.
+//! of an array by an index that is not known, `echo`, which reads backslashes in some shells, and what zsh reads
+//! otherwise than bash. Not how variables come to have several values, which is what joining states makes of them.
 
 use std::rc::Rc;
 
