@@ -395,31 +395,7 @@ impl State {
         self.folders.add(&other.folders, unlikely);
         self.folders.known = known;
         if self.stamp != other.stamp {
-            for name in self.vars.differences(&other.vars) {
-                // What a failed `cd` leaves is not what is gone on with.
-                if other.unlikely && !self.unlikely && name == "OLDPWD" {
-                    continue;
-                }
-                let before = |state: &State| match state.vars.get(&name) {
-                    Some(variable) => variable.clone(),
-                    None if state.complete => {
-                        Variable { content: Content::Unset, exported: None, readonly: false, special: false }
-                    }
-                    None => Variable::unknown(&name),
-                };
-                let (a, b) = (before(&self), before(&other));
-                let merged = Variable {
-                    content: a.content.or(&b.content, &name, settled),
-                    // Of what is in the environment, if it is anywhere, that is known.
-                    exported: match (self.vars.get(&name), other.vars.get(&name)) {
-                        (Some(one), None) | (None, Some(one)) => one.exported,
-                        _ => a.exported.filter(|_| a.exported == b.exported),
-                    },
-                    readonly: a.readonly || b.readonly,
-                    special: a.special || b.special,
-                };
-                self.put(&name, merged, stamp);
-            }
+            self.merge_vars(&other, stamp, settled);
         }
         self.complete &= other.complete;
         self.wild |= other.wild;
@@ -439,6 +415,44 @@ impl State {
             let pairs = self.tracked.iter().zip(other.tracked.iter());
             self.tracked = pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect::<Vec<_>>().into();
         }
+        self.merge_options(&other);
+        self.merge_names(&other);
+        self.merge_handlers(&other);
+        if self.status != other.status {
+            self.status = Status::Unknown;
+        }
+        self
+    }
+
+    fn merge_vars(&mut self, other: &State, stamp: u64, settled: bool) {
+        for name in self.vars.differences(&other.vars) {
+            // What a failed `cd` leaves is not what is gone on with.
+            if other.unlikely && !self.unlikely && name == "OLDPWD" {
+                continue;
+            }
+            let before = |state: &State| match state.vars.get(&name) {
+                Some(variable) => variable.clone(),
+                None if state.complete => {
+                    Variable { content: Content::Unset, exported: None, readonly: false, special: false }
+                }
+                None => Variable::unknown(&name),
+            };
+            let (a, b) = (before(self), before(other));
+            let merged = Variable {
+                content: a.content.or(&b.content, &name, settled),
+                // Of what is in the environment, if it is anywhere, that is known.
+                exported: match (self.vars.get(&name), other.vars.get(&name)) {
+                    (Some(one), None) | (None, Some(one)) => one.exported,
+                    _ => a.exported.filter(|_| a.exported == b.exported),
+                },
+                readonly: a.readonly || b.readonly,
+                special: a.special || b.special,
+            };
+            self.put(&name, merged, stamp);
+        }
+    }
+
+    fn merge_options(&mut self, other: &State) {
         // An option that may be on counts as on where that makes less certain.
         if self.errexit != other.errexit {
             self.errexit = Errexit::Perhaps;
@@ -452,6 +466,10 @@ impl State {
         self.nocasematch |= other.nocasematch;
         self.lastpipe |= other.lastpipe;
         self.aliases |= other.aliases;
+    }
+
+    /// Names that stand for other names, or for words, and functions that programs see.
+    fn merge_names(&mut self, other: &State) {
         if !self.namerefs.is_same(&other.namerefs) {
             let more = other.namerefs.iter().map(|(name, target)| (name.clone(), target.clone()));
             self.namerefs.to_mut().extend(more);
@@ -467,6 +485,10 @@ impl State {
                 known.extend(more);
             }
         }
+    }
+
+    /// What runs for signals and at the end.
+    fn merge_handlers(&mut self, other: &State) {
         if self.traps != other.traps {
             self.or_traps(other.traps());
         }
@@ -475,11 +497,7 @@ impl State {
             self.handlers.to_mut().extend(more);
             self.handled = None;
         }
-        self.handled = self.handled.filter(|_| other.handled.is_some());
-        if self.status != other.status {
-            self.status = Status::Unknown;
-        }
-        self
+        self.handled = self.handled.take().filter(|_| other.handled.is_some());
     }
 
     /// What the shell may run when it ends; one of them always.
