@@ -141,56 +141,15 @@ impl Walk<'_> {
                 self.leaves_shell(&mut state, true);
             }
         }
-        let mut own: Vec<(String, Word)> = Vec::new();
-        let (mut hidden, mut seen) = (Vec::new(), true);
-        for assignment in assignments {
-            // Each sees those before it; the shell itself sees none of them afterwards.
-            let plain = !own.last().is_some_and(|(name, _)| state.namerefs.contains_key(name));
-            seen &= plain && own.len() <= MAX_ASSIGNMENTS;
-            if let Some((name, value)) = own.last().filter(|_| seen) {
-                let (name, value) = (name.clone(), value.value.clone());
-                hidden.push((name.clone(), state.get(&name).cloned()));
-                self.assign(&name, value, &mut state);
-            }
-            let value = match &assignment.value {
-                Assigned::Scalar(word)
-                    if assignment.index.is_none() && !assignment.append && (seen || word.literal().is_some()) =>
-                {
-                    self.assigned(word, &mut state)
-                }
-                _ => Word::unknown(Why::Expansion, assignment.span),
-            };
-            own.push((assignment.name.clone(), value));
-        }
-        for (name, before) in hidden.into_iter().rev() {
-            let stamp = self.change();
-            match before {
-                Some(variable) => state.put(&name, variable, stamp),
-                None => state.remove(&name, stamp),
-            }
-        }
+        let own = self.own_variables(assignments, &mut state);
         let command = Command {
             words: resolved,
             assignments: own,
             redirects: redirected.list.clone(),
             ..Command::bare(Vec::new(), span, 0)
         };
-        let arrays = words.iter().skip(1).filter_map(|word| match word.parts.as_slice() {
-            [Part::Literal(name), Part::Array(elements)] => Some((name.text.as_str(), elements.as_slice())),
-            _ => None,
-        });
         if declares {
-            let arrays: Vec<_> = arrays.collect();
-            let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
-            let keyed = command.words.iter().skip(1).any(flags);
-            for (name, elements) in arrays {
-                let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
-                if keyed {
-                    self.assign_map(name, elements, append, &mut state);
-                } else {
-                    self.assign_array(name, elements, append, &mut state);
-                }
-            }
+            self.declared_arrays(words, &command.words, &mut state);
         }
         // An expansion may have ended the shell; one in a redirect, after it came to this command.
         let mut before = before;
@@ -212,6 +171,57 @@ impl Walk<'_> {
             ends = ends.or(more, self);
         }
         ends
+    }
+
+    /// What the assignments before a command give to it. Each sees those before it; the shell itself sees none of them
+    /// afterwards.
+    fn own_variables(&mut self, assignments: &[Assignment], state: &mut State) -> Vec<(String, Word)> {
+        let mut own: Vec<(String, Word)> = Vec::new();
+        let (mut hidden, mut seen) = (Vec::new(), true);
+        for assignment in assignments {
+            let plain = !own.last().is_some_and(|(name, _)| state.namerefs.contains_key(name));
+            seen &= plain && own.len() <= MAX_ASSIGNMENTS;
+            if let Some((name, value)) = own.last().filter(|_| seen) {
+                let (name, value) = (name.clone(), value.value.clone());
+                hidden.push((name.clone(), state.get(&name).cloned()));
+                self.assign(&name, value, state);
+            }
+            let value = match &assignment.value {
+                Assigned::Scalar(word)
+                    if assignment.index.is_none() && !assignment.append && (seen || word.literal().is_some()) =>
+                {
+                    self.assigned(word, state)
+                }
+                _ => Word::unknown(Why::Expansion, assignment.span),
+            };
+            own.push((assignment.name.clone(), value));
+        }
+        for (name, before) in hidden.into_iter().rev() {
+            let stamp = self.change();
+            match before {
+                Some(variable) => state.put(&name, variable, stamp),
+                None => state.remove(&name, stamp),
+            }
+        }
+        own
+    }
+
+    /// Arrays among the arguments of `declare` and its like.
+    fn declared_arrays(&mut self, words: &[&syntax::Word], resolved: &[Word], state: &mut State) {
+        let arrays = words.iter().skip(1).filter_map(|word| match word.parts.as_slice() {
+            [Part::Literal(name), Part::Array(elements)] => Some((name.text.as_str(), elements.as_slice())),
+            _ => None,
+        });
+        let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
+        let keyed = resolved.iter().skip(1).any(flags);
+        for (name, elements) in arrays {
+            let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
+            if keyed {
+                self.assign_map(name, elements, append, state);
+            } else {
+                self.assign_array(name, elements, append, state);
+            }
+        }
     }
 
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
