@@ -119,12 +119,12 @@ impl Walk<'_> {
             return if times * ways.len() <= MAX_WAYS { ways } else { Vec::new() };
         }
         let runs = self.runs_of.entry(place).or_default();
-        let many = *runs + ways.len() > MAX_RUNS || self.forked + ways.len() > MAX_RUNS_IN_ALL;
+        let many = *runs + ways.len() > MAX_RUNS || self.used.forks + ways.len() > MAX_RUNS_IN_ALL;
         if times * ways.len() > MAX_WAYS || many {
             return Vec::new();
         }
         *runs += ways.len();
-        self.forked += ways.len();
+        self.used.forks += ways.len();
         ways
     }
 

@@ -355,8 +355,8 @@ impl Walk<'_> {
         if path.contains(Value::HOLE) {
             return None;
         }
-        self.scripts += 1;
-        if self.scripts > MAX_SCRIPTS || self.elsewhere {
+        self.used.scripts += 1;
+        if self.used.scripts > MAX_SCRIPTS || self.elsewhere {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;

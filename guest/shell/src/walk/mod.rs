@@ -438,6 +438,21 @@ impl Printed {
 /// How many texts are kept that may be all that is printed.
 const MAX_PRINTED: usize = 8;
 
+/// What was used so far of what one text may take.
+#[derive(Default)]
+struct Used {
+    /// Parts that were run.
+    steps: usize,
+    /// Values and texts that were handled.
+    bytes: usize,
+    /// Scripts that were read from files.
+    scripts: usize,
+    /// How often pipelines were run with other values.
+    forks: usize,
+    /// How often something was run for signals.
+    interruptions: usize,
+}
+
 struct Walk<'f> {
     /// The outermost text.
     source: &'f str,
@@ -450,10 +465,6 @@ struct Walk<'f> {
     ways: usize,
     /// How often each pipeline was run with other values.
     runs_of: BTreeMap<alternatives::Place, usize>,
-    /// How often pipelines were run with other values in all.
-    forked: usize,
-    /// How often something was run for signals.
-    interruptions: usize,
     /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
     execfail: bool,
     /// In what a signal runs.
@@ -462,9 +473,7 @@ struct Walk<'f> {
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
     dry: usize,
-    steps: usize,
-    bytes: usize,
-    scripts: usize,
+    used: Used,
     failure: Option<String>,
     dialect: Dialect,
     exhausted: bool,
@@ -505,15 +514,11 @@ impl<'f> Walk<'f> {
             stamp: 0,
             ways: 1,
             runs_of: BTreeMap::new(),
-            forked: 0,
-            interruptions: 0,
             handling: false,
             execfail: false,
             doubt: 0,
             dry: 0,
-            steps: 0,
-            bytes: 0,
-            scripts: 0,
+            used: Used::default(),
             failure: None,
             dialect: Dialect::default(),
             exhausted: false,
@@ -549,7 +554,7 @@ impl<'f> Walk<'f> {
 
     /// What was used so far: steps, bytes, commands.
     fn spent(&self) -> [usize; 3] {
-        [self.steps, self.bytes, self.commands.len()]
+        [self.used.steps, self.used.bytes, self.commands.len()]
     }
 
     /// After a stored script that is too much to follow, which makes it one that cannot be read: goes back to what was
@@ -560,15 +565,15 @@ impl<'f> Walk<'f> {
             return false;
         }
         (self.failure, self.exhausted) = (None, false);
-        (self.steps, self.bytes) = (steps, bytes);
+        (self.used.steps, self.used.bytes) = (steps, bytes);
         self.commands.truncate(commands + MAX_LISTED);
         true
     }
 
     /// Counts a step; whether the walk goes on.
     fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
+        self.used.steps += 1;
+        if self.used.steps > MAX_STEPS {
             self.exhaust(format!("the text takes more than {MAX_STEPS} steps to follow"));
         }
         self.failure.is_none()
@@ -576,8 +581,8 @@ impl<'f> Walk<'f> {
 
     /// Takes from the bytes that may be handled; whether there were enough.
     fn afford(&mut self, bytes: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes <= MAX_BYTES
+        self.used.bytes = self.used.bytes.saturating_add(bytes);
+        self.used.bytes <= MAX_BYTES
     }
 
     fn change(&mut self) -> u64 {

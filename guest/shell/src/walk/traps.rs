@@ -98,7 +98,7 @@ impl Walk<'_> {
     pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
         // What was set just now is run however often others were.
-        let many = self.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
+        let many = self.used.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
         if idle || self.handling || many && !last {
             return;
         }
@@ -131,7 +131,7 @@ impl Walk<'_> {
                 self.run_early(text, state);
             }
             if due {
-                self.interruptions += 1;
+                self.used.interruptions += 1;
                 let mut after = None;
                 self.doubting(true, |walk| {
                     walk.inside(VIA, |walk| {
