@@ -42,10 +42,9 @@
 //! unset variable is unknown unless the environment is [complete](Facts::complete).
 //!
 //! Every shell is taken for bash, and not in its posix mode. A text for `sh` is read as dash does, too, where that may differ;
-//! `sh` is then one of both for all that runs inside. What zsh does otherwise is known in
-//! part, and read where the facts say that it [may be zsh](Facts::perhaps_zsh). Of what an assignment makes another program
-//! run, texts for a shell are followed (`GIT_SSH_COMMAND`, `PAGER`) and a `BASH_ENV` that the text wrote; libraries
-//! (`LD_PRELOAD`) are not.
+//! `sh` is then one of both for all that runs inside. What zsh does otherwise is known in part, and read where the facts
+//! say that it [may be zsh](Facts::perhaps_zsh). Of what an assignment makes another program run, texts for a shell are
+//! followed (`GIT_SSH_COMMAND`, `PAGER`) and a `BASH_ENV` that the text wrote; libraries (`LD_PRELOAD`) are not.
 //!
 //! The environment is the user's. A text for a shell is read with a value that it has of there in its place (`sh -c "make
 //! $X"`), as words and never as what separates them, if the source names the variable nowhere but to expand it; a program that
