@@ -8,7 +8,7 @@ use super::tree::{
     Pipeline, Redirect, RedirectOperator, Target, Test, Word,
 };
 use super::words::Stop;
-use crate::word::Span;
+use crate::word::{Span, name_length};
 
 /// How deep commands, words and expansions may stand inside one another. Scripts that people write stay below ten;
 /// the parser recurses once a level, and so does the walk.
@@ -1073,10 +1073,4 @@ fn clauses(text: &str) -> Vec<&str> {
 /// Whether a byte ends a word wherever it stands unquoted.
 pub(super) fn is_meta(byte: u8) -> bool {
     b" \t\n;&|()<>".contains(&byte)
-}
-
-/// The length of the variable name that the text begins with.
-pub(super) fn name_length(text: &str) -> usize {
-    let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    if text.as_bytes().first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
 }
