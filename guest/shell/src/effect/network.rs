@@ -1,7 +1,7 @@
 //! Programs that talk to other machines, and what they leave behind here.
 
-use super::options::{Arg, unescaped};
-use super::{Kind, Mark, Place, Run, escaped};
+use super::options::Arg;
+use super::{Kind, Mark, Place, Run, escaped, unescaped};
 use crate::facts::Presence;
 use crate::host;
 use crate::word::{Value, Why};
