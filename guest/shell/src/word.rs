@@ -254,6 +254,11 @@ pub(crate) fn name_length(text: &str) -> usize {
     if text.as_bytes().first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
 }
 
+/// A text in quotes, as one word that means exactly it.
+pub(crate) fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// A word of a command, after expansion and splitting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {

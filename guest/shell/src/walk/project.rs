@@ -8,7 +8,7 @@ use super::Walk;
 use super::places::places;
 use super::state::{Content, Input, State, Text};
 use crate::make::{self, Line};
-use crate::word::{Value, Word};
+use crate::word::{Value, Word, in_quotes};
 use crate::wrapper::{Change, Directory, Inner, Kind, Times};
 
 /// With these make runs no recipes.
@@ -316,7 +316,7 @@ fn exported(name: &str, state: &State) -> Option<String> {
 /// An argument as it is put behind a script.
 fn quoted(word: &Word) -> Word {
     match word.known() {
-        Some(text) => Word::new(format!("'{}'", text.replace('\'', r"'\''")), word.span),
+        Some(text) => Word::new(in_quotes(text), word.span),
         None => word.clone(),
     }
 }
