@@ -9,7 +9,7 @@ use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
-use crate::path::{absolute, parent};
+use crate::path::{absolute, is_descriptor, is_stdin, parent};
 use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
@@ -32,11 +32,7 @@ impl Walk<'_> {
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
-                Value::Known(path) => {
-                    matches!(path.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-                        && matches!(state.input, Input::Unseen)
-                        || is_unread(path, state)
-                }
+                Value::Known(path) => is_stdin(path) && matches!(state.input, Input::Unseen) || is_unread(path, state),
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
@@ -258,7 +254,7 @@ impl Walk<'_> {
             Kind::File { path, args, here } => {
                 let path_span = path.span;
                 let known = path.known().map(str::to_owned);
-                if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+                if known.as_deref().is_some_and(is_stdin) {
                     let ends = self.read_input(None, reader(name), &args, span, own);
                     // What it sets in this shell is not followed.
                     return if here { ends.each(self, State::havoc) } else { ends };
@@ -820,11 +816,6 @@ fn is_activation(path: &str) -> bool {
     let own = !path.starts_with('/') && (folder == "bin" || folder.ends_with("/bin"));
     let usual = ["/.nvm/nvm.sh", "/etc/profile.d/conda.sh", "/.sdkman/bin/sdkman-init.sh"];
     name == "activate" && own || usual.iter().any(|usual| path.ends_with(usual))
-}
-
-/// Whether a path stands for an open file other than standard input.
-fn is_descriptor(path: &str) -> bool {
-    ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
 }
 
 pub(super) fn content_word(content: &Text) -> Word {

@@ -4,13 +4,12 @@ use super::options::Scan;
 use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
 use super::words::{Rules, is_open, join, known, split};
 use super::{Call, Change, Inner, Kind, inline};
+use crate::path;
 use crate::word::{Value, Why, Word};
 
-/// Files that stand for standard input.
-const STDIN_FILES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-
+/// Whether a word stands for standard input.
 pub(super) fn is_stdin(word: &Word) -> bool {
-    word.known().is_some_and(|path| STDIN_FILES.contains(&path))
+    word.known().is_some_and(|path| path == "-" || path::is_stdin(path))
 }
 
 pub(super) fn open(call: Call<'_>) -> Vec<Inner> {

@@ -212,7 +212,7 @@ pub(super) fn source(call: Call<'_>) -> Vec<Inner> {
     let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) }.unwrap_or_default();
     let Some((path, args)) = words.split_first() else { return Vec::new() };
     let args = args.to_vec();
-    let stdin = is_stdin(path) && path.known() != Some("-");
+    let stdin = path.known().is_some_and(crate::path::is_stdin);
     let kind =
         if stdin { Kind::Stdin { language: None, args } } else { Kind::File { path: path.clone(), args, here: true } };
     vec![Inner::new(kind, &change)]
