@@ -151,8 +151,10 @@ impl Walk<'_> {
                     let content = content.or(process);
                     let content = match target.known() {
                         Some("/dev/null") => Some(Input::Nothing),
-                        // What it was before.
-                        Some(path) if is_stdin(path) => None,
+                        // What it was before; of a file that was read in part, all is read again.
+                        Some(path) if is_stdin(path) => {
+                            matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen)
+                        }
                         _ => Some(content.map_or(Input::Unseen, |content| Input::Text(content, 0))),
                     };
                     result.input = content.or(result.input);

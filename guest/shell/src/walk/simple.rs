@@ -13,6 +13,7 @@ use super::redirect::Redirected;
 use super::state::{Content, Input, State, Status, Text, Variable};
 use super::{Command, Walk};
 use crate::effect::{self, Effect};
+use crate::path::names_stdin;
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Inner, Kind, Times};
@@ -228,6 +229,10 @@ impl Walk<'_> {
             return Ends::with(failed.unwrap_or(state), Status::Failure);
         }
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
+        // By its name a file that was read in part is opened again, and read from its beginning.
+        if matches!(state.input, Input::Text(_, 1..)) && command.words.iter().any(|word| names_stdin(word.text())) {
+            state.input = Input::Unseen;
+        }
         if let [only] = command.words.as_slice()
             && only.known() == Some("exec")
         {
