@@ -26,6 +26,7 @@ use crate::word::Word;
 use options::Scan;
 use table::Row;
 
+pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
 /// One text out of several words, a blank between them.
