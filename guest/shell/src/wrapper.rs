@@ -125,6 +125,17 @@ pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
     table::find(program).map(|row| Call::new(row, words).open()).unwrap_or_default()
 }
 
+/// The folders that options of git or make name to work in, each as seen from the one before. None if a word among the
+/// options may be another one.
+pub(crate) fn folders(words: &[Word]) -> Option<Vec<Word>> {
+    let row = words.first().and_then(Word::known).map(basename).and_then(table::find)?;
+    let scan = options::scan(row, words, 1);
+    let (options, operands) = words.split_at(scan.end);
+    let open = |word: &Word| word.several || word.known().is_none();
+    let unclear = scan.unclear || options.iter().any(|word| word.several) || operands.first().is_some_and(open);
+    (!unclear).then(|| scan.values("folder").cloned().collect())
+}
+
 /// A command whose program has a row.
 struct Call<'a> {
     row: &'static Row,
