@@ -119,6 +119,11 @@ pub(crate) fn knows(program: &str) -> bool {
     table::find(program).is_some()
 }
 
+/// Whether a program of this name or path is a shell.
+pub(crate) fn is_shell(program: &str) -> bool {
+    table::find(basename(program)).is_some_and(|row| row.is("sh") || row.is("fish"))
+}
+
 /// The commands that this one runs, in the order of its words.
 pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
     let Some(program) = words.first().and_then(Word::known).map(basename) else { return Vec::new() };

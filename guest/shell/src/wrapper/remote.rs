@@ -2,11 +2,9 @@
 
 use super::open::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::Scan;
-use super::table;
 use super::words::{cut, join, known};
-use super::{Call, Change, Directory, Inner, Kind, Times};
+use super::{Call, Change, Directory, Inner, Kind, Times, is_shell};
 use crate::host;
-use crate::path::basename;
 use crate::word::{Value, Word};
 
 pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
@@ -200,7 +198,6 @@ fn settings(scan: &Scan) -> Vec<Inner> {
 
 /// Whether a text names a shell: with its input from the network it runs what nobody sees here.
 fn names_shell(word: &Word) -> bool {
-    let is_shell = |part: &str| table::find(basename(part)).is_some_and(|row| row.is("sh") || row.is("fish"));
     word.text().split_ascii_whitespace().any(is_shell)
 }
 
