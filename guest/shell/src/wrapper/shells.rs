@@ -33,11 +33,6 @@ pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
     vec![unseen(&change)]
 }
 
-pub(super) fn exec_builtin(call: Call<'_>) -> Vec<Inner> {
-    let (scan, change) = call.scan();
-    finish_command(&call, &scan, &change)
-}
-
 /// `su` and `runuser`: the words after the user are the shell's own.
 pub(super) fn su(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();

@@ -9,7 +9,7 @@ use super::inline::{bun, operand};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
 use super::open::{after_dashes, given};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
-use super::shells::{env, eval, exec_builtin, fish, shell, source, su, trap};
+use super::shells::{env, eval, fish, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
 use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim};
 use super::{Call, Inner, Language};
@@ -264,7 +264,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     // The shell's own.
     row("command", "p v! V!", 0, SAME, Command),
     row("builtin", "", 0, SAME, Command),
-    row("exec", "a= c:clear l", 0, REPLACES, Code(exec_builtin)),
+    row("exec", "a= c:clear l", 0, REPLACES, Command),
     row("eval", "", 0, SAME, Code(eval)),
     // What only zsh has.
     row("repeat", "", 1, SAME | PERHAPS, Command),
