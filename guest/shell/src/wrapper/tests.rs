@@ -540,6 +540,8 @@ fn elsewhere_later_and_in_other_terminals() {
         ("ssh -o ProxyCommand='rm x' host", "text(rm x) perhaps | stdin() in? elsewhere"),
         ("ssh -oProxyCommand='rm x' host ls", "text(rm x) perhaps | text(ls) in? elsewhere"),
         ("ssh -o 'ProxyCommand rm x' host", "text(rm x) perhaps | stdin() in? elsewhere"),
+        ("ssh -o ' =ProxyCommand = rm x' host", "text(rm x) perhaps | stdin() in? elsewhere"),
+        (r#"ssh -o '"ProxyCommand" rm x' host"#, "text(rm x) perhaps | stdin() in? elsewhere"),
         ("ssh -o proxycommand=none host ls", "text(ls) in? elsewhere"),
         ("ssh -o PermitLocalCommand=yes -o LocalCommand='rm x' host", "text(rm x) perhaps | stdin() in? elsewhere"),
         ("ssh -V", ""),
