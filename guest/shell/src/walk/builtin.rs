@@ -325,7 +325,7 @@ impl Walk<'_> {
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
-        Ends::between(Some(changed), Some(state.clone())).unwrap_or(Ends::of(state))
+        Ends::both(changed, state)
     }
 
     fn change_folder(&mut self, target: &str, physical: bool, state: State) -> Ends {
@@ -389,9 +389,9 @@ impl Walk<'_> {
             Presence::Folder if sure => Ends::with(changed, Status::Success),
             Presence::Absent | Presence::File | Presence::Other if sure => Ends::with(state, Status::Failure),
             _ => {
-                let mut stayed = state.clone();
+                let mut stayed = state;
                 stayed.unlikely |= presence == Presence::Folder || !informed;
-                Ends::between(Some(changed), Some(stayed)).unwrap_or(Ends::of(state))
+                Ends::both(changed, stayed)
             }
         }
     }
@@ -413,9 +413,7 @@ impl Walk<'_> {
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
         let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
-            let mut state = state;
-            state.stack = None;
-            return self.cd_unknown(state);
+            return self.stack_lost(None, state);
         };
         let mut stack = stack.to_vec();
         let target = match (name, operands) {
@@ -427,11 +425,7 @@ impl Walk<'_> {
             }
             ("pushd", [word]) if !word.several => match word.known() {
                 Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
-                _ => {
-                    let mut state = state;
-                    state.stack = None;
-                    return self.cd_made_up(made_up(&word.value), state);
-                }
+                _ => return self.stack_lost(made_up(&word.value), state),
             },
             ("popd", []) => {
                 if stack.is_empty() {
@@ -439,7 +433,7 @@ impl Walk<'_> {
                 }
                 stack.remove(0)
             }
-            _ => return self.stack_lost(state),
+            _ => return self.stack_lost(None, state),
         };
         if name == "pushd" {
             stack.insert(0, here);
@@ -456,9 +450,9 @@ impl Walk<'_> {
         })
     }
 
-    fn stack_lost(&mut self, mut state: State) -> Ends {
+    fn stack_lost(&mut self, made_up: Option<String>, mut state: State) -> Ends {
         state.stack = None;
-        self.cd_unknown(state)
+        self.cd_made_up(made_up, state)
     }
 
     fn declare(&mut self, command: &str, arguments: &[Word], span: Span, state: &mut State) -> Status {
