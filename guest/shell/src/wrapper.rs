@@ -55,7 +55,7 @@ pub(crate) enum Kind {
     /// Text for this shell, when one of these signals comes.
     Trap { text: Word, signals: Vec<Word> },
     /// A program in another language, given in the words.
-    Inline { language: Language, text: Word, args: Vec<Word> },
+    Inline { language: Language, text: Word },
     /// A file in another language.
     Script { language: Language, path: Word },
     /// A shell script and its arguments. `here`: this shell reads it.

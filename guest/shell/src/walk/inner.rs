@@ -223,7 +223,7 @@ impl Walk<'_> {
                 self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
-            Kind::Inline { language, text, .. } => {
+            Kind::Inline { language, text } => {
                 let after = self.script(language, &text, own);
                 Ends::with(after, Status::Unknown)
             }

@@ -71,7 +71,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
             "shell" | "she" | "pipe" | "make" => found.push(text_of(tail, args, &change)),
             "python" | "py" | "pi" => {
-                let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
+                let kind = Kind::Inline { language: super::Language::Python, text: tail };
                 found.push(Inner::new(kind, &change));
             }
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
