@@ -314,8 +314,7 @@ pub(super) fn without_own_host(arg: &Arg) -> Arg {
     if text[colon..].starts_with("::") {
         return arg.clone();
     }
-    let from = user;
-    let host = arg.value.part(text[from..colon].trim_matches(['[', ']']).to_owned());
+    let host = arg.value.part(text[user..colon].trim_matches(['[', ']']).to_owned());
     if !host::names_own(&host) {
         return arg.clone();
     }

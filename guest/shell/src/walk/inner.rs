@@ -121,7 +121,9 @@ impl Walk<'_> {
                 } else {
                     self.after_subshell(&mut state, end);
                 }
-                used_up_unless(&mut state, &name);
+                if name != "find" {
+                    used_up(&mut state);
+                }
             }
             if replaces && !state.never {
                 state.status = status;
@@ -820,10 +822,4 @@ fn is_activation(path: &str) -> bool {
 
 pub(super) fn content_word(content: &Text) -> Word {
     Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
-}
-
-fn used_up_unless(state: &mut State, name: &str) {
-    if name != "find" {
-        used_up(state);
-    }
 }
