@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 100;
 const MAX_SEARCHED: usize = 8 * 1024 * 1024;
 
 /// Programs whose arguments may be array assignments.
-const DECLARATIONS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
+const ARRAY_COMMANDS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
 
 /// Words that are reserved in bash, and commands like any other where only the standard is known.
 const BASH_WORDS: &[&str] = &["[[", "coproc", "function", "select", "time"];
@@ -721,7 +721,7 @@ impl<'a> Parser<'a> {
                     let written = self.text.get(start..self.pos).unwrap_or_default();
                     self.joins.split |= written.trim_start_matches("\\\n").trim_end_matches("\\\n").contains("\\\n");
                 }
-                declares |= words.is_empty() && word.plain().is_some_and(|text| DECLARATIONS.contains(&text));
+                declares |= words.is_empty() && word.plain().is_some_and(|text| ARRAY_COMMANDS.contains(&text));
                 words.push(word);
             } else {
                 break;

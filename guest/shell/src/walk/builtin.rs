@@ -102,9 +102,9 @@ impl Walk<'_> {
             "declare" | "export" | "local" | "readonly" | "typeset" => {
                 let valued = |word: &&Word| word.known().is_none_or(|text| is_index(text.split('=').next()));
                 let names: Vec<Word> = arguments.iter().filter(valued).cloned().collect();
-                self.names_again(&names, &state);
+                self.run_indexes(&names, &state);
             }
-            _ => self.names_again(arguments, &state),
+            _ => self.run_indexes(arguments, &state),
         }
         let status = match name {
             "cd" => return self.cd(arguments, span, state),
@@ -126,7 +126,7 @@ impl Walk<'_> {
                 for (letter, text) in texts_of_options(arguments, "oAGFWCXPS") {
                     match letter {
                         'C' | 'F' => self.perhaps(name, &text, &mut state),
-                        'W' => self.expanded_again(text.known().unwrap_or_default(), text.span, &state),
+                        'W' => self.run_substitutions(text.known().unwrap_or_default(), text.span, &state),
                         _ => {}
                     }
                 }
@@ -207,10 +207,10 @@ impl Walk<'_> {
     }
 
     /// Names among the arguments may have an index, which is expanded once more.
-    pub(super) fn names_again(&mut self, arguments: &[Word], state: &State) {
+    pub(super) fn run_indexes(&mut self, arguments: &[Word], state: &State) {
         for word in arguments {
             if let Some(text) = word.known().filter(|text| text.contains('[')) {
-                self.expanded_again(text, word.span, state);
+                self.run_substitutions(text, word.span, state);
             }
         }
     }
@@ -484,7 +484,7 @@ impl Walk<'_> {
                 continue;
             }
             if let Some(value) = value.filter(|_| flag('i')) {
-                self.expanded_again(value, word.span, state);
+                self.run_substitutions(value, word.span, state);
             }
             let before = state.get(name).cloned();
             if let Some(before) = before.as_ref().filter(|before| before.readonly) {
@@ -536,7 +536,7 @@ impl Walk<'_> {
             let refers = command != "export" && flag('n') && !hides;
             // An index in what it stands for is expanded wherever it is used.
             if let Some(target) = value.filter(|target| refers && target.contains('[')) {
-                self.expanded_again(target, word.span, state);
+                self.run_substitutions(target, word.span, state);
             }
             if refers
                 && let (Some(target), Value::Known(_)) = (value, &word.value)
@@ -898,7 +898,7 @@ impl Walk<'_> {
             None => (words.get(2).and_then(Word::known).map(str::to_owned), words.get(3..)),
         };
         if let Some(name) = name.as_ref().filter(|name| name.contains('[')) {
-            self.expanded_again(name, words[1].span, state);
+            self.run_substitutions(name, words[1].span, state);
         }
         let arguments: Option<Vec<&str>> =
             rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();

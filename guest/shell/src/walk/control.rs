@@ -232,7 +232,7 @@ impl Walk<'_> {
     }
 
     /// `break` and `continue`.
-    pub(super) fn leave_loop(&mut self, state: &mut State, levels: Option<usize>, again: bool) {
+    pub(super) fn leave_loop(&mut self, state: &mut State, levels: Option<usize>, continues: bool) {
         let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |at| at + 1);
         let loops = self.frames.len() - function;
         if loops == 0 || state.never {
@@ -247,11 +247,11 @@ impl Walk<'_> {
             return;
         };
         let frame = self.frames.len() - levels.clamp(1, loops);
-        if !again {
+        if !continues {
             return self.leave(state, frame, false);
         }
         if let Some(frame) = self.frames.get_mut(frame) {
-            frame.again.push(state.clone());
+            frame.continued.push(state.clone());
         }
         state.lost = state.lost.min(exit_of(frame) + 1);
         state.never = true;
@@ -563,11 +563,11 @@ impl Walk<'_> {
 
     /// Joins what `continue` has skipped.
     fn resume(&mut self, frame: usize, state: &mut State) {
-        let again = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.again));
-        let again = self.one_of(again.unwrap_or_default());
-        if let Some(again) = again {
+        let continued = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.continued));
+        let continued = self.one_of(continued.unwrap_or_default());
+        if let Some(continued) = continued {
             let stamp = self.change();
-            *state = state.clone().merge(again, stamp);
+            *state = state.clone().merge(continued, stamp);
             if state.lost == exit_of(frame) + 1 {
                 state.lost = NOWHERE;
             }

@@ -761,7 +761,7 @@ fn first_program(text: &str) -> Option<&str> {
 }
 
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
-pub(super) fn differs(text: &str) -> bool {
+pub(super) fn may_differ_in_dash(text: &str) -> bool {
     const MARKS: &[&str] = &[
         "\\\n",
         "$'",

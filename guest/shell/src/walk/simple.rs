@@ -505,7 +505,7 @@ impl Walk<'_> {
                 .iter()
                 .any(|word| matches!(word.known(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
         {
-            self.names_again(words, &state);
+            self.run_indexes(words, &state);
         }
         // `sed -i s/X/Y/ FILE` on a file of the text.
         if let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments.as_deref())
