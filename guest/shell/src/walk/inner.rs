@@ -195,8 +195,8 @@ impl Walk<'_> {
                 if let Some(list) = input.and_then(|input| wrapper::xargs(outer, &input)) {
                     return self.each_argv(list, span, own);
                 }
-                let builtins = in_place;
-                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
+                let lookup = if in_place { Lookup::Builtins } else { Lookup::Programs };
+                self.argv(words, more, span, lookup, own)
             }
             Kind::Text { text, args } => {
                 let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
@@ -579,10 +579,9 @@ impl Walk<'_> {
 
     fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
         for words in list {
-            let lookup = Lookup { functions: false, builtins: false };
             let mut state = own.clone();
             state.input = Input::Nothing;
-            let end = self.argv(words, false, span, lookup, state).join(self);
+            let end = self.argv(words, false, span, Lookup::Programs, state).join(self);
             own.files = end.files;
         }
         Ends::with(own, Status::Unknown)

@@ -21,11 +21,15 @@ use crate::wrapper::{self, Change, Inner, Kind, Times};
 /// Programs whose arguments of the form `name=value` are assignments.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
-/// How a command is looked up.
-#[derive(Clone, Copy)]
-pub(super) struct Lookup {
-    pub(super) functions: bool,
-    pub(super) builtins: bool,
+/// Among what a command is looked up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// All: functions, builtins and programs.
+    Functions,
+    /// Builtins and programs.
+    Builtins,
+    /// Programs alone.
+    Programs,
 }
 
 /// How many assignments before a command see those before them.
@@ -246,9 +250,8 @@ impl Walk<'_> {
             let stamp = self.change();
             state.put(name, Variable::text(word.value.clone(), Some(true)), stamp);
         }
-        let lookup = Lookup { functions: true, builtins: true };
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
-            walk.writing(redirected, state, |walk, state| walk.run(slot, command, lookup, before, state))
+            walk.writing(redirected, state, |walk, state| walk.run(slot, command, Lookup::Functions, before, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
@@ -353,7 +356,7 @@ impl Walk<'_> {
         let mut lookup = lookup;
         if let Some(name) = command.words.first().and_then(|word| certain_name(word, before)) {
             // What stands there with a folder is a file.
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             if let Some(first) = command.words.first_mut() {
                 first.value = Value::Known(name);
             }
@@ -362,7 +365,7 @@ impl Walk<'_> {
         if let Some(first) = command.words.first_mut().filter(|first| !first.quoted)
             && let Some(name) = first.known().and_then(|text| text.strip_prefix('=')).filter(|name| !name.is_empty())
         {
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             first.value = Value::Known(name.to_owned());
         }
         let words = command.words.clone();
@@ -403,7 +406,7 @@ impl Walk<'_> {
                 self.hides(slot);
             }
             let stamp = self.change();
-            if computed && lookup.builtins {
+            if computed && lookup != Lookup::Programs {
                 state.havoc(stamp);
             } else {
                 state.doubt_files(stamp);
@@ -416,23 +419,23 @@ impl Walk<'_> {
             let end = self.doubting(true, |walk| {
                 walk.inside(&via, |walk| {
                     walk.joiner = joiner;
-                    walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
+                    walk.argv(words, false, span, Lookup::Builtins, untouched)
                 })
             });
             let end = end.join(self);
             return Ends::with(end.merge(state, self.change()), Status::Unknown);
         };
-        if lookup.functions
+        if lookup == Lookup::Functions
             && let Some((function, sure)) = state.function(&name)
         {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup.builtins && super::builtin::is_builtin(&name, self.posix) {
+        if lookup != Lookup::Programs && super::builtin::is_builtin(&name, self.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }
-        if lookup.builtins && name == "printf" && !self.posix && self.printf_into(&words, &mut state) {
+        if lookup != Lookup::Programs && name == "printf" && !self.posix && self.printf_into(&words, &mut state) {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
@@ -449,7 +452,7 @@ impl Walk<'_> {
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
-        let builtin = lookup.builtins && !name.contains('/');
+        let builtin = lookup != Lookup::Programs && !name.contains('/');
         self.program(slot, &words, builtin, before, state)
     }
 
