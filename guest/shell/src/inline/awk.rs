@@ -7,6 +7,7 @@ use std::str::CharIndices;
 
 use super::value::{self, HOLE, HOME};
 use super::{Deed, Script, What};
+use crate::wrapper::is_shell;
 
 /// No more tokens than this are one argument.
 const LONGEST: usize = 128;
@@ -436,10 +437,7 @@ impl Reader<'_> {
 
     /// `print TEXT | COMMAND`: what a shell is given is what it runs.
     fn piped(&mut self, from: usize, to: usize, command_from: usize, command_to: usize) {
-        let shell = |text: &str| {
-            let program = text.split_whitespace().next().unwrap_or_default();
-            matches!(crate::path::basename(program), "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh")
-        };
+        let shell = |text: &str| text.split_whitespace().next().is_some_and(is_shell);
         // What is only known when it runs is the command's own to say.
         let given = self.texts(from, to);
         if self.texts(command_from, command_to).iter().any(|(text, _)| shell(text))

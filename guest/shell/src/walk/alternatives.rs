@@ -80,7 +80,7 @@ impl Walk<'_> {
             self.ways = outer;
             return self.shown(hidden, ends);
         }
-        let ends = if runs && self.dialect.may_yet_be_zsh() && super::zsh::differs(pipeline, &state) {
+        let ends = if runs && self.dialect.may_yet_be_zsh() && super::zsh::differs_in_zsh(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, zsh, own| {
                 walk.dialect.zsh = Some(*zsh);
                 walk.pipeline(pipeline, own)

@@ -59,7 +59,7 @@ impl Walk<'_> {
         }
         if special {
             // One with a number in it evaluates what it is given.
-            self.expanded_again(value.text(), Span::default(), state);
+            self.run_substitutions(value.text(), Span::default(), state);
         }
         if special || value.text().len() > super::known::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
             return state.forget(name, stamp);

@@ -103,9 +103,9 @@ impl Walk<'_> {
             "declare" | "export" | "local" | "readonly" | "typeset" => {
                 let valued = |word: &&Word| word.known().is_none_or(|text| is_index(text.split('=').next()));
                 let names: Vec<Word> = arguments.iter().filter(valued).cloned().collect();
-                self.names_again(&names, &state);
+                self.run_indexes(&names, &state);
             }
-            _ => self.names_again(arguments, &state),
+            _ => self.run_indexes(arguments, &state),
         }
         let status = match name {
             "cd" => return self.cd(arguments, span, state),
@@ -127,7 +127,7 @@ impl Walk<'_> {
                 for (letter, text) in texts_of_options(arguments, "oAGFWCXPS") {
                     match letter {
                         'C' | 'F' => self.perhaps(name, &text, &mut state),
-                        'W' => self.expanded_again(text.known().unwrap_or_default(), text.span, &state),
+                        'W' => self.run_substitutions(text.known().unwrap_or_default(), text.span, &state),
                         _ => {}
                     }
                 }
@@ -208,10 +208,10 @@ impl Walk<'_> {
     }
 
     /// Names among the arguments may have an index, which is expanded once more.
-    pub(super) fn names_again(&mut self, arguments: &[Word], state: &State) {
+    pub(super) fn run_indexes(&mut self, arguments: &[Word], state: &State) {
         for word in arguments {
             if let Some(text) = word.known().filter(|text| text.contains('[')) {
-                self.expanded_again(text, word.span, state);
+                self.run_substitutions(text, word.span, state);
             }
         }
     }
@@ -326,7 +326,7 @@ impl Walk<'_> {
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
-        Ends::between(Some(changed), Some(state.clone())).unwrap_or(Ends::of(state))
+        Ends::both(changed, state)
     }
 
     fn change_folder(&mut self, target: &str, physical: bool, state: State) -> Ends {
@@ -390,9 +390,9 @@ impl Walk<'_> {
             Presence::Folder if sure => Ends::with(changed, Status::Success),
             Presence::Absent | Presence::File | Presence::Other if sure => Ends::with(state, Status::Failure),
             _ => {
-                let mut stayed = state.clone();
+                let mut stayed = state;
                 stayed.unlikely |= presence == Presence::Folder || !informed;
-                Ends::between(Some(changed), Some(stayed)).unwrap_or(Ends::of(state))
+                Ends::both(changed, stayed)
             }
         }
     }
@@ -414,9 +414,7 @@ impl Walk<'_> {
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
         let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
-            let mut state = state;
-            state.stack = None;
-            return self.cd_unknown(state);
+            return self.stack_lost(None, state);
         };
         let mut stack = stack.to_vec();
         let target = match (name, operands) {
@@ -428,11 +426,7 @@ impl Walk<'_> {
             }
             ("pushd", [word]) if !word.several => match word.known() {
                 Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
-                _ => {
-                    let mut state = state;
-                    state.stack = None;
-                    return self.cd_made_up(made_up(&word.value), state);
-                }
+                _ => return self.stack_lost(made_up(&word.value), state),
             },
             ("popd", []) => {
                 if stack.is_empty() {
@@ -440,7 +434,7 @@ impl Walk<'_> {
                 }
                 stack.remove(0)
             }
-            _ => return self.stack_lost(state),
+            _ => return self.stack_lost(None, state),
         };
         if name == "pushd" {
             stack.insert(0, here);
@@ -457,9 +451,9 @@ impl Walk<'_> {
         })
     }
 
-    fn stack_lost(&mut self, mut state: State) -> Ends {
+    fn stack_lost(&mut self, made_up: Option<String>, mut state: State) -> Ends {
         state.stack = None;
-        self.cd_unknown(state)
+        self.cd_made_up(made_up, state)
     }
 
     fn unset(&mut self, arguments: &[Word], state: &mut State) -> Status {
@@ -763,7 +757,7 @@ impl Walk<'_> {
             None => (words.get(2).and_then(Word::known).map(str::to_owned), words.get(3..)),
         };
         if let Some(name) = name.as_ref().filter(|name| name.contains('[')) {
-            self.expanded_again(name, words[1].span, state);
+            self.run_substitutions(name, words[1].span, state);
         }
         let arguments: Option<Vec<&str>> =
             rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();

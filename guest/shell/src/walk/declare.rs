@@ -73,7 +73,7 @@ impl Walk<'_> {
                 continue;
             }
             if let Some(value) = value.filter(|_| declared.flag('i')) {
-                self.expanded_again(value, word.span, state);
+                self.run_substitutions(value, word.span, state);
             }
             let before = state.get(name).cloned();
             if let Some(before) = before.as_ref().filter(|before| before.readonly) {
@@ -100,7 +100,7 @@ impl Walk<'_> {
             let refers = command != "export" && declared.flag('n') && !hides;
             // An index in what it stands for is expanded wherever it is used.
             if let Some(target) = value.filter(|target| refers && target.contains('[')) {
-                self.expanded_again(target, word.span, state);
+                self.run_substitutions(target, word.span, state);
             }
             if let Some(target) = value.filter(|_| refers && word.known().is_some())
                 && self.make_reference(declared.own, name, target, state)

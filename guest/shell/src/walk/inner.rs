@@ -11,7 +11,7 @@ use super::state::{Errexit, Input, State, Status, Text};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
-use crate::path::{absolute, parent};
+use crate::path::{absolute, is_descriptor, is_stdin, parent};
 use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
@@ -34,11 +34,7 @@ impl Walk<'_> {
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
-                Value::Known(path) => {
-                    matches!(path.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-                        && matches!(state.input, Input::Unseen)
-                        || is_unread(path, state)
-                }
+                Value::Known(path) => is_stdin(path) && matches!(state.input, Input::Unseen) || is_unread(path, state),
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
@@ -127,7 +123,9 @@ impl Walk<'_> {
                 } else {
                     self.after_subshell(&mut state, end);
                 }
-                used_up_unless(&mut state, &name);
+                if name != "find" {
+                    used_up(&mut state);
+                }
             }
             if replaces && !state.never {
                 state.status = status;
@@ -198,8 +196,8 @@ impl Walk<'_> {
                 if let Some(list) = input.and_then(|input| wrapper::xargs(outer, &input)) {
                     return self.each_argv(list, span, own);
                 }
-                let builtins = in_place;
-                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
+                let lookup = if in_place { Lookup::Builtins } else { Lookup::Programs };
+                self.argv(words, more, span, lookup, own)
             }
             Kind::Text { text, args } => self.given_text(outer, name, &text, &args, own),
             Kind::Here { text } => {
@@ -217,7 +215,7 @@ impl Walk<'_> {
                 self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
-            Kind::Inline { language, text, .. } => {
+            Kind::Inline { language, text } => {
                 let after = self.script(language, &text, own);
                 Ends::with(after, Status::Unknown)
             }
@@ -295,7 +293,7 @@ impl Walk<'_> {
     ) -> Ends {
         let was_stored = self.stored;
         let known = path.known().map(str::to_owned);
-        if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+        if known.as_deref().is_some_and(is_stdin) {
             let ends = self.read_input(None, reader(name), args, span, own);
             // What it sets in this shell is not followed.
             return if here { ends.each(self, State::havoc) } else { ends };
@@ -594,10 +592,9 @@ impl Walk<'_> {
 
     fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
         for words in list {
-            let lookup = Lookup { functions: false, builtins: false };
             let mut state = own.clone();
             state.input = Input::Nothing;
-            let end = self.argv(words, false, span, lookup, state).join(self);
+            let end = self.argv(words, false, span, Lookup::Programs, state).join(self);
             own.files = end.files;
         }
         Ends::with(own, Status::Unknown)
@@ -776,7 +773,7 @@ fn first_program(text: &str) -> Option<&str> {
 }
 
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
-pub(super) fn differs(text: &str) -> bool {
+pub(super) fn may_differ_in_dash(text: &str) -> bool {
     const MARKS: &[&str] = &[
         "\\\n",
         "$'",
@@ -835,17 +832,6 @@ fn is_activation(path: &str) -> bool {
     name == "activate" && own || usual.iter().any(|usual| path.ends_with(usual))
 }
 
-/// Whether a path stands for an open file other than standard input.
-fn is_descriptor(path: &str) -> bool {
-    ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
-}
-
 pub(super) fn content_word(content: &Text) -> Word {
     Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
-}
-
-fn used_up_unless(state: &mut State, name: &str) {
-    if name != "find" {
-        used_up(state);
-    }
 }

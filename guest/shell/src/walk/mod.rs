@@ -385,7 +385,7 @@ struct Frame {
     /// The states that left for the end of this frame, in the order of the text.
     left: Vec<State>,
     /// Of a loop: those that go on with its next round.
-    again: Vec<State>,
+    continued: Vec<State>,
     /// Of a function: variables as they were before it made them its own.
     locals: Vec<(String, Option<Variable>)>,
     /// Those of them that stand for another variable.
@@ -659,7 +659,7 @@ impl<'f> Walk<'f> {
         if !self.afford(source.len()) {
             return self.exhaust("the text holds too much text inside itself");
         }
-        self.dialect.beyond |= inner::differs(source);
+        self.dialect.beyond |= inner::may_differ_in_dash(source);
         let posix = self.dialect.posix;
         let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));

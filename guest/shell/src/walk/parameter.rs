@@ -334,7 +334,7 @@ impl Walk<'_> {
                 Some(name) if is_name(&name) => state.lookup(&name),
                 name => {
                     if let Some(name) = name {
-                        self.expanded_again(&name, Span::default(), state);
+                        self.run_substitutions(&name, Span::default(), state);
                     }
                     // What is no name is an error, after which this command does not run.
                     self.leaves_shell(state, true);
@@ -492,7 +492,7 @@ impl Walk<'_> {
             }
             Operation::Transform(kind) => {
                 if let ('P', Got::Set(Value::Known(text))) = (*kind, &got) {
-                    self.expanded_again(text, Span::default(), state);
+                    self.run_substitutions(text, Span::default(), state);
                 }
                 Some(map(got, |text| match kind {
                     'U' if text.is_ascii() => Some(text.to_ascii_uppercase()),

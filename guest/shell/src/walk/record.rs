@@ -12,9 +12,6 @@ use crate::tracker::{Scope, Snapshot};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Directory};
 
-/// Options of git before its subcommand that take the next word.
-const GIT_VALUES: &[&str] = &["-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
-
 impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
     pub(super) fn reserve(&mut self) -> usize {
@@ -168,54 +165,13 @@ impl Walk<'_> {
     /// The directory that a command works in, after its own options.
     fn works_in(&self, command: &Command, before: &State) -> Option<String> {
         let shell = before.folders.certain().map(str::to_owned);
-        let words = command.words.get(1..).unwrap_or_default();
         let step = |folder: Option<String>, to: &Word| match (folder, to.known()) {
             (_, Some(to)) if to.starts_with('/') => Some(absolute(to, "/")),
             (Some(folder), Some(to)) => Some(absolute(to, &folder)),
             _ => None,
         };
         match command.program() {
-            Some("git") => {
-                let mut folder = shell;
-                let mut at = 0;
-                while let Some(word) = words.get(at) {
-                    match (&word.value, words.get(at + 1)) {
-                        (Value::Known(text), Some(next)) if text == "-C" => {
-                            folder = step(folder, next);
-                            at += 2;
-                        }
-                        (Value::Known(text), _) if GIT_VALUES.contains(&text.as_str()) => at += 2,
-                        (Value::Known(text), _) if text.starts_with('-') => at += 1,
-                        (Value::Known(_), _) => break,
-                        // An option, perhaps this one.
-                        _ => return None,
-                    }
-                }
-                folder
-            }
-            Some("make" | "gmake") => {
-                let mut folder = shell;
-                let mut at = 0;
-                while let Some(word) = words.get(at) {
-                    let Some(text) = word.known() else {
-                        // A variable may hold options.
-                        return if word.several { None } else { folder };
-                    };
-                    at += 1;
-                    let attached = text
-                        .strip_prefix("--directory=")
-                        .or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()));
-                    if let Some(to) = attached {
-                        folder = step(folder, &Word::new(to, word.span));
-                    } else if matches!(text, "-C" | "--directory") {
-                        folder = words.get(at).and_then(|to| step(folder, to));
-                        at += 1;
-                    } else if matches!(text, "-f" | "-I" | "-o" | "-W" | "--file" | "--makefile") {
-                        at += 1;
-                    }
-                }
-                folder
-            }
+            Some("git" | "make" | "gmake") => wrapper::folders(&command.words)?.iter().fold(shell, step),
             Some("env") => {
                 let changes = wrapper::inner(&command.words).into_iter().find_map(|inner| inner.change.cwd);
                 match changes {

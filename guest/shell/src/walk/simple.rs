@@ -15,6 +15,7 @@ use super::redirect::Redirected;
 use super::state::{Input, State, Status, Text};
 use super::{Command, Walk};
 use crate::effect::{self, Effect};
+use crate::path::names_stdin;
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper;
@@ -22,11 +23,15 @@ use crate::wrapper;
 /// Programs whose arguments of the form `name=value` are assignments.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
-/// How a command is looked up.
-#[derive(Clone, Copy)]
-pub(super) struct Lookup {
-    pub(super) functions: bool,
-    pub(super) builtins: bool,
+/// Among what a command is looked up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// All: functions, builtins and programs.
+    Functions,
+    /// Builtins and programs.
+    Builtins,
+    /// Programs alone.
+    Programs,
 }
 
 /// How many assignments before a command see those before them.
@@ -240,6 +245,10 @@ impl Walk<'_> {
             return Ends::with(failed.unwrap_or(state), Status::Failure);
         }
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
+        // By its name a file that was read in part is opened again, and read from its beginning.
+        if matches!(state.input, Input::Text(_, 1..)) && command.words.iter().any(|word| names_stdin(word.text())) {
+            state.input = Input::Unseen;
+        }
         if let [only] = command.words.as_slice()
             && only.known() == Some("exec")
         {
@@ -253,9 +262,8 @@ impl Walk<'_> {
             let stamp = self.change();
             state.put(name, Variable::text(word.value.clone(), Some(true)), stamp);
         }
-        let lookup = Lookup { functions: true, builtins: true };
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
-            walk.writing(redirected, state, |walk, state| walk.run(slot, command, lookup, before, state))
+            walk.writing(redirected, state, |walk, state| walk.run(slot, command, Lookup::Functions, before, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
@@ -360,7 +368,7 @@ impl Walk<'_> {
         let mut lookup = lookup;
         if let Some(name) = command.words.first().and_then(|word| certain_name(word, before)) {
             // What stands there with a folder is a file.
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             if let Some(first) = command.words.first_mut() {
                 first.value = Value::Known(name);
             }
@@ -369,7 +377,7 @@ impl Walk<'_> {
         if let Some(first) = command.words.first_mut().filter(|first| !first.quoted)
             && let Some(name) = first.known().and_then(|text| text.strip_prefix('=')).filter(|name| !name.is_empty())
         {
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             first.value = Value::Known(name.to_owned());
         }
         let words = command.words.clone();
@@ -392,17 +400,18 @@ impl Walk<'_> {
         let Some(name) = first.known().map(str::to_owned) else {
             return self.run_unknown(slot, command, &words, lookup, before, state);
         };
-        if lookup.functions
+        if lookup == Lookup::Functions
             && let Some((function, sure)) = state.function(&name)
         {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup.builtins && super::builtin::is_builtin(&name, self.dialect.posix) {
+        if lookup != Lookup::Programs && super::builtin::is_builtin(&name, self.dialect.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }
-        if lookup.builtins && name == "printf" && !self.dialect.posix && self.printf_into(&words, &mut state) {
+        if lookup != Lookup::Programs && name == "printf" && !self.dialect.posix && self.printf_into(&words, &mut state)
+        {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
@@ -419,7 +428,7 @@ impl Walk<'_> {
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
-        let builtin = lookup.builtins && !name.contains('/');
+        let builtin = lookup != Lookup::Programs && !name.contains('/');
         self.program(slot, &words, builtin, before, state)
     }
 
@@ -454,7 +463,7 @@ impl Walk<'_> {
             self.hides(slot);
         }
         let stamp = self.change();
-        if computed && lookup.builtins {
+        if computed && lookup != Lookup::Programs {
             state.havoc(stamp);
         } else {
             state.doubt_files(stamp);
@@ -467,7 +476,7 @@ impl Walk<'_> {
         let end = self.doubting(true, |walk| {
             walk.inside(&via, |walk| {
                 walk.joiner = joiner;
-                walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
+                walk.argv(words, false, span, Lookup::Builtins, untouched)
             })
         });
         let end = end.join(self);
@@ -505,7 +514,7 @@ impl Walk<'_> {
                 .iter()
                 .any(|word| matches!(word.known(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
         {
-            self.names_again(words, &state);
+            self.run_indexes(words, &state);
         }
         self.sed_in_place(name, arguments.as_deref(), before, &mut state);
         if name == "tee" {

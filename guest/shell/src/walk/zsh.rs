@@ -233,7 +233,7 @@ fn slice<T: Clone>(all: &[T], (from, to): (i64, i64)) -> Vec<T> {
 }
 
 /// Whether zsh reads something in a pipeline otherwise.
-pub(super) fn differs(pipeline: &Pipeline, state: &State) -> bool {
+pub(super) fn differs_in_zsh(pipeline: &Pipeline, state: &State) -> bool {
     let word = |word: &syntax::Word| qualifiers(&word.parts).is_some() || word_differs(&word.parts, false, state);
     let is_array = |name: &str| matches!(state.get(name).map(|one| &one.content), Some(Content::Array(_)));
     pipeline.commands.iter().any(|node| {
