@@ -2,6 +2,8 @@
 //!
 //! An unknown operand makes the result unknown, not the whole expression meaningless: what it assigns is still noted.
 
+use crate::word::name_length;
+
 /// The variables of an expression.
 pub(crate) trait Numbers {
     /// The text of a variable: empty if unset, `None` if unknown.
@@ -339,13 +341,6 @@ impl Reader<'_> {
             None => evaluate_at(&text, self.numbers, mode, self.depth + 1, self.expressions),
         }
     }
-}
-
-fn name_length(text: &str) -> usize {
-    if text.starts_with(|c: char| c.is_ascii_digit()) {
-        return 0;
-    }
-    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }
 
 fn parse_number(text: &str) -> Option<i64> {

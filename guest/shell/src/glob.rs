@@ -249,6 +249,23 @@ pub(crate) fn escape(text: &str, into: &mut String) {
     }
 }
 
+/// The pattern that finds just this text.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len());
+    escape(text, &mut pattern);
+    pattern
+}
+
+/// The text that a pattern stands for if it finds nothing.
+pub(crate) fn unescaped(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        text.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
+    }
+    text
+}
+
 /// A pattern as a text with a hole for each part that matches more than itself.
 pub(crate) fn holes(pattern: &str) -> String {
     let mut text = String::new();

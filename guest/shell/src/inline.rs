@@ -133,7 +133,7 @@ pub(crate) enum Text {
 /// A text that names a file, see [`What`] for `~`.
 pub(crate) type Path = Text;
 
-/// Reads a script. Linear in its length, and any input has an answer.
+/// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
 pub(crate) fn read(language: Language, script: &str) -> Script {
     match language {
         Language::Awk => awk::read(script),

@@ -42,9 +42,9 @@
 //! unset variable is unknown unless the environment is [complete](Facts::complete).
 //!
 //! Every shell is taken for bash, and not in its posix mode. A text for `sh` is read as dash does, too, where that may differ;
-//! `sh` is then one of both for all that runs inside. What zsh does otherwise is known in
-//! part, and read where the facts say that it [may be zsh](Facts::perhaps_zsh). What an assignment makes another program run
-//! (`GIT_SSH_COMMAND`, `LD_PRELOAD`) is not followed, but for a `BASH_ENV` that the text wrote.
+//! `sh` is then one of both for all that runs inside. What zsh does otherwise is known in part, and read where the facts
+//! say that it [may be zsh](Facts::perhaps_zsh). Of what an assignment makes another program run, texts for a shell are
+//! followed (`GIT_SSH_COMMAND`, `PAGER`) and a `BASH_ENV` that the text wrote; libraries (`LD_PRELOAD`) are not.
 //!
 //! The environment is the user's. A text for a shell is read with a value that it has of there in its place (`sh -c "make
 //! $X"`), as words and never as what separates them, if the source names the variable nowhere but to expand it; a program that
@@ -63,54 +63,10 @@
 //! | rounds of a loop one by one | 256 | what the rest may change is unknown |
 //! | calls of a function inside itself | 8 | the same, and the call is [opaque](Command::opaque) |
 //! | variables, and files, that are kept apart | 400 each | unknown |
-//! | directories followed at a time; their depth | 4; 64 | unknown |
+//! | values of a variable followed at a time | 12 | unknown |
+//! | directories followed at a time; their depth | 13; 32 | unknown |
 //!
-//! # Where earlier trackers stopped
-//!
-//! The limitations that the documentation of pi-steering's trackers lists, and what happens here:
-//!
-//! | Limitation there | Here |
-//! |---|---|
-//! | `cd $VAR`, `cd "$(pwd)"` | the value if it is known, also through defaults, patterns and plain commands |
-//! | a sourced file is never read | read if the text wrote it, or it is a process substitution; else all is unknown |
-//! | `pushd`, `popd` | followed with their stack |
-//! | `cd -` does nothing | goes to `OLDPWD` |
-//! | `cd -P`, `cd --` | options; links are resolved by the facts |
-//! | `if`, `case`: the directory before, unless all branches agree | what all branches leave, else unknown; a condition that is certain takes its branch |
-//! | loops never carry on | known words and counters are run round by round; else what a round may change is unknown |
-//! | `eval` is not read | read in the same shell |
-//! | `&` is taken for `;` | a shell of its own |
-//! | a heredoc is data | data, unless a shell or an interpreter reads it |
-//! | `env -C`: the inner command has no state | every command has its state, in wrappers, substitutions and functions too |
-//! | function bodies, `local`, `declare`, `readonly`, `export -n` | followed at each call, and listed at the definition |
-//! | an assignment that is not known keeps the old value | makes the variable unknown |
-//! | `&&` and `\|\|` thread straight through | by what succeeded or failed, where that is certain |
-//! | prefix assignments | are in the environment of that command, and gone after it |
-//!
-//! # Beside unbash
-//!
-//! The parser that those trackers stand on, unbash 3.0.0, with the command extraction of unbash-walker 0.1.0, on 423
-//! scripts that `bash -n` accepts: both find the same simple commands in 403; unbash misses commands or words in 18 and
-//! reports an error for one. Of 82 texts that bash rejects it takes 59 without a word, this crate 14; those do nothing
-//! when they run. Reading and visiting takes it 1.5 to 3 times as long, warm.
-//!
-//! | Construct | unbash 3.0.0 | here |
-//! |---|---|---|
-//! | `((a) )`, `$((a); b)`: subshells, not arithmetic | the commands are missed | found |
-//! | `$(a /)` inside `$(( ))` | its last word is lost | found |
-//! | backquotes in `(( ))`, `$(a)` in an index | missed | found |
-//! | `$[ 1 + 2 ]` | several words | an expression |
-//! | `$(a) b`: a substitution as the program | missed | found |
-//! | substitutions in arrays for `declare`, in extended globs, in defaults | missed | found |
-//! | heredoc in `"$( )"` with a lone quote in its body | the rest is swallowed | found |
-//! | heredoc delimiters quoted in part | wrong end | found |
-//! | comments with quotes inside `$( )` | the rest is lost | found |
-//! | `for x in a; { b; }`, `! ! a`, `time -- a` | errors, or the command is lost | found |
-//! | reserved words as arguments: `echo } fi; b` | `b` is lost | found |
-//! | `[[ x =~ ^(a;b)$ ]]` | commands are made up | found |
-//! | `r\m`, `$'\x41'` | the backslash stays | resolved |
-//! | lines joined inside names and operators | wrong in part | found; positions are those of the whole text |
-//! | a heredoc in `$( )` that ends at its `)` | read | unparsed |
+//! Where other readers of shell text stop is in `docs/shell-readers.md`.
 
 mod arithmetic;
 mod decode;

@@ -62,6 +62,24 @@ pub(crate) fn parent(path: &str) -> Option<&str> {
     }
 }
 
+/// Names of standard input.
+const STDIN: &[&str] = &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Whether a path stands for standard input.
+pub(crate) fn is_stdin(path: &str) -> bool {
+    STDIN.contains(&path)
+}
+
+/// Whether a text has a name of standard input in it.
+pub(crate) fn names_stdin(text: &str) -> bool {
+    STDIN.iter().any(|name| text.contains(name))
+}
+
+/// Whether a path stands for another open file.
+pub(crate) fn is_descriptor(path: &str) -> bool {
+    ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder)) && !is_stdin(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -245,9 +245,18 @@ impl Value {
 
 /// Whether a text has the form of a variable's name.
 pub(crate) fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    !text.is_empty() && name_length(text) == text.len()
+}
+
+/// The length of the variable's name that a text begins with, 0 if it begins with none.
+pub(crate) fn name_length(text: &str) -> usize {
+    let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    if text.as_bytes().first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
+}
+
+/// A text in quotes, as one word that means exactly it.
+pub(crate) fn in_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A word of a command, after expansion and splitting.

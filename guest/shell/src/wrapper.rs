@@ -26,6 +26,7 @@ use crate::word::Word;
 use options::Scan;
 use table::Row;
 
+pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
 /// One text out of several words, a blank between them.
@@ -54,7 +55,7 @@ pub(crate) enum Kind {
     /// Text for this shell, when one of these signals comes.
     Trap { text: Word, signals: Vec<Word> },
     /// A program in another language, given in the words.
-    Inline { language: Language, text: Word, args: Vec<Word> },
+    Inline { language: Language, text: Word },
     /// A file in another language.
     Script { language: Language, path: Word },
     /// A shell script and its arguments. `here`: this shell reads it.
@@ -118,10 +119,26 @@ pub(crate) fn knows(program: &str) -> bool {
     table::find(program).is_some()
 }
 
+/// Whether a program of this name or path is a shell.
+pub(crate) fn is_shell(program: &str) -> bool {
+    table::find(basename(program)).is_some_and(|row| row.is("sh") || row.is("fish"))
+}
+
 /// The commands that this one runs, in the order of its words.
 pub(crate) fn inner(words: &[Word]) -> Vec<Inner> {
     let Some(program) = words.first().and_then(Word::known).map(basename) else { return Vec::new() };
     table::find(program).map(|row| Call::new(row, words).open()).unwrap_or_default()
+}
+
+/// The folders that options of git or make name to work in, each as seen from the one before. None if a word among the
+/// options may be another one.
+pub(crate) fn folders(words: &[Word]) -> Option<Vec<Word>> {
+    let row = words.first().and_then(Word::known).map(basename).and_then(table::find)?;
+    let scan = options::scan(row, words, 1);
+    let (options, operands) = words.split_at(scan.end);
+    let open = |word: &Word| word.several || word.known().is_none();
+    let unclear = scan.unclear || options.iter().any(|word| word.several) || operands.first().is_some_and(open);
+    (!unclear).then(|| scan.values("folder").cloned().collect())
 }
 
 /// A command whose program has a row.

@@ -1,15 +1,14 @@
 //! Programs that pack and unpack. What comes out of an archive has names that only the archive knows.
 
-use super::options::{Arg, Args, Style, read};
+use super::options::{Arg, Style, read};
 use super::{Kind, Mark, Place, Run};
 use crate::facts::Presence;
 use crate::word::{Value, Word};
+use crate::wrapper::unbundled;
 
-/// Reads the words of a program by options that only code can choose.
-fn reread(operands: &[Arg], options: &'static str, style: Style) -> Args {
-    let words: Vec<Word> =
-        operands.iter().map(|arg| Word { value: arg.value.clone(), ..Word::new("", arg.span) }).collect();
-    read(&words, 0, options, style, false).0
+/// The words of a program again, for options that only code can choose.
+fn words(operands: &[Arg]) -> Vec<Word> {
+    operands.iter().map(|arg| Word { value: arg.value.clone(), ..Word::new("", arg.span) }).collect()
 }
 
 fn plain(run: &mut Run<'_>, kind: Kind, arg: &Arg) {
@@ -46,26 +45,7 @@ const TAR: &str = "c/create x/extract/get r/append u/update t/list d/diff/compar
 
 /// `tar` in all its styles of options: `tar xf a`, `tar -xf a`, `tar --extract --file=a`.
 pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
-    // The first word is a cluster even without a dash; its values are the next words, in order.
-    let mut words = Vec::with_capacity(operands.len() + 4);
-    let mut rest = operands;
-    if let Some((first, others)) = operands.split_first()
-        && let Some(cluster) = first.known().filter(|text| !text.starts_with('-') && !text.is_empty())
-    {
-        rest = others;
-        for letter in cluster.chars() {
-            let option = Arg { value: Value::Known(format!("-{letter}")), ..first.clone() };
-            words.push(option);
-            if "fCTXbgIHKLNVF".contains(letter)
-                && let Some((value, others)) = rest.split_first()
-            {
-                words.push(value.clone());
-                rest = others;
-            }
-        }
-    }
-    words.extend(rest.iter().cloned());
-    let args = reread(&words, TAR, Style::Gnu);
+    let (args, _) = read(&unbundled(&words(operands)), 0, TAR, Style::Gnu, false);
     run.sure &= args.sure;
     let archives: Vec<&Arg> =
         args.given.iter().filter(|given| given.name == "f").filter_map(|given| given.value.as_ref()).collect();
@@ -191,7 +171,7 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// `unzip ARCHIVE MEMBER .. -d FOLDER`
 pub(super) fn unzip(run: &mut Run<'_>, operands: &[Arg]) {
-    let args = reread(operands, "d=v x=v P=v l t v Z z p c", Style::Gnu);
+    let (args, _) = read(&words(operands), 0, "d=v x=v P=v l t v Z z p c", Style::Gnu, false);
     run.sure &= args.sure;
     if let Some(archive) = args.operands.first() {
         plain(run, Kind::Read, archive);

@@ -1,9 +1,8 @@
-//! Compilers, build tools and package managers: files whose names follow from others, or from a project.
+//! Compilers, build tools, package managers and formatters: files whose names follow from others, or from a project.
 
 use super::options::{Arg, Style};
-use super::table::{Does, Row, command};
+use super::table::{Does, Row, command, wild};
 use super::{Kind, Mark, Place, Run, last_name};
-use crate::facts::Presence;
 use crate::word::Value;
 use Does::{Code, Formats, Makes, Mentions, Nothing, Reads, Subcommands};
 
@@ -26,7 +25,7 @@ fn beside(run: &mut Run<'_>, source: &Arg, new: &str) {
 }
 
 /// A path that follows from another one, as a glob.
-fn derived(run: &mut Run<'_>, place: &Place) {
+pub(super) fn derived(run: &mut Run<'_>, place: &Place) {
     let value = match &place.value {
         Value::Known(text) => Value::Pattern(super::escaped(text)),
         value => value.clone(),
@@ -34,7 +33,8 @@ fn derived(run: &mut Run<'_>, place: &Place) {
     run.add(Kind::Write, &Place { value, ..place.clone() }, Mark::possible());
 }
 
-fn sources(run: &mut Run<'_>, operands: &[Arg]) {
+/// Its operands are read.
+pub(super) fn sources(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
         let place = run.word(operand);
         run.reads(&place);
@@ -175,112 +175,6 @@ pub(super) fn esbuild(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
 }
-
-/// `dot`: with `-O` the outputs are named after the inputs.
-pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
-    sources(run, operands);
-    for operand in operands.iter().filter(|_| run.args.has("O")) {
-        let place = run.word(operand);
-        let place = Place { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
-        run.add(Kind::Write, &place, Mark::possible());
-    }
-}
-
-pub(super) fn latex(run: &mut Run<'_>, operands: &[Arg]) {
-    sources(run, operands);
-    let folder = run.args.value("output-directory").or_else(|| run.args.value("outdir"));
-    let folder = folder.map_or_else(|| run.here(), |folder| run.word(folder));
-    let any = run.under(&folder, &Value::Pattern("*".into()));
-    run.add(Kind::Write, &any, Mark::possible());
-}
-
-/// `ffmpeg -i IN .. OUT`
-pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
-    let Some((last, rest)) = operands.split_last() else { return };
-    for pair in operands.windows(2) {
-        if let [name, value] = pair
-            && name.known() == Some("-i")
-            && value.known() != Some("-")
-        {
-            let place = run.word(value);
-            run.reads(&place);
-        }
-    }
-    let is_input = rest.last().and_then(Arg::known) == Some("-i");
-    if !is_input && !last.shape().starts_with('-') {
-        let place = run.word(last);
-        run.writes(&place, false);
-        // `%03d` numbers the frames.
-        if let Some(path) = place.known().filter(|path| path.contains('%')) {
-            let glob = super::escaped(path.split('%').next().unwrap_or_default());
-            run.add(Kind::Write, &Place { value: Value::Pattern(format!("{glob}*")), ..place }, Mark::possible());
-        }
-    }
-}
-
-/// `convert IN .. OUT`; values of options stand between.
-pub(super) fn convert(run: &mut Run<'_>, operands: &[Arg]) {
-    let Some((last, rest)) = operands.split_last() else { return };
-    for operand in rest.iter().filter(|operand| !operand.shape().starts_with(['-', '+'])) {
-        run.mention(operand);
-    }
-    if !last.shape().starts_with('-') && !rest.is_empty() {
-        let text = last.shape();
-        // `png:FILE` says the format.
-        let from = text.find(':').filter(|at| *at > 1 && !text[..*at].contains('/')).map_or(0, |at| at + 1);
-        if text.get(from..) != Some("-") {
-            let place = if from > 0 { run.word(&last.rest(from)) } else { run.word(last) };
-            run.writes(&place, false);
-        }
-    }
-}
-
-/// `sqlite3 FILE SQL`: the text may change the file, and the journal stands beside it.
-pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
-    if let Some(file) = operands.first().filter(|file| file.known() != Some(":memory:")) {
-        let place = run.word(file);
-        run.writes(&place, false);
-        let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
-        run.add(Kind::Write, &beside, Mark::possible());
-    }
-}
-
-pub(super) fn gpg(run: &mut Run<'_>, operands: &[Arg]) {
-    let args = run.args;
-    sources(run, operands);
-    match args.value("o") {
-        Some(output) if output.known() == Some("-") => {}
-        Some(output) => {
-            let place = run.word(output);
-            run.writes(&place, false);
-        }
-        None if args.has_any("verify clearsign") && !args.has("clearsign") => {}
-        None => {
-            let new = match (args.has("a") || args.has_any("clearsign clear-sign"), args.has("b")) {
-                (true, _) => ".asc",
-                (false, true) => ".sig",
-                _ => ".gpg",
-            };
-            if args.has_any("c e s b clearsign clear-sign") {
-                for operand in operands {
-                    let place = run.word(operand);
-                    let place = run.suffixed(&place, new);
-                    derived(run, &place);
-                }
-            }
-        }
-    }
-}
-
-const fn wild(names: &'static str, options: &'static str, does: Does) -> Row {
-    command(names, options, does).wild()
-}
-
-#[rustfmt::skip]
-pub(super) const OPENSSL: &[Row] = &[
-    command("asn1parse ca cms crl dgst dsa dsaparam ec ecparam enc genpkey genrsa gendsa kdf mac ocsp passwd pkcs12 pkcs7 pkcs8 pkey pkeyparam pkeyutl prime rand req rsa rsautl s_client s_server smime spkac speed ts verify version x509 list crl2pkcs7 storeutl aes-256-cbc base64 sha256 sha1 md5 sha512",
-        "in=r out=w keyout=w key=r inkey=r CAfile=r CA=r CAkey=r CApath=m cert=r config=r signature=r sign=r verify=r prverify=r certfile=r extfile=r passin=v passout=v pass=v k=d K=d iv=d S=v days=v subj=d newkey=v addext=v name=v md=v iter=v connect=s host=s port=v servername=v algorithm=v pkeyopt=v set_serial=v extensions=v reqexts=v keyform=v inform=v outform=v CAserial=w rand=r writerand=w export=v", Reads).style(Style::Go),
-];
 
 /// Files that cargo keeps.
 const CARGO_LOCK: &str = "target/** Cargo.lock";
@@ -470,88 +364,6 @@ pub(super) const COMPOSER: &[Row] = &[
     wild("run run-script exec", "", Mentions),
     command("show outdated validate search licenses why depends status diagnose", "", Nothing),
 ];
-
-/// Of `docker compose` and its subcommands.
-pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-file=r env-from-file=r u/user=v p/publish=v name=v entrypoint=v f/file=r project-directory=C";
-
-#[rustfmt::skip]
-pub(super) const DOCKER: &[Row] = &[
-    command("cp", "", Code(container_copy)),
-    command("run create container", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
-    command("compose", COMPOSE_OPTIONS, Code(container_run)).wild(),
-    wild("exec", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
-    command("build buildx", "f/file=r t/tag=v o/output=v iidfile=w build-arg=v target=v platform=v", Mentions).wild(),
-    command("save export", "o/output=w", Nothing),
-    command("load import", "i/input=r", Mentions),
-    command("ps images logs inspect stats top port version info search history events diff rm rmi stop start restart kill pause unpause wait rename tag pull push login logout network volume system image context", "f/format/filter=v", Nothing),
-];
-
-#[rustfmt::skip]
-pub(super) const KUBECTL: &[Row] = &[
-    command("cp", "c/container=v n/namespace=v", Code(container_copy)),
-    command("apply create delete replace diff edit patch", "f/filename=r k/kustomize=m n/namespace=v p/patch=d patch-file=r", Nothing).wild(),
-    wild("exec run debug", "n/namespace=v c/container=v", Mentions),
-    command("get describe logs top explain version config cluster-info api-resources rollout scale label annotate port-forward wait auth", "n/namespace=v o/output=v l=v", Nothing),
-];
-
-/// `docker run`: a container may read what of this machine is mounted into it. Its other words are its own.
-pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
-    let args = run.args;
-    for given in &args.given {
-        let Some(value) = &given.value else { continue };
-        let from = match given.name {
-            // It may be written with the sign that long options have.
-            "v" => {
-                let from = usize::from(value.shape().starts_with('='));
-                Some((from, value.shape().find(':').unwrap_or(value.shape().len())))
-            }
-            "mount" => source(value.shape()),
-            _ => None,
-        };
-        let Some((start, end)) = from else { continue };
-        let text = value.shape().get(start..end).unwrap_or_default();
-        // A name without a slash is that of a volume.
-        if text.contains('/') || text.starts_with(['.', '~', Value::HOLE]) {
-            let place = run.word(&Arg { value: value.value.part(text.to_owned()), ..value.clone() });
-            run.add(Kind::Read, &place, Mark::possible());
-        }
-    }
-    operands.iter().for_each(|operand| run.mention(operand));
-}
-
-/// Where in `type=bind,src=/path,dst=/x` the path of this machine stands.
-fn source(text: &str) -> Option<(usize, usize)> {
-    let mut at = 0;
-    for part in text.split(',') {
-        // A part may be in quotes, as it is read as CSV.
-        let quote = usize::from(part.starts_with('"'));
-        let own = part[quote..].trim_end_matches('"');
-        for key in ["src=", "source="] {
-            if own.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key)) {
-                return Some((at + quote + key.len(), at + quote + own.len()));
-            }
-        }
-        at += part.len() + 1;
-    }
-    None
-}
-
-/// `docker cp FROM TO`, one of which is `container:path`.
-fn container_copy(run: &mut Run<'_>, operands: &[Arg]) {
-    let [from, to] = operands else { return };
-    if super::network::is_remote(from) {
-        if to.known() != Some("-") {
-            let place = run.word(to);
-            let into = if run.is_folder(&place) { run.inside_of(&place, from) } else { place };
-            let kind = if run.at(&into) == Presence::Absent { Kind::Create } else { Kind::Write };
-            run.add(kind, &into, Mark::possible().recursive(true));
-        }
-    } else if from.known() != Some("-") {
-        let place = run.word(from);
-        let recursive = run.at(&place) != Presence::File;
-        run.add(Kind::Read, &place, Mark::possible().recursive(recursive));
-    }
-}
 
 #[rustfmt::skip]
 pub(super) const RUFF: &[Row] = &[

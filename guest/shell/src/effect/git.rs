@@ -76,7 +76,7 @@ const SUBMODULE: &[Row] = &[
 const WORKTREE: &[Row] = &[
     command("add", "b=v B=v reason=d", Code(worktree_add)),
     command("remove", "", Code(worktree_remove)),
-    command("move", "", Code(worktree_move)),
+    command("move", "", Code(rename)),
     command("list", "", Nothing),
     command("prune lock unlock repair", "reason=d", Code(own)),
 ];
@@ -418,8 +418,4 @@ fn worktree_remove(run: &mut Run<'_>, operands: &[Arg]) {
         run.add(Kind::Delete, &place, Mark::possible().recursive(true).folder(true));
     }
     own(run, operands);
-}
-
-fn worktree_move(run: &mut Run<'_>, operands: &[Arg]) {
-    rename(run, operands);
 }

@@ -9,20 +9,24 @@
 
 mod archive;
 mod build;
+mod containers;
 mod files;
 mod git;
+mod media;
 mod network;
 mod options;
 mod script;
+mod search;
 mod table;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
-use self::options::{Arg, Args, Meaning, Style, read, unescaped};
+use self::options::{Arg, Args, Meaning, Style, read};
 use self::table::{Does, Row};
 use crate::facts::{Look, Presence};
+use crate::glob::{escaped, unescaped};
 use crate::path::{absolute, is_within};
 use crate::walk::{Command, Redirect, RedirectKind};
 use crate::word::{Span, Value, Why, Word};
@@ -790,16 +794,4 @@ fn part_of(value: &Value, glob: bool) -> Cow<'_, str> {
         Value::Known(text) if glob => Cow::Owned(escaped(text)),
         value => Cow::Borrowed(value.text()),
     }
-}
-
-/// A text as a part of a glob.
-fn escaped(text: &str) -> String {
-    let mut into = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '\\') {
-            into.push('\\');
-        }
-        into.push(c);
-    }
-    into
 }

@@ -1,7 +1,7 @@
 //! Programs that talk to other machines, and what they leave behind here.
 
-use super::options::{Arg, unescaped};
-use super::{Kind, Mark, Place, Run, escaped};
+use super::options::Arg;
+use super::{Kind, Mark, Place, Run, escaped, unescaped};
 use crate::facts::Presence;
 use crate::host;
 use crate::word::{Value, Why};
@@ -314,8 +314,7 @@ pub(super) fn without_own_host(arg: &Arg) -> Arg {
     if text[colon..].starts_with("::") {
         return arg.clone();
     }
-    let from = user;
-    let host = arg.value.part(text[from..colon].trim_matches(['[', ']']).to_owned());
+    let host = arg.value.part(text[user..colon].trim_matches(['[', ']']).to_owned());
     if !host::names_own(&host) {
         return arg.clone();
     }

@@ -4,6 +4,7 @@
 //! `i/in-place?` has a value only if it is attached, `0#` only attached digits, `-abc` are three flags. A row with
 //! flags listed that way is complete, so that anything else is a usage error. Rows without list only what matters.
 
+use crate::glob::unescaped;
 use crate::word::{Span, Value, Word};
 
 /// How a program reads its words.
@@ -141,16 +142,6 @@ fn part(value: &Value, from: usize) -> Value {
         Value::Pattern(_) => Value::Known(unescaped(rest)),
         _ => value.part(rest.to_owned()),
     }
-}
-
-/// The text that a glob stands for if it finds nothing.
-pub(super) fn unescaped(pattern: &str) -> String {
-    let mut text = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        text.push(if c == '\\' { chars.next().unwrap_or(c) } else { c });
-    }
-    text
 }
 
 /// An option that was given.

@@ -1,15 +1,14 @@
-//! Programs that take a script: editors of streams, interpreters, patch.
+//! Programs that take a script: editors of streams, interpreters, patches.
 
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
-use crate::word::{Value, is_name};
+use crate::inline::{self, Language, Text, What};
+use crate::word::{Value, Why, is_name};
 
-/// Paths in a script of `sed`, and whether it is one that every `sed` takes.
+/// Whether a script of `sed` is one that every `sed` takes.
 #[derive(Debug, Default)]
 struct Sed {
-    reads: Vec<String>,
-    writes: Vec<String>,
     /// All of it was understood and no pattern in it can be wrong.
     plain: bool,
     /// It may end before its input does.
@@ -31,6 +30,11 @@ fn delimited(text: &str, delimiter: char) -> Option<(&str, &str)> {
         }
     }
     None
+}
+
+/// What stands behind a file's name, which goes to the end of its line.
+fn after_line(text: &str) -> &str {
+    text.find('\n').map_or("", |end| &text[end..])
 }
 
 /// Whether a pattern has nothing in it that could be wrong.
@@ -82,14 +86,13 @@ impl Sed {
                     plain &= given.len() <= 1 && given != "0";
                     rest = flags;
                     if let Some(file) = flags.strip_prefix('w') {
-                        rest = self.file(file, true);
+                        rest = after_line(file);
                     } else if let Some(after) = flags.strip_prefix(['e', 'M']) {
                         plain = false;
                         rest = after;
                     }
                 }
-                'w' | 'W' => rest = self.file(rest, true),
-                'r' | 'R' => rest = self.file(rest, false),
+                'w' | 'W' | 'r' | 'R' => rest = after_line(rest),
                 'a' | 'i' | 'c' => {
                     plain = false;
                     // Lines that end in a backslash go on.
@@ -118,7 +121,7 @@ impl Sed {
             rest = rest.trim_start_matches([' ', '\t']);
             if !rest.is_empty() && !rest.starts_with(['\n', ';', '}', '#']) && !matches!(command, 'a' | 'i' | 'c' | '#')
             {
-                return if matches!(command, 'w' | 'W' | 'r' | 'R') { Some(false) } else { None };
+                return None;
             }
         }
     }
@@ -140,17 +143,6 @@ impl Sed {
         };
         *plain &= !text.starts_with('0') && !text[..text.len() - rest.len()].contains('~');
         Some((rest.trim_start_matches([' ', '\t']), true))
-    }
-
-    /// A name up to the end of its line.
-    fn file<'t>(&mut self, text: &'t str, writes: bool) -> &'t str {
-        let end = text.find('\n').unwrap_or(text.len());
-        let name = text[..end].trim_start_matches([' ', '\t']);
-        if !name.is_empty() {
-            let names = if writes { &mut self.writes } else { &mut self.reads };
-            names.push(name.to_owned());
-        }
-        &text[end..]
     }
 }
 
@@ -183,12 +175,20 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
     let script = Sed::read(&text);
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for deed in inline::read(Language::Sed, &text).deeds {
+        match deed.what {
+            What::Read(Text::Known(name)) => reads.push(name),
+            What::Write(Text::Known(name)) => writes.push(name),
+            _ => {}
+        }
+    }
     let runs = all_known && script.plain && !args.has_any("E s z u") && args.loose.is_empty();
-    for name in &script.reads {
+    for name in &reads {
         let place = within(run, name);
         run.add(Kind::Read, &place, Mark::possible());
     }
-    for name in &script.writes {
+    for name in &writes {
         let place = within(run, name);
         let certain = runs && run.writable(&place);
         run.writes(&place, certain);
@@ -196,7 +196,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     let in_place = args.has("i");
     let suffix = args.value("i").map(|suffix| suffix.value.clone());
     // One output that cannot be made ends it all.
-    let outputs = script.writes.iter().all(|name| run.writable(&within(run, name)));
+    let outputs = writes.iter().all(|name| run.writable(&within(run, name)));
     let mut runs = runs && outputs && !script.quits;
     for operand in operands {
         let place = run.word(operand);
@@ -385,6 +385,28 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// `apply_patch PATCH`, or the patch on standard input.
+pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {
+    let text = match operands.first() {
+        Some(operand) => operand.known().map(|text| (text.to_owned(), operand.span)),
+        None => run.input.map(|text| (text.to_owned(), run.span)),
+    };
+    let known = text.and_then(|(text, span)| {
+        let changes = crate::patch::changes(&text).ok()?;
+        Some(changes.into_iter().map(|change| (change.kind, change.path.to_owned(), span)).collect::<Vec<_>>())
+    });
+    let Some(changes) = known else {
+        // It may be any file.
+        let place = run.place(&Value::hole(Why::Argument), run.span);
+        return run.add(Kind::Write, &place, Mark::possible());
+    };
+    for (kind, path, span) in changes {
+        let place = run.place(&Value::Known(path), span);
+        let mark = Mark::possible();
+        run.add(kind, &place, if kind == Kind::Move { mark.copied() } else { mark });
+    }
+}
+
 /// `script FILE`: a record of what a shell prints.
 pub(super) fn typescript(run: &mut Run<'_>, operands: &[Arg]) {
     match operands.first() {
@@ -405,46 +427,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_a_sed_script() {
-        #[rustfmt::skip]
-        let cases: &[(&str, &[&str], &[&str], bool)] = &[
-            ("s/a/b/", &[], &[], true),
-            ("s/a/b/g;s|c|d|", &[], &[], true),
-            ("/x/d", &[], &[], true),
-            ("$d", &[], &[], true),
-            ("1,5d", &[], &[], true),
-            ("3p", &[], &[], true),
-            ("s/a/b/w out", &[], &["out"], true),
-            ("w out", &[], &["out"], true),
-            ("/a/w out\n/b/W more", &[], &["out", "more"], true),
-            ("r in", &["in"], &[], true),
-            ("$r in\ns/w/r/", &["in"], &[], true),
-            ("s/a/b w c/", &[], &[], true),
-            ("a text w x", &[], &[], false),
-            ("i\\\ntext w x\nw y", &[], &["y"], false),
-            ("/a/{w x\n}", &[], &["x"], true),
-            ("s/\\(/b/", &[], &[], false),
-            ("s/a/b", &[], &[], false),
-            ("s/a/b/ w x", &[], &[], false),
-            ("k", &[], &[], false),
-            ("", &[], &[], true),
-            ("\u{e9}", &[], &[], false),
-            ("s\u{e9}a\u{e9}b\u{e9}", &[], &[], true),
-            ("/a/,/b/s/c/d/", &[], &[], true),
-            ("1!d", &[], &[], true),
-            ("}", &[], &[], false),
+    fn scripts_that_every_sed_takes() {
+        let cases = [
+            ("s/a/b/", true),
+            ("s/a/b/g;s|c|d|", true),
+            ("/x/d", true),
+            ("$d", true),
+            ("1,5d", true),
+            ("3p", true),
+            ("s/a/b/w out", true),
+            ("w out", true),
+            ("/a/w out\n/b/W more", true),
+            ("r in", true),
+            ("$r in\ns/w/r/", true),
+            ("s/a/b w c/", true),
+            ("a text w x", false),
+            ("i\\\ntext w x\nw y", false),
+            ("/a/{w x\n}", true),
+            ("s/\\(/b/", false),
+            ("s/a/b", false),
+            ("s/a/b/ w x", false),
+            ("k", false),
+            ("", true),
+            ("\u{e9}", false),
+            ("s\u{e9}a\u{e9}b\u{e9}", true),
+            ("/a/,/b/s/c/d/", true),
+            ("1!d", true),
+            ("}", false),
         ];
-        for (script, reads, writes, plain) in cases {
-            let sed = Sed::read(script);
-            assert_eq!(
-                (&sed.reads[..], &sed.writes[..], sed.plain),
-                (&own(reads)[..], &own(writes)[..], *plain),
-                "{script}"
-            );
+        for (script, plain) in cases {
+            assert_eq!(Sed::read(script).plain, plain, "{script}");
         }
-    }
-
-    fn own(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::options::{Arg, Style};
-use super::{Run, archive, build, files, git, network, script};
+use super::{Run, archive, build, containers, files, git, media, network, script, search};
 
 /// What a program does to its operands. Options speak for themselves.
 #[derive(Clone, Copy)]
@@ -144,8 +144,8 @@ const PROGRAMS: &[Row] = &[
     row("tree", "I=v P=v L=v o=w charset=v filelimit=v timefmt=v sort=v", Reads).recursive(),
     row("du ncdu", "X/exclude-from=r exclude=v d/max-depth=v t/threshold=v B/block-size=v I=v time? time-style=v o=w f=r", Reads).recursive(),
     row("df findmnt lsof fuser lsattr getfacl namei pathchk ", "t=v o=v p=v u=v i=v", Reads),
-    row("find gfind", "", Code(files::find)).style(Raw),
-    row("fd fdfind", "e/extension=v t/type=v E/exclude=v d/max-depth=v min-depth=v S/size=v base-directory=C x/exec/X/exec-batch c/color=v j/threads=v changed-within=v changed-before=v o/owner=v g/glob p/full-path", Code(files::fd)),
+    row("find gfind", "", Code(search::find)).style(Raw),
+    row("fd fdfind", "e/extension=v t/type=v E/exclude=v d/max-depth=v min-depth=v S/size=v base-directory=C x/exec/X/exec-batch c/color=v j/threads=v changed-within=v changed-before=v o/owner=v g/glob p/full-path", Code(search::fd)),
 
     // Files.
     row("cp gcp zf_cp", "-abdfHilLnPpsTuvxZ r/R/recursive t/target-directory=t S/suffix=v archive attributes-only backup? copy-contents context? debug dereference force interactive keep-directory-symlink link no-clobber no-dereference no-target-directory one-file-system parents preserve? no-preserve=v reflink? remove-destination sparse=v strip-trailing-slashes symbolic-link update? verbose", Code(files::copy)),
@@ -251,18 +251,20 @@ const PROGRAMS: &[Row] = &[
     row("protoc", "I/proto_path=m o/descriptor_set_out=w cpp_out=f java_out=f python_out=f go_out=f js_out=f ruby_out=f rust_out=f ts_out=f pyi_out=f grpc_out=f go-grpc_out=f grpc_python_out=f plugin=m", Reads).style(Go),
     row("flex lex bison yacc", "o/output/outfile=w d/defines? header-file=w b=v p=v", Code(build::generated)),
     row("esbuild", "", Code(build::esbuild)).style(Raw).wild(),
+
+    // Documents, pictures, databases, keys.
     row("pandoc", "o/output=w f/from/r/read=v t/to/w/write=v H/include-in-header=r B=r A=r c/css=m template=r metadata-file=r V=v M=v s extract-media=f resource-path=m F/filter=v lua-filter=x bibliography=r csl=r reference-doc=r data-dir=m log=w defaults=r d=r", Reads),
-    row("dot neato twopi circo fdp sfdp", "o=w O T=v K=v G=v N=v E=v l=v s=v", Code(build::dot)),
-    row("pdflatex latex xelatex lualatex tex pdftex latexmk", "output-directory=t outdir=t jobname=v interaction=v", Code(build::latex)).style(Go),
-    row("ffmpeg", "", Code(build::ffmpeg)).style(Raw),
-    row("convert magick gm composite montage", "", Code(build::convert)).style(Raw),
+    row("dot neato twopi circo fdp sfdp", "o=w O T=v K=v G=v N=v E=v l=v s=v", Code(media::dot)),
+    row("pdflatex latex xelatex lualatex tex pdftex latexmk", "output-directory=t outdir=t jobname=v interaction=v", Code(media::latex)).style(Go),
+    row("ffmpeg", "", Code(media::ffmpeg)).style(Raw),
+    row("convert magick gm composite montage", "", Code(media::convert)).style(Raw),
     row("mogrify", "resize=v quality=v format=v path=f crop=v rotate=v", Writes).style(Go),
     row("cwebp dwebp gif2webp", "o=w q=v m=v resize=v crop=v", Reads).style(Go),
     row("pngquant optipng jpegoptim svgo oxipng", "o/output/out=w", Writes),
     row("wkhtmltopdf wkhtmltoimage rsvg-convert", "o/output=w", Code(files::into_second)),
-    row("sqlite3 sqlite duckdb", "init=x cmd=v separator=v", Code(build::database)).style(Go),
-    row("openssl", "", Subcommands(build::OPENSSL)),
-    row("gpg gpg2", "o/output=t c/symmetric e/encrypt s/sign d/decrypt b/detach-sign clearsign clear-sign a/armor r/recipient=v u/local-user=v homedir=m passphrase=d passphrase-file=r import! export! verify list-keys! k! K! list-secret-keys! gen-key! full-generate-key! export-secret-keys! delete-keys! recv-keys! keyserver=v fingerprint! pinentry-mode=v passphrase-fd=v status-fd=v cipher-algo=v edit-key!", Code(build::gpg)),
+    row("sqlite3 sqlite duckdb", "init=x cmd=v separator=v", Code(media::database)).style(Go),
+    row("openssl", "", Subcommands(media::OPENSSL)),
+    row("gpg gpg2", "o/output=t c/symmetric e/encrypt s/sign d/decrypt b/detach-sign clearsign clear-sign a/armor r/recipient=v u/local-user=v homedir=m passphrase=d passphrase-file=r import! export! verify list-keys! k! K! list-secret-keys! gen-key! full-generate-key! export-secret-keys! delete-keys! recv-keys! keyserver=v fingerprint! pinentry-mode=v passphrase-fd=v status-fd=v cipher-algo=v edit-key!", Code(media::gpg)),
     row("age", "o/output=w r/recipient=v R/recipients-file=r i/identity=r", Reads),
 
     // Build tools and package managers.
@@ -280,9 +282,9 @@ const PROGRAMS: &[Row] = &[
     row("go", "C=C", Subcommands(build::GO)).style(Go),
     row("bundle bundler gem", "", Subcommands(build::BUNDLE)).bare(),
     row("composer", "d/working-dir=C", Subcommands(build::COMPOSER)),
-    row("docker-compose podman-compose", build::COMPOSE_OPTIONS, Code(build::container_run)).wild(),
-    row("docker podman nerdctl", "H/host=v c/context=v l/log-level=v config=m", Subcommands(build::DOCKER)),
-    row("kubectl oc", "n/namespace=v context=v kubeconfig=r", Subcommands(build::KUBECTL)),
+    row("docker-compose podman-compose", containers::COMPOSE_OPTIONS, Code(containers::container_run)).wild(),
+    row("docker podman nerdctl", "H/host=v c/context=v l/log-level=v config=m", Subcommands(containers::DOCKER)),
+    row("kubectl oc", "n/namespace=v context=v kubeconfig=r", Subcommands(containers::KUBECTL)),
     row("apt apt-get dpkg yum dnf pacman apk brew port zypper snap flatpak nix nix-env nix-shell nix-build emerge xbps-install pkg winget choco scoop rustup ghcup sdk systemctl service launchctl defaults", "", Mentions).wild(),
 
     // Formatters and fixers.
@@ -311,7 +313,7 @@ const PROGRAMS: &[Row] = &[
     row("envsubst gettext", "", Nothing),
     row("crudini", "", Code(files::ini)).style(Raw),
     // A tool of agents, which some of them look for in shell texts as well.
-    row("apply_patch applypatch apply-patch", "", Code(files::apply_patch)).style(Raw),
+    row("apply_patch applypatch apply-patch", "", Code(script::apply_patch)).style(Raw),
 ];
 
 /// The row of a program and the name that it has there.
@@ -349,6 +351,11 @@ pub(super) fn within(rows: &'static [Row], name: &str) -> Option<(&'static str, 
 /// A row for the tables of other files.
 pub(super) const fn command(names: &'static str, options: &'static str, does: Does) -> Row {
     row(names, options, does)
+}
+
+/// The same of one that may change files that its words do not name.
+pub(super) const fn wild(names: &'static str, options: &'static str, does: Does) -> Row {
+    command(names, options, does).wild()
 }
 
 #[cfg(test)]

@@ -8,6 +8,13 @@ use super::expressions::assignment;
 use super::lex::{Kind, Part, Tokens};
 use super::methods::changes_lists;
 
+/// Words behind which a statement may not be reached, or not in its order.
+#[rustfmt::skip]
+const CONDITIONS: &[&str] = &[
+    "if", "unless", "while", "until", "for", "foreach", "elif", "else", "try", "except", "with", "and", "or", "def",
+    "lambda", "function", "sub", "do", "catch", "rescue", "begin", "case", "when", "elsif", "elseif", "class",
+];
+
 /// The names that are assigned in more than one place, some of which may not be reached, or not in their order.
 pub(super) fn loose(language: Language, tokens: &Tokens) -> HashSet<String> {
     let mut counts: HashMap<String, (usize, bool)> = HashMap::new();
@@ -49,35 +56,7 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
             }
             Kind::Mark("||" | "&&" | "?" | "??") => conditional = true,
             Kind::Name(name) => {
-                let condition = matches!(
-                    name.as_str(),
-                    "if" | "unless"
-                        | "while"
-                        | "until"
-                        | "for"
-                        | "foreach"
-                        | "elif"
-                        | "else"
-                        | "try"
-                        | "except"
-                        | "with"
-                        | "and"
-                        | "or"
-                        | "def"
-                        | "lambda"
-                        | "function"
-                        | "sub"
-                        | "do"
-                        | "catch"
-                        | "rescue"
-                        | "begin"
-                        | "case"
-                        | "when"
-                        | "elsif"
-                        | "elseif"
-                        | "class"
-                );
-                if condition {
+                if CONDITIONS.contains(&name.as_str()) {
                     conditional = true;
                     for name in &assigned {
                         add(name, 0, true);
@@ -94,27 +73,7 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                     parameters_until = open.and_then(|open| tokens.list.get(open)?.pair).unwrap_or(0);
                 }
                 let next = tokens.mark(at + 1);
-                let assigns = assignment(next).is_some()
-                    || matches!(next, Some("++" | "--"))
-                    || next == Some("<<") && language == Language::Ruby
-                    || matches!(tokens.name(at + 1), Some("in" | "of"))
-                    || tokens.name(at.wrapping_sub(1)) == Some("as")
-                    || next == Some("=>") && language == Language::Node
-                    || at < parameters_until;
-                let changes = matches!(next, Some("."))
-                    && tokens.name(at + 2).is_some_and(|method| changes_lists(language, method))
-                    // `list[0] = value`, `del list[0]`
-                    || (next == Some("[") || next == Some("{") && language == Language::Perl)
-                        && (tokens.name(at.wrapping_sub(1)) == Some("del")
-                            || tokens
-                                .list
-                                .get(at + 1)
-                                .and_then(|open| open.pair)
-                                .is_some_and(|close| assignment(tokens.mark(close + 1)).is_some()))
-                    || tokens.mark(at.wrapping_sub(1)) == Some("(")
-                        && matches!(tokens.name(at.wrapping_sub(2)), Some("push" | "unshift"))
-                    || matches!(tokens.name(at.wrapping_sub(1)), Some("push" | "unshift"));
-                if assigns || changes {
+                if at < parameters_until || is_assigned(language, tokens, at) || is_changed(language, tokens, at) {
                     // A sign in front of a keyword argument means nothing outside of its call.
                     let argument = language == Language::Python
                         && next == Some("=")
@@ -137,22 +96,8 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                             assigned.push(name.clone());
                         }
                     }
-                } else if next == Some(",") || matches!(next, Some(")" | "]" | "}")) {
-                    // One of several targets: `a, b = ..`, `my ($a, $b) = ..`.
-                    let mut end = at + 1;
-                    while end < at + 16
-                        && matches!(
-                            tokens.list.get(end).map(|token| &token.kind),
-                            Some(Kind::Name(_) | Kind::Mark("," | ")" | "]" | "}"))
-                        )
-                    {
-                        end += 1;
-                    }
-                    if assignment(tokens.mark(end)).is_some()
-                        && tokens.name(end - 1).is_none_or(|name| !name.is_empty())
-                    {
-                        add(name, 1, nested || level > 1 || indent > 0 || conditional);
-                    }
+                } else if is_one_of_several(tokens, at) {
+                    add(name, 1, nested || level > 1 || indent > 0 || conditional);
                 }
             }
             Kind::Text(parts) | Kind::Shell(parts) => {
@@ -171,4 +116,47 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
             count(language, &tokens, true, depth + 1, counts);
         }
     }
+}
+
+/// Whether a name gets a value where it stands.
+fn is_assigned(language: Language, tokens: &Tokens, at: usize) -> bool {
+    let next = tokens.mark(at + 1);
+    assignment(next).is_some()
+        || matches!(next, Some("++" | "--"))
+        || next == Some("<<") && language == Language::Ruby
+        || matches!(tokens.name(at + 1), Some("in" | "of"))
+        || tokens.name(at.wrapping_sub(1)) == Some("as")
+        || next == Some("=>") && language == Language::Node
+}
+
+/// Whether what a name holds is changed in its place.
+fn is_changed(language: Language, tokens: &Tokens, at: usize) -> bool {
+    let (before, next) = (tokens.name(at.wrapping_sub(1)), tokens.mark(at + 1));
+    // `list[0] = value`, `del list[0]`
+    let has_index = next == Some("[") || next == Some("{") && language == Language::Perl;
+    let close = tokens.list.get(at + 1).and_then(|open| open.pair);
+    let item =
+        has_index && (before == Some("del") || close.is_some_and(|close| assignment(tokens.mark(close + 1)).is_some()));
+    let pushed = tokens.mark(at.wrapping_sub(1)) == Some("(")
+        && matches!(tokens.name(at.wrapping_sub(2)), Some("push" | "unshift"))
+        || matches!(before, Some("push" | "unshift"));
+    let method = next == Some(".") && tokens.name(at + 2).is_some_and(|method| changes_lists(language, method));
+    method || item || pushed
+}
+
+/// Whether a name is one of several targets: `a, b = ..`, `my ($a, $b) = ..`.
+fn is_one_of_several(tokens: &Tokens, at: usize) -> bool {
+    if !matches!(tokens.mark(at + 1), Some("," | ")" | "]" | "}")) {
+        return false;
+    }
+    let mut end = at + 1;
+    while end < at + 16
+        && matches!(
+            tokens.list.get(end).map(|token| &token.kind),
+            Some(Kind::Name(_) | Kind::Mark("," | ")" | "]" | "}"))
+        )
+    {
+        end += 1;
+    }
+    assignment(tokens.mark(end)).is_some() && tokens.name(end - 1).is_none_or(|name| !name.is_empty())
 }

@@ -2,9 +2,12 @@
 //! and variables that are assigned once, or given such a value in `BEGIN`.
 
 use std::collections::HashMap;
+use std::iter::Peekable;
+use std::str::CharIndices;
 
 use super::value::{self, HOLE, HOME};
 use super::{Deed, Script, What};
+use crate::wrapper::is_shell;
 
 /// No more tokens than this are one argument.
 const LONGEST: usize = 128;
@@ -67,51 +70,7 @@ fn lex(script: &str) -> (Vec<Token>, bool) {
                 continue;
             }
             '"' => {
-                let mut text = String::new();
-                let mut closed = false;
-                while let Some((next, char)) = chars.next() {
-                    end = next + char.len_utf8();
-                    match char {
-                        '"' => {
-                            closed = true;
-                            break;
-                        }
-                        '\\' => {
-                            if let Some((next, char)) = chars.next() {
-                                end = next + char.len_utf8();
-                                let mut code = |radix: u32, most: usize, first: &str| {
-                                    let mut digits = first.to_owned();
-                                    while digits.len() < most
-                                        && let Some((next, char)) =
-                                            chars.peek().copied().filter(|(_, char)| char.is_digit(radix))
-                                    {
-                                        digits.push(char);
-                                        end = next + 1;
-                                        chars.next();
-                                    }
-                                    u32::from_str_radix(&digits, radix)
-                                        .ok()
-                                        .map_or(HOLE, |code| value::character(i64::from(code)))
-                                };
-                                text.push(match char {
-                                    'n' => '\n',
-                                    't' => '\t',
-                                    'r' => '\r',
-                                    'a' => '\u{7}',
-                                    'b' => '\u{8}',
-                                    'f' => '\u{c}',
-                                    'v' => '\u{b}',
-                                    '0'..='7' => code(8, 3, char.encode_utf8(&mut [0; 4])),
-                                    'x' => code(16, 2, ""),
-                                    '\n' => continue,
-                                    other => other,
-                                });
-                            }
-                        }
-                        HOME => text.push(HOLE),
-                        char => text.push(char),
-                    }
-                }
+                let (text, closed) = text(&mut chars, &mut end);
                 complete &= closed;
                 Kind::Text(text)
             }
@@ -168,6 +127,53 @@ fn lex(script: &str) -> (Vec<Token>, bool) {
         tokens.push(Token { kind, at: at..end });
     }
     (tokens, complete)
+}
+
+/// The text behind a quote, and whether it is closed; `end` is then behind it.
+fn text(chars: &mut Peekable<CharIndices<'_>>, end: &mut usize) -> (String, bool) {
+    let mut text = String::new();
+    let mut closed = false;
+    while let Some((next, char)) = chars.next() {
+        *end = next + char.len_utf8();
+        match char {
+            '"' => {
+                closed = true;
+                break;
+            }
+            '\\' => {
+                if let Some((next, char)) = chars.next() {
+                    *end = next + char.len_utf8();
+                    let mut code = |radix: u32, most: usize, first: &str| {
+                        let mut digits = first.to_owned();
+                        while digits.len() < most
+                            && let Some((next, char)) = chars.peek().copied().filter(|(_, char)| char.is_digit(radix))
+                        {
+                            digits.push(char);
+                            *end = next + 1;
+                            chars.next();
+                        }
+                        u32::from_str_radix(&digits, radix).ok().map_or(HOLE, |code| value::character(i64::from(code)))
+                    };
+                    text.push(match char {
+                        'n' => '\n',
+                        't' => '\t',
+                        'r' => '\r',
+                        'a' => '\u{7}',
+                        'b' => '\u{8}',
+                        'f' => '\u{c}',
+                        'v' => '\u{b}',
+                        '0'..='7' => code(8, 3, char.encode_utf8(&mut [0; 4])),
+                        'x' => code(16, 2, ""),
+                        '\n' => continue,
+                        other => other,
+                    });
+                }
+            }
+            HOME => text.push(HOLE),
+            char => text.push(char),
+        }
+    }
+    (text, closed)
 }
 
 fn ends_value(last: Option<&Token>) -> bool {
@@ -431,10 +437,7 @@ impl Reader<'_> {
 
     /// `print TEXT | COMMAND`: what a shell is given is what it runs.
     fn piped(&mut self, from: usize, to: usize, command_from: usize, command_to: usize) {
-        let shell = |text: &str| {
-            let program = text.split_whitespace().next().unwrap_or_default();
-            matches!(crate::path::basename(program), "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh")
-        };
+        let shell = |text: &str| text.split_whitespace().next().is_some_and(is_shell);
         // What is only known when it runs is the command's own to say.
         let given = self.texts(from, to);
         if self.texts(command_from, command_to).iter().any(|(text, _)| shell(text))

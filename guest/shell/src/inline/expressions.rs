@@ -363,87 +363,8 @@ impl Machine {
             let value = if language == Language::Python { self.tuple(c) } else { self.expression(c, 2) };
             return self.assign(name, operator, value);
         }
-        match (language, name) {
-            (Language::Python, "lambda") => {
-                c.at += 1;
-                let from = c.at;
-                while c.at < c.end && !matches!(c.kind(), Some(Kind::Mark(":") | Kind::Line)) {
-                    c.at += 1;
-                }
-                let parameters = from..c.at;
-                c.at += 1;
-                return self.arrow(c, parameters);
-            }
-            (Language::Python, "for") => {
-                self.python_for(c);
-                return Value::Unknown;
-            }
-            (Language::Python, "else" | "if" | "in" | "as" | "or" | "and" | "is" | "import") => return Value::Unknown,
-            (Language::Node, "function") => {
-                c.at += 1;
-                c.eat("*");
-                let own = c.name().map(str::to_owned);
-                c.at += usize::from(own.is_some());
-                let function = self.braced_function(c);
-                if let (Some(own), Value::Function(_)) = (own, &function) {
-                    self.set(&own, function.clone());
-                }
-                return function;
-            }
-            (Language::Node, _) if c.mark_at(1) == Some("=>") => {
-                c.at += 2;
-                return self.arrow(c, c.at - 2..c.at - 1);
-            }
-            // A method of a class or an object.
-            (Language::Node, _)
-                if c.mark_at(1) == Some("(")
-                    && !names::is_keyword(name)
-                    && c.tokens.mark(c.close_of(c.at + 1) + 1) == Some("{") =>
-            {
-                c.at += 1;
-                self.braced_function(c);
-                return Value::Unknown;
-            }
-            (Language::Node, "class") => {
-                c.at += 1;
-                while c.at < c.end && c.mark() != Some("{") {
-                    c.at += 1;
-                }
-                self.braces(c);
-                return Value::Unknown;
-            }
-            (Language::Php, "function") => {
-                c.at += 1;
-                return self.braced_function(c);
-            }
-            (Language::Php, "fn") => {
-                c.at += 1;
-                let parameters = self.parameters(c);
-                c.eat("=>");
-                return self.arrow(c, parameters);
-            }
-            (Language::Perl, "sub") => {
-                c.at += 1;
-                return self.perl_function(c);
-            }
-            (Language::Perl, "do" | "eval") | (Language::Ruby, "BEGIN" | "END") if c.mark_at(1) == Some("{") => {
-                c.at += 1;
-                return self.braces(c);
-            }
-            (Language::Perl, "qw") => {}
-            (
-                Language::Ruby,
-                "do" | "then" | "end" | "rescue" | "if" | "unless" | "while" | "until" | "ensure" | "and" | "or" | "in",
-            ) => {
-                return Value::Unknown;
-            }
-            (
-                Language::Perl,
-                "if" | "unless" | "while" | "until" | "for" | "foreach" | "and" | "or" | "cmp" | "eq" | "ne",
-            ) => {
-                return Value::Unknown;
-            }
-            _ => {}
+        if let Some(value) = self.keyword(c, name) {
+            return value;
         }
         c.at += 1;
         if language == Language::Perl
@@ -477,119 +398,211 @@ impl Machine {
         value
     }
 
+    /// A word that is not only a name in its language.
+    fn keyword(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
+        let language = self.language;
+        match (language, name) {
+            (Language::Python, "lambda") => {
+                c.at += 1;
+                let from = c.at;
+                while c.at < c.end && !matches!(c.kind(), Some(Kind::Mark(":") | Kind::Line)) {
+                    c.at += 1;
+                }
+                let parameters = from..c.at;
+                c.at += 1;
+                Some(self.arrow(c, parameters))
+            }
+            (Language::Python, "for") => {
+                self.python_for(c);
+                Some(Value::Unknown)
+            }
+            (Language::Python, "else" | "if" | "in" | "as" | "or" | "and" | "is" | "import") => Some(Value::Unknown),
+            (Language::Node, "function") => {
+                c.at += 1;
+                c.eat("*");
+                let own = c.name().map(str::to_owned);
+                c.at += usize::from(own.is_some());
+                let function = self.braced_function(c);
+                if let (Some(own), Value::Function(_)) = (own, &function) {
+                    self.set(&own, function.clone());
+                }
+                Some(function)
+            }
+            (Language::Node, _) if c.mark_at(1) == Some("=>") => {
+                c.at += 2;
+                Some(self.arrow(c, c.at - 2..c.at - 1))
+            }
+            // A method of a class or an object.
+            (Language::Node, _)
+                if c.mark_at(1) == Some("(")
+                    && !names::is_keyword(name)
+                    && c.tokens.mark(c.close_of(c.at + 1) + 1) == Some("{") =>
+            {
+                c.at += 1;
+                self.braced_function(c);
+                Some(Value::Unknown)
+            }
+            (Language::Node, "class") => {
+                c.at += 1;
+                while c.at < c.end && c.mark() != Some("{") {
+                    c.at += 1;
+                }
+                self.braces(c);
+                Some(Value::Unknown)
+            }
+            (Language::Php, "function") => {
+                c.at += 1;
+                Some(self.braced_function(c))
+            }
+            (Language::Php, "fn") => {
+                c.at += 1;
+                let parameters = self.parameters(c);
+                c.eat("=>");
+                Some(self.arrow(c, parameters))
+            }
+            (Language::Perl, "sub") => {
+                c.at += 1;
+                Some(self.perl_function(c))
+            }
+            (Language::Perl, "do" | "eval") | (Language::Ruby, "BEGIN" | "END") if c.mark_at(1) == Some("{") => {
+                c.at += 1;
+                Some(self.braces(c))
+            }
+            (
+                Language::Ruby,
+                "do" | "then" | "end" | "rescue" | "if" | "unless" | "while" | "until" | "ensure" | "and" | "or" | "in",
+            ) => Some(Value::Unknown),
+            (
+                Language::Perl,
+                "if" | "unless" | "while" | "until" | "for" | "foreach" | "and" | "or" | "cmp" | "eq" | "ne",
+            ) => Some(Value::Unknown),
+            _ => None,
+        }
+    }
+
     /// Perl's `$x[0]`, `$h{key}`, `shift`, `@$x`.
     fn perl_name(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
         if let Some(bare) = name.strip_prefix('$') {
-            if !c.space() && matches!(c.mark(), Some("[" | "{")) {
-                let array = c.mark() == Some("[");
-                let close = c.close();
-                let mut key = c.part(c.at + 1, close);
-                let key = match (key.name(), key.at + 1 == key.end) {
-                    (Some(word), true) if !word.starts_with('$') => Value::text(word),
-                    _ => self.expression(&mut key, 0),
-                };
-                c.at = close + 1;
-                if name == "$ENV" {
-                    return Some(if key.known() == Some("HOME") { Value::home() } else { Value::Unknown });
-                }
-                if assignment(c.mark()).is_some() {
-                    let changed = format!("{}{bare}", if array { '@' } else { '%' });
-                    c.at += 1;
-                    let value = self.expression(c, 2);
-                    calls::escape(self, &value);
-                    self.set(&changed, Value::Unknown);
-                    return Some(Value::Unknown);
-                }
-                let whole = self.lookup(&format!("{}{bare}", if array { '@' } else { '%' }));
-                return Some(self.index(whole, &key));
-            }
-            return None;
+            let indexed = !c.space() && matches!(c.mark(), Some("[" | "{"));
+            return indexed.then(|| self.perl_element(c, name, bare));
         }
         match name {
-            "shift" | "pop" => {
-                let parens = c.mark() == Some("(");
-                if parens && c.close() != c.at + 1 || c.name().is_some_and(|name| name.starts_with('@')) {
-                    self.spoil_perl(c);
-                    return None;
-                }
-                c.at += if parens { 2 } else { 0 };
-                let Some(Value::List(mut values)) = self.variable("@_") else { return Some(Value::Unknown) };
-                if values.is_empty() {
-                    return Some(Value::Unknown);
-                }
-                let value = if name == "shift" { values.remove(0) } else { values.pop().unwrap_or(Value::Unknown) };
-                self.variables.insert("@_".to_owned(), Value::List(values));
-                Some(value)
-            }
-            "push" | "unshift" => {
-                let parens = c.mark() == Some("(");
-                let list = c.name_at(usize::from(parens)).filter(|name| name.starts_with('@'))?.to_owned();
-                let close = if parens { c.close() } else { c.end };
-                let mut inner = c.part(c.at + usize::from(parens) + 1, close);
-                inner.eat(",");
-                let args = self.bare_args(&mut inner, true);
-                c.at = if parens { close + 1 } else { inner.at };
-                let mut added: Vec<Value> = args.values.into_iter().map(|arg| arg.value).collect();
-                let value = match self.variables.remove(&list) {
-                    Some(Value::List(mut values)) if name == "push" => {
-                        values.extend(added);
-                        Value::List(values)
-                    }
-                    Some(Value::List(values)) => {
-                        added.extend(values);
-                        Value::List(added)
-                    }
-                    None if name == "push" => Value::List(added),
-                    _ => Value::Unknown,
-                };
-                self.set(&list, value);
-                Some(Value::Unknown)
-            }
+            "shift" | "pop" => self.perl_shift(c, name),
+            "push" | "unshift" => self.perl_push(c, name),
             "splice" | "delete" | "undef" | "chop" | "chomp" => {
                 self.spoil_perl(c);
                 None
             }
-            "map" | "grep" | "sort" | "first" | "any" => {
-                let parens = c.mark() == Some("(");
-                let close = if parens { c.close() } else { c.end };
-                let mut inner = c.part(c.at + usize::from(parens), close);
-                let block = (inner.mark() == Some("{")).then(|| (inner.at + 1, inner.close()));
-                let from = inner.at;
-                let mut first = from;
-                if let Some((_, to)) = block {
-                    inner.at = to + 1;
-                    inner.eat(",");
-                } else {
-                    // `map unlink($_), @files`: the expression is evaluated after the list is known.
-                    let mut at = from;
-                    while at < close && !matches!(c.tokens.mark(at), Some("," | ";")) {
-                        at = match c.tokens.mark(at) {
-                            Some("(" | "[" | "{") => c.close_of(at) + 1,
-                            _ => at + 1,
-                        };
-                        if !self.step() {
-                            break;
-                        }
-                    }
-                    first = at;
-                    inner.at = at + 1;
-                }
-                let values = self.bare_args(&mut inner, true);
-                let values: Vec<Value> = values.values.into_iter().map(|arg| arg.value).collect();
-                let saved = self.variables.insert("$_".to_owned(), Value::choice(values.clone()));
-                let (from, to) = block.unwrap_or((from, first));
-                let result = self.run(&mut c.part(from, to));
-                self.restore("$_", saved);
-                c.at = if parens { close + 1 } else { inner.at.max(c.at) };
-                Some(match name {
-                    "map" if values.len() == 1 => Value::List(result.items()),
-                    "map" => Value::List(vec![Value::Unknown]),
-                    "first" => Value::choice(values),
-                    "any" => Value::Unknown,
-                    _ => Value::some_of(values),
-                })
-            }
+            "map" | "grep" | "sort" | "first" | "any" => Some(self.perl_map(c, name)),
             _ => None,
+        }
+    }
+
+    /// `$x[0]`, `$h{key}`
+    fn perl_element(&mut self, c: &mut Cursor<'_>, name: &str, bare: &str) -> Value {
+        let array = c.mark() == Some("[");
+        let close = c.close();
+        let mut key = c.part(c.at + 1, close);
+        let key = match (key.name(), key.at + 1 == key.end) {
+            (Some(word), true) if !word.starts_with('$') => Value::text(word),
+            _ => self.expression(&mut key, 0),
+        };
+        c.at = close + 1;
+        if name == "$ENV" {
+            return if key.known() == Some("HOME") { Value::home() } else { Value::Unknown };
+        }
+        if assignment(c.mark()).is_some() {
+            let changed = format!("{}{bare}", if array { '@' } else { '%' });
+            c.at += 1;
+            let value = self.expression(c, 2);
+            calls::escape(self, &value);
+            self.set(&changed, Value::Unknown);
+            return Value::Unknown;
+        }
+        let whole = self.lookup(&format!("{}{bare}", if array { '@' } else { '%' }));
+        self.index(whole, &key)
+    }
+
+    fn perl_shift(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
+        let parens = c.mark() == Some("(");
+        if parens && c.close() != c.at + 1 || c.name().is_some_and(|name| name.starts_with('@')) {
+            self.spoil_perl(c);
+            return None;
+        }
+        c.at += if parens { 2 } else { 0 };
+        let Some(Value::List(mut values)) = self.variable("@_") else { return Some(Value::Unknown) };
+        if values.is_empty() {
+            return Some(Value::Unknown);
+        }
+        let value = if name == "shift" { values.remove(0) } else { values.pop().unwrap_or(Value::Unknown) };
+        self.variables.insert("@_".to_owned(), Value::List(values));
+        Some(value)
+    }
+
+    fn perl_push(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
+        let parens = c.mark() == Some("(");
+        let list = c.name_at(usize::from(parens)).filter(|name| name.starts_with('@'))?.to_owned();
+        let close = if parens { c.close() } else { c.end };
+        let mut inner = c.part(c.at + usize::from(parens) + 1, close);
+        inner.eat(",");
+        let args = self.bare_args(&mut inner, true);
+        c.at = if parens { close + 1 } else { inner.at };
+        let mut added: Vec<Value> = args.values.into_iter().map(|arg| arg.value).collect();
+        let value = match self.variables.remove(&list) {
+            Some(Value::List(mut values)) if name == "push" => {
+                values.extend(added);
+                Value::List(values)
+            }
+            Some(Value::List(values)) => {
+                added.extend(values);
+                Value::List(added)
+            }
+            None if name == "push" => Value::List(added),
+            _ => Value::Unknown,
+        };
+        self.set(&list, value);
+        Some(Value::Unknown)
+    }
+
+    /// `map { .. } @list` and its like, whose block sees each item.
+    fn perl_map(&mut self, c: &mut Cursor<'_>, name: &str) -> Value {
+        let parens = c.mark() == Some("(");
+        let close = if parens { c.close() } else { c.end };
+        let mut inner = c.part(c.at + usize::from(parens), close);
+        let block = (inner.mark() == Some("{")).then(|| (inner.at + 1, inner.close()));
+        let from = inner.at;
+        let mut first = from;
+        if let Some((_, to)) = block {
+            inner.at = to + 1;
+            inner.eat(",");
+        } else {
+            // `map unlink($_), @files`: the expression is evaluated after the list is known.
+            let mut at = from;
+            while at < close && !matches!(c.tokens.mark(at), Some("," | ";")) {
+                at = match c.tokens.mark(at) {
+                    Some("(" | "[" | "{") => c.close_of(at) + 1,
+                    _ => at + 1,
+                };
+                if !self.step() {
+                    break;
+                }
+            }
+            first = at;
+            inner.at = at + 1;
+        }
+        let values = self.bare_args(&mut inner, true);
+        let values: Vec<Value> = values.values.into_iter().map(|arg| arg.value).collect();
+        let saved = self.variables.insert("$_".to_owned(), Value::choice(values.clone()));
+        let (from, to) = block.unwrap_or((from, first));
+        let result = self.run(&mut c.part(from, to));
+        self.restore("$_", saved);
+        c.at = if parens { close + 1 } else { inner.at.max(c.at) };
+        match name {
+            "map" if values.len() == 1 => Value::List(result.items()),
+            "map" => Value::List(vec![Value::Unknown]),
+            "first" => Value::choice(values),
+            "any" => Value::Unknown,
+            _ => Value::some_of(values),
         }
     }
 

@@ -366,70 +366,11 @@ impl Lexer<'_> {
             }
             return self.word(line_start, tokens);
         }
-        let operand = !ends_value(self.language, tokens);
         match (self.language, char) {
-            (Language::Python, '\'' | '"') => return Some(self.python_text("")),
-            (Language::Node, '\'' | '"') => return Some(self.delimited(Quote::plain(Escapes::Node))),
-            (Language::Node, '`') => {
-                return Some(self.delimited(Quote { interpolates: true, ..Quote::plain(Escapes::Node) }));
-            }
             (Language::Node, '\\') => return self.word(line_start, tokens),
             (Language::Node, '#') => {
                 self.at += 1;
                 return self.word(line_start, tokens);
-            }
-            (Language::Node, '/') if operand => return Some(self.pattern()),
-            (Language::Perl | Language::Ruby | Language::Php, '\'') => {
-                return Some(self.delimited(Quote::plain(Escapes::Single)));
-            }
-            (Language::Perl, '"') => return Some(self.delimited(Quote::rich(Escapes::Perl))),
-            (Language::Ruby, '"') => return Some(self.delimited(Quote::rich(Escapes::Ruby))),
-            (Language::Php, '"') => return Some(self.delimited(Quote::rich(Escapes::Php))),
-            (Language::Perl, '`') => return Some(shell(self.delimited(Quote::rich(Escapes::Perl)))),
-            (Language::Ruby, '`') => return Some(shell(self.delimited(Quote::rich(Escapes::Ruby)))),
-            (Language::Php, '`') => return Some(shell(self.delimited(Quote::rich(Escapes::Php)))),
-            (Language::Perl, '$' | '@' | '%' | '&') => {
-                if let Some(kind) = self.perl_variable(char, operand) {
-                    return Some(kind);
-                }
-            }
-            (Language::Perl, '/') if operand => return Some(self.pattern()),
-            (Language::Perl, '<') if operand => {
-                if let Some(kind) = self.heredoc() {
-                    return Some(kind);
-                }
-                // `<FILE>`, `<$file>`, `<*.c>`.
-                let rest = self.rest();
-                let close = rest.bytes().take(200).position(|byte| matches!(byte, b'>' | b'\n' | b';'));
-                if let Some(close) = close.filter(|close| rest.as_bytes().get(*close) == Some(&b'>')) {
-                    let inside = rest.get(1..close).unwrap_or_default().to_owned();
-                    self.at += close + 1;
-                    return Some(if inside.contains(['*', '/', '.']) {
-                        Kind::Text(vec![Part::Text(super::value::glob(&inside))])
-                    } else {
-                        Kind::Opaque
-                    });
-                }
-            }
-            (Language::Ruby, '<') => {
-                if (operand || tokens.list.last().is_some_and(|token| matches!(token.kind, Kind::Name(_))))
-                    && let Some(kind) = self.heredoc()
-                {
-                    return Some(kind);
-                }
-            }
-            (Language::Php, '<') => {
-                if let Some(kind) = self.heredoc() {
-                    return Some(kind);
-                }
-            }
-            (Language::Php, '$') => {
-                let start = self.at;
-                self.at += 1;
-                if self.skip_while(is_word) > 0 {
-                    return Some(Kind::Name(self.slice(start)));
-                }
-                self.at = start;
             }
             (Language::Php, '\\') => {
                 self.at += 1;
@@ -438,56 +379,19 @@ impl Lexer<'_> {
                 }
                 return Some(Kind::Mark("\\"));
             }
-            (Language::Ruby, '/') => {
-                let argument = tokens.list.last().is_some_and(|token| matches!(token.kind, Kind::Name(_)))
-                    && self.before_is_blank()
-                    && !self.rest().starts_with("/ ");
-                if operand || argument {
-                    return Some(self.pattern());
-                }
-            }
-            (Language::Ruby, '%') => {
-                let argument = tokens.list.last().is_some_and(|token| matches!(token.kind, Kind::Name(_)))
-                    && self.before_is_blank();
-                if (operand || argument)
-                    && let Some(kind) = self.percent(operand)
-                {
-                    return Some(kind);
-                }
-            }
-            (Language::Ruby, '$' | '@') => {
-                let start = self.at;
-                self.at += 1;
-                self.eat("@");
-                if self.skip_while(is_word) == 0 && char == '$' {
-                    self.next();
-                }
-                return Some(Kind::Name(self.slice(start)));
-            }
-            (Language::Ruby, ':') if self.rest().get(1..).is_some_and(|rest| rest.starts_with('"')) => {
-                self.at += 1;
-                return Some(self.delimited(Quote::rich(Escapes::Ruby)));
-            }
-            (Language::Ruby, ':') if operand || self.before_is_blank() => {
-                let name = self.rest().get(1..).unwrap_or_default();
-                if name.starts_with(|char: char| char.is_alphabetic() || char == '_') {
-                    self.at += 1;
-                    let start = self.at;
-                    self.skip_while(is_word);
-                    self.skip_while(|char| matches!(char, '?' | '!'));
-                    return Some(Kind::Text(vec![Part::Text(self.slice(start))]));
-                }
-            }
-            (Language::Ruby, '?') if operand => {
-                let mut chars = self.rest().chars().skip(1);
-                if let Some(char) = chars.next().filter(|char| char.is_alphanumeric())
-                    && !chars.next().is_some_and(is_word)
-                {
-                    self.at += 1 + char.len_utf8();
-                    return Some(Kind::Text(vec![Part::Text(char.to_string())]));
-                }
-            }
             _ => {}
+        }
+        let operand = !ends_value(self.language, tokens);
+        let own = match self.language {
+            Language::Python => matches!(char, '\'' | '"').then(|| self.python_text("")),
+            Language::Node => self.node_token(char, operand),
+            Language::Perl => self.perl_token(char, operand),
+            Language::Ruby => self.ruby_token(char, operand, tokens),
+            Language::Php => self.php_token(char),
+            _ => None,
+        };
+        if own.is_some() {
+            return own;
         }
         let rest = self.rest();
         let mark = MARKS.iter().copied().find(|mark| rest.starts_with(mark) && self.has_mark(mark, rest));
@@ -500,6 +404,110 @@ impl Lexer<'_> {
                 self.next();
                 Some(Kind::Opaque)
             }
+        }
+    }
+
+    fn node_token(&mut self, char: char, operand: bool) -> Option<Kind> {
+        match char {
+            '\'' | '"' => Some(self.delimited(Quote::plain(Escapes::Node))),
+            '`' => Some(self.delimited(Quote { interpolates: true, ..Quote::plain(Escapes::Node) })),
+            '/' if operand => Some(self.pattern()),
+            _ => None,
+        }
+    }
+
+    fn perl_token(&mut self, char: char, operand: bool) -> Option<Kind> {
+        match char {
+            '\'' => Some(self.delimited(Quote::plain(Escapes::Single))),
+            '"' => Some(self.delimited(Quote::rich(Escapes::Perl))),
+            '`' => Some(shell(self.delimited(Quote::rich(Escapes::Perl)))),
+            '$' | '@' | '%' | '&' => self.perl_variable(char, operand),
+            '/' if operand => Some(self.pattern()),
+            '<' if operand => {
+                if let Some(kind) = self.heredoc() {
+                    return Some(kind);
+                }
+                // `<FILE>`, `<$file>`, `<*.c>`.
+                let rest = self.rest();
+                let close = rest.bytes().take(200).position(|byte| matches!(byte, b'>' | b'\n' | b';'));
+                let close = close.filter(|close| rest.as_bytes().get(*close) == Some(&b'>'))?;
+                let inside = rest.get(1..close).unwrap_or_default().to_owned();
+                self.at += close + 1;
+                Some(if inside.contains(['*', '/', '.']) {
+                    Kind::Text(vec![Part::Text(super::value::glob(&inside))])
+                } else {
+                    Kind::Opaque
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn ruby_token(&mut self, char: char, operand: bool, tokens: &Tokens) -> Option<Kind> {
+        let after_name = tokens.list.last().is_some_and(|token| matches!(token.kind, Kind::Name(_)));
+        match char {
+            '\'' => Some(self.delimited(Quote::plain(Escapes::Single))),
+            '"' => Some(self.delimited(Quote::rich(Escapes::Ruby))),
+            '`' => Some(shell(self.delimited(Quote::rich(Escapes::Ruby)))),
+            '<' if operand || after_name => self.heredoc(),
+            '/' => {
+                let argument = after_name && self.before_is_blank() && !self.rest().starts_with("/ ");
+                (operand || argument).then(|| self.pattern())
+            }
+            '%' if operand || after_name && self.before_is_blank() => self.percent(operand),
+            '$' | '@' => {
+                let start = self.at;
+                self.at += 1;
+                self.eat("@");
+                if self.skip_while(is_word) == 0 && char == '$' {
+                    self.next();
+                }
+                Some(Kind::Name(self.slice(start)))
+            }
+            ':' if self.rest().get(1..).is_some_and(|rest| rest.starts_with('"')) => {
+                self.at += 1;
+                Some(self.delimited(Quote::rich(Escapes::Ruby)))
+            }
+            ':' if operand || self.before_is_blank() => {
+                let name = self.rest().get(1..).unwrap_or_default();
+                if !name.starts_with(|char: char| char.is_alphabetic() || char == '_') {
+                    return None;
+                }
+                self.at += 1;
+                let start = self.at;
+                self.skip_while(is_word);
+                self.skip_while(|char| matches!(char, '?' | '!'));
+                Some(Kind::Text(vec![Part::Text(self.slice(start))]))
+            }
+            '?' if operand => {
+                let mut chars = self.rest().chars().skip(1);
+                let char = chars.next().filter(|char| char.is_alphanumeric())?;
+                if chars.next().is_some_and(is_word) {
+                    return None;
+                }
+                self.at += 1 + char.len_utf8();
+                Some(Kind::Text(vec![Part::Text(char.to_string())]))
+            }
+            _ => None,
+        }
+    }
+
+    fn php_token(&mut self, char: char) -> Option<Kind> {
+        match char {
+            '\'' => Some(self.delimited(Quote::plain(Escapes::Single))),
+            '"' => Some(self.delimited(Quote::rich(Escapes::Php))),
+            '`' => Some(shell(self.delimited(Quote::rich(Escapes::Php)))),
+            '<' => self.heredoc(),
+            '$' => {
+                let start = self.at;
+                self.at += 1;
+                if self.skip_while(is_word) > 0 {
+                    return Some(Kind::Name(self.slice(start)));
+                }
+                self.at = start;
+                None
+            }
+            _ => None,
         }
     }
 

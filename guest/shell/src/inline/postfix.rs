@@ -1,21 +1,36 @@
 //! What stands behind a value: members, indexes, calls.
 
+use std::ops::{ControlFlow, Range};
+
 use super::expressions::assignment;
 use super::lex::Kind;
 use super::machine::{Args, Cursor, DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, What, calls, methods, names, value};
 
+/// The value up to here: what stands behind it goes on from it, or it is the last one.
+type Step = ControlFlow<Value, Value>;
+
+/// What is known of a value besides it.
+struct Chain<'t> {
+    /// The variable that it comes from.
+    base: Option<&'t str>,
+    /// Whether the value is that variable itself, and nothing of it.
+    whole: bool,
+    /// The token behind the value.
+    at: usize,
+    /// Where the name stands under which it is called.
+    name_at: Range<usize>,
+}
+
 impl Machine {
     /// Members, indexes and calls behind a value.
     pub(super) fn postfix(&mut self, c: &mut Cursor<'_>, mut value: Value, from: usize) -> Value {
         let language = self.language;
-        let mut name_at = c.span(from);
         let base = c.tokens.name(from).filter(|_| c.at == from + 1);
+        let mut chain = Chain { base, whole: true, at: c.at, name_at: c.span(from) };
         loop {
-            let before = c.at;
-            // Whether the value is the variable itself, and nothing of it.
-            let whole = before == from + 1;
+            (chain.at, chain.whole) = (c.at, c.at == from + 1);
             // A chain may go on in the next line.
             if matches!(c.kind(), Some(Kind::Line)) && matches!(language, Language::Node | Language::Ruby) {
                 let mut next = c.at;
@@ -28,212 +43,229 @@ impl Machine {
                     return value;
                 }
             }
-            match c.mark() {
-                Some("." | "?." | "&." | "::" | "->" | "?->") => {
-                    if matches!(
-                        (language, c.mark()),
-                        (Language::Perl | Language::Php, Some("."))
-                            | (Language::Ruby | Language::Python | Language::Node, Some("->"))
-                    ) {
-                        c.at = before;
-                        return value;
-                    }
-                    c.at += 1;
-                    c.lines();
-                    let Some(name) = c.name() else {
-                        if matches!(c.mark(), Some("(" | "[" | "{")) {
-                            // `f?.(x)`, `$f->(x)`, `$h->{x}`, Ruby's `f.(x)`
-                            if c.mark() == Some("{") {
-                                let close = c.close();
-                                let mut key = c.part(c.at + 1, close);
-                                let key = match key.name() {
-                                    Some(word) if !word.starts_with('$') => Value::text(word),
-                                    _ => self.expression(&mut key, 0),
-                                };
-                                c.at = close + 1;
-                                value = self.index(value, &key);
-                            }
-                            if c.mark() == Some("(") {
-                                let mut args = self.args(c);
-                                args.at = name_at.clone();
-                                value = self.call(value, args);
-                            }
-                            continue;
-                        }
-                        return value;
-                    };
-                    let member_at = c.span(c.at);
-                    c.at += 1;
-                    name_at = name_at.start..member_at.end;
-                    let name = name.to_owned();
-                    if language == Language::Perl && name.starts_with('$') {
-                        // `$x->$method(..)`
-                        value = Value::Unknown;
-                        self.incomplete();
-                        continue;
-                    }
-                    if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
-                        c.at += 1;
-                        c.lines();
-                        let assigned = self.expression(c, 2);
-                        calls::escape(self, &assigned);
-                        if let Some(base) = base {
-                            self.spoil(base);
-                        }
-                        return Value::Unknown;
-                    }
-                    let called = c.mark() == Some("(") && !(language == Language::Ruby && c.space());
-                    if !called && language == Language::Ruby {
-                        let mut args = if self.begins_argument(c, &name) && c.space() || c.mark() == Some("(") {
-                            self.bare_args(c, false)
-                        } else {
-                            Args::default()
-                        };
-                        let upper = name.starts_with(|char: char| char.is_ascii_uppercase());
-                        args.at = name_at.clone();
-                        self.block_argument(c, &mut args);
-                        if upper && args.values.is_empty() {
-                            value = self.member(value, &name);
-                        } else {
-                            value = self.method(value, &name, args, base, whole);
-                        }
-                        continue;
-                    }
-                    if called {
-                        let mut args = self.args(c);
-                        args.at = name_at.clone();
-                        self.block_argument(c, &mut args);
-                        value = self.method(value, &name, args, base, whole);
-                        continue;
-                    }
-                    value = self.member(value, &name);
-                }
-                Some("(") => {
-                    if language == Language::Ruby && !matches!(value, Value::Name(_) | Value::Function(_)) {
-                        return value;
-                    }
-                    if language == Language::Node && names::is_keyword(base.unwrap_or_default()) {
-                        return value;
-                    }
-                    let mut args = self.args(c);
-                    args.at = name_at.clone();
-                    self.block_argument(c, &mut args);
-                    value = self.call(value, args);
-                }
-                Some("[") => {
-                    if matches!(language, Language::Ruby | Language::Perl) && c.space() {
-                        return value;
-                    }
-                    let close = c.close();
-                    let mut inner = c.part(c.at + 1, close);
-                    c.at = close + 1;
-                    if inner.at >= inner.end {
-                        // PHP's `$a[] = x`.
-                        if c.eat("=") {
-                            let added = self.expression(c, 2);
-                            if let Some(base) = base {
-                                let list = match self.variables.remove(base) {
-                                    Some(Value::List(mut values)) => {
-                                        values.push(added);
-                                        Value::List(values)
-                                    }
-                                    None => Value::List(vec![added]),
-                                    _ => Value::Unknown,
-                                };
-                                self.set(base, list);
-                            }
-                        }
-                        return Value::Unknown;
-                    }
-                    let from = inner.at;
-                    let key = self.slice(&mut inner);
-                    inner.lines();
-                    // `text[3, 14]`: what they mean together is not known.
-                    let several = inner.at < inner.end;
-                    let mut more = Vec::new();
-                    while inner.eat(",") {
-                        more.push(self.expression(&mut inner, 0));
-                        inner.lines();
-                    }
-                    self.run(&mut inner);
-                    let at = c.span(from);
-                    if assignment(c.mark()).is_some() {
-                        c.at += 1;
-                        let assigned = self.expression(c, 2);
-                        calls::escape(self, &assigned);
-                        if matches!(&value, Value::Name(name) if matches!(name.as_str(), "globals" | "locals")) {
-                            match key {
-                                Key::At(key) if key.known().is_some() => {
-                                    self.set(key.known().unwrap_or_default(), assigned);
-                                }
-                                _ => self.incomplete(),
-                            }
-                            return Value::Unknown;
-                        }
-                        if let Some(base) = base.filter(|base| self.variables.contains_key(*base)) {
-                            self.set(base, Value::Unknown);
-                        }
-                        return Value::Unknown;
-                    }
-                    if language == Language::Ruby
-                        && matches!(&value, Value::Name(name) if name == "Dir")
-                        && let Key::At(pattern) = key
-                    {
-                        more.insert(0, pattern);
-                        value = calls::call(self, "Dir.[]", Args::of(more, at));
-                        continue;
-                    }
-                    if several {
-                        if calls::is_dangerous(language, &value) {
-                            self.incomplete();
-                        }
-                        value = Value::Unknown;
-                        continue;
-                    }
-                    value = match key {
-                        Key::Reverse => methods::reverse(&value),
-                        Key::Part(start, end) => methods::part(&value, start, end),
-                        Key::At(key) => {
-                            if key.known().is_none()
-                                && !matches!(key, Value::Number(_))
-                                && calls::is_dangerous(language, &value)
-                            {
-                                self.incomplete();
-                                self.deed(What::Eval(super::Text::Shape(HOLE.to_string())), &at);
-                            }
-                            self.index(value, &key)
-                        }
-                    };
-                }
-                // A tagged template.
+            let step = match c.mark() {
+                Some("." | "?." | "&." | "::" | "->" | "?->") => self.member_access(c, value, &mut chain),
+                Some("(") => self.call_here(c, value, &chain),
+                Some("[") => self.subscript(c, value, &chain),
                 None if language == Language::Node && !c.space() && matches!(c.kind(), Some(Kind::Text(_))) => {
-                    if !matches!(value, Value::Name(_) | Value::Function(_) | Value::Bound(..)) {
-                        return value;
-                    }
-                    let from = c.at;
-                    let text = self.primary(c);
-                    let mut args = Args::of(vec![text], c.span(from));
-                    args.at = name_at.clone();
-                    value = self.call(value, args);
+                    self.tagged_template(c, value, &chain)
                 }
                 Some("++" | "--") => {
                     c.at += 1;
-                    if let Some(base) = base {
+                    if let Some(base) = chain.base {
                         self.set(base, Value::Unknown);
                     }
-                    value = Value::Unknown;
+                    Step::Continue(Value::Unknown)
                 }
-                _ => {
-                    if language == Language::Ruby && matches!(value, Value::Name(_)) && matches!(c.mark(), Some("{")) {
-                        let mut args = Args { at: name_at.clone(), ..Args::default() };
-                        self.block_argument(c, &mut args);
-                        value = self.call(value, args);
-                        continue;
-                    }
-                    return value;
+                Some("{") if language == Language::Ruby && matches!(value, Value::Name(_)) => {
+                    let mut args = Args { at: chain.name_at.clone(), ..Args::default() };
+                    self.block_argument(c, &mut args);
+                    Step::Continue(self.call(value, args))
                 }
+                _ => return value,
+            };
+            match step {
+                Step::Continue(next) => value = next,
+                Step::Break(last) => return last,
             }
         }
+    }
+
+    /// `value.name`, `value.name(..)`
+    fn member_access(&mut self, c: &mut Cursor<'_>, value: Value, chain: &mut Chain<'_>) -> Step {
+        let language = self.language;
+        if matches!(
+            (language, c.mark()),
+            (Language::Perl | Language::Php, Some("."))
+                | (Language::Ruby | Language::Python | Language::Node, Some("->"))
+        ) {
+            c.at = chain.at;
+            return Step::Break(value);
+        }
+        c.at += 1;
+        c.lines();
+        let Some(name) = c.name() else {
+            return match c.mark() {
+                Some("(" | "[" | "{") => Step::Continue(self.access_by_bracket(c, value, chain)),
+                _ => Step::Break(value),
+            };
+        };
+        let member_at = c.span(c.at);
+        c.at += 1;
+        chain.name_at = chain.name_at.start..member_at.end;
+        if language == Language::Perl && name.starts_with('$') {
+            // `$x->$method(..)`
+            self.incomplete();
+            return Step::Continue(Value::Unknown);
+        }
+        if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
+            c.at += 1;
+            c.lines();
+            let assigned = self.expression(c, 2);
+            calls::escape(self, &assigned);
+            if let Some(base) = chain.base {
+                self.spoil(base);
+            }
+            return Step::Break(Value::Unknown);
+        }
+        let called = c.mark() == Some("(") && !(language == Language::Ruby && c.space());
+        if !called && language == Language::Ruby {
+            let mut args = if self.begins_argument(c, name) && c.space() || c.mark() == Some("(") {
+                self.bare_args(c, false)
+            } else {
+                Args::default()
+            };
+            let upper = name.starts_with(|char: char| char.is_ascii_uppercase());
+            args.at = chain.name_at.clone();
+            self.block_argument(c, &mut args);
+            return Step::Continue(if upper && args.values.is_empty() {
+                self.member(value, name)
+            } else {
+                self.method(value, name, args, chain.base, chain.whole)
+            });
+        }
+        if called {
+            let mut args = self.args(c);
+            args.at = chain.name_at.clone();
+            self.block_argument(c, &mut args);
+            return Step::Continue(self.method(value, name, args, chain.base, chain.whole));
+        }
+        Step::Continue(self.member(value, name))
+    }
+
+    /// `f?.(x)`, `$f->(x)`, `$h->{x}`, Ruby's `f.(x)`
+    fn access_by_bracket(&mut self, c: &mut Cursor<'_>, mut value: Value, chain: &Chain<'_>) -> Value {
+        if c.mark() == Some("{") {
+            let close = c.close();
+            let mut key = c.part(c.at + 1, close);
+            let key = match key.name() {
+                Some(word) if !word.starts_with('$') => Value::text(word),
+                _ => self.expression(&mut key, 0),
+            };
+            c.at = close + 1;
+            value = self.index(value, &key);
+        }
+        if c.mark() == Some("(") {
+            let mut args = self.args(c);
+            args.at = chain.name_at.clone();
+            value = self.call(value, args);
+        }
+        value
+    }
+
+    /// `value(..)`
+    fn call_here(&mut self, c: &mut Cursor<'_>, value: Value, chain: &Chain<'_>) -> Step {
+        if self.language == Language::Ruby && !matches!(value, Value::Name(_) | Value::Function(_)) {
+            return Step::Break(value);
+        }
+        if self.language == Language::Node && names::is_keyword(chain.base.unwrap_or_default()) {
+            return Step::Break(value);
+        }
+        let mut args = self.args(c);
+        args.at = chain.name_at.clone();
+        self.block_argument(c, &mut args);
+        Step::Continue(self.call(value, args))
+    }
+
+    /// `value[..]`
+    fn subscript(&mut self, c: &mut Cursor<'_>, value: Value, chain: &Chain<'_>) -> Step {
+        let language = self.language;
+        if matches!(language, Language::Ruby | Language::Perl) && c.space() {
+            return Step::Break(value);
+        }
+        let close = c.close();
+        let mut inner = c.part(c.at + 1, close);
+        c.at = close + 1;
+        if inner.at >= inner.end {
+            self.added_item(c, chain.base);
+            return Step::Break(Value::Unknown);
+        }
+        let from = inner.at;
+        let key = self.slice(&mut inner);
+        inner.lines();
+        // `text[3, 14]`: what they mean together is not known.
+        let several = inner.at < inner.end;
+        let mut more = Vec::new();
+        while inner.eat(",") {
+            more.push(self.expression(&mut inner, 0));
+            inner.lines();
+        }
+        self.run(&mut inner);
+        let at = c.span(from);
+        if assignment(c.mark()).is_some() {
+            self.assigned_item(c, &value, &key, chain.base);
+            return Step::Break(Value::Unknown);
+        }
+        if language == Language::Ruby
+            && matches!(&value, Value::Name(name) if name == "Dir")
+            && let Key::At(pattern) = key
+        {
+            more.insert(0, pattern);
+            return Step::Continue(calls::call(self, "Dir.[]", Args::of(more, at)));
+        }
+        if several {
+            if calls::is_dangerous(language, &value) {
+                self.incomplete();
+            }
+            return Step::Continue(Value::Unknown);
+        }
+        Step::Continue(match key {
+            Key::Reverse => methods::reverse(&value),
+            Key::Part(start, end) => methods::part(&value, start, end),
+            Key::At(key) => {
+                if key.known().is_none() && !matches!(key, Value::Number(_)) && calls::is_dangerous(language, &value) {
+                    self.incomplete();
+                    self.deed(What::Eval(super::Text::Shape(HOLE.to_string())), &at);
+                }
+                self.index(value, &key)
+            }
+        })
+    }
+
+    /// PHP's `$a[] = x`.
+    fn added_item(&mut self, c: &mut Cursor<'_>, base: Option<&str>) {
+        if !c.eat("=") {
+            return;
+        }
+        let added = self.expression(c, 2);
+        if let Some(base) = base {
+            let list = match self.variables.remove(base) {
+                Some(Value::List(mut values)) => {
+                    values.push(added);
+                    Value::List(values)
+                }
+                None => Value::List(vec![added]),
+                _ => Value::Unknown,
+            };
+            self.set(base, list);
+        }
+    }
+
+    /// `value[key] = x`
+    fn assigned_item(&mut self, c: &mut Cursor<'_>, value: &Value, key: &Key, base: Option<&str>) {
+        c.at += 1;
+        let assigned = self.expression(c, 2);
+        calls::escape(self, &assigned);
+        if matches!(value, Value::Name(name) if matches!(name.as_str(), "globals" | "locals")) {
+            match key {
+                Key::At(key) if key.known().is_some() => self.set(key.known().unwrap_or_default(), assigned),
+                _ => self.incomplete(),
+            }
+        } else if let Some(base) = base.filter(|base| self.variables.contains_key(*base)) {
+            self.set(base, Value::Unknown);
+        }
+    }
+
+    /// A template behind its tag.
+    fn tagged_template(&mut self, c: &mut Cursor<'_>, value: Value, chain: &Chain<'_>) -> Step {
+        if !matches!(value, Value::Name(_) | Value::Function(_) | Value::Bound(..)) {
+            return Step::Break(value);
+        }
+        let from = c.at;
+        let text = self.primary(c);
+        let mut args = Args::of(vec![text], c.span(from));
+        args.at = chain.name_at.clone();
+        Step::Continue(self.call(value, args))
     }
 
     /// What is between square brackets: a key, `::-1`, `1:3`. What it does not understand is left to be read.

@@ -8,6 +8,7 @@ use super::calls::perform;
 use super::machine::{Arg, Args, Machine};
 use super::tables::Act;
 use super::value::{self, HOLE, Value};
+use crate::wrapper::is_shell;
 
 /// Text is given to a shell.
 pub(super) fn shell(machine: &mut Machine, text: &str, at: &Range<usize>) {
@@ -114,8 +115,7 @@ pub(super) fn subprocess(machine: &mut Machine, args: &Args) -> Value {
             None => run_in(machine, folder.clone(), vec![value], &command.at),
         }
         // A shell that is given its commands.
-        let name = program.rsplit('/').next().unwrap_or_default();
-        if matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash")
+        if is_shell(&program)
             && let Some(input) = args.named("input")
         {
             for text in input.texts() {

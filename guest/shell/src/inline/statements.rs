@@ -79,54 +79,11 @@ impl Machine {
         let name = c.name()?;
         match name {
             "import" => {
-                c.at += 1;
-                loop {
-                    let module = self.dotted(c);
-                    let root = module.split('.').next().unwrap_or_default().to_owned();
-                    code::imported(self, &module);
-                    if c.eat_name("as") {
-                        if let Some(name) = c.name() {
-                            self.set(name, Value::name(&module));
-                        }
-                        c.at += 1;
-                    } else if !root.is_empty() {
-                        self.set(&root, Value::name(&root));
-                    }
-                    if !c.eat(",") {
-                        return Some(Value::Unknown);
-                    }
-                }
+                self.python_import(c);
+                Some(Value::Unknown)
             }
             "from" => {
-                c.at += 1;
-                let module = self.dotted(c);
-                if !c.eat_name("import") {
-                    return Some(Value::Unknown);
-                }
-                code::imported(self, &module);
-                c.eat("(");
-                loop {
-                    if c.eat("*") {
-                        for name in exported(&module) {
-                            self.set(name, Value::Name(format!("{module}.{name}")));
-                        }
-                    }
-                    let Some(name) = c.name() else { break };
-                    c.at += 1;
-                    let full = Value::Name(format!("{module}.{name}"));
-                    if c.eat_name("as") {
-                        if let Some(name) = c.name() {
-                            self.set(name, full);
-                        }
-                        c.at += 1;
-                    } else {
-                        self.set(name, full);
-                    }
-                    if !c.eat(",") {
-                        break;
-                    }
-                }
-                c.eat(")");
+                self.python_from(c);
                 Some(Value::Unknown)
             }
             "for" => {
@@ -134,20 +91,7 @@ impl Machine {
                 Some(Value::Unknown)
             }
             "def" => {
-                c.at += 1;
-                let name = c.name().unwrap_or_default().to_owned();
-                c.at += 1;
-                let parameters = self.parameters(c);
-                while c.at < c.end && !matches!(c.kind(), Some(Kind::Mark(":") | Kind::Line)) {
-                    c.at += 1;
-                }
-                c.eat(":");
-                let to = self.python_block(c);
-                let function = self.function(c, parameters, to);
-                if self.unused.contains(&name) {
-                    self.skip(&function);
-                }
-                self.set(&name, function);
+                self.python_def(c);
                 Some(Value::Unknown)
             }
             "class" => {
@@ -166,15 +110,7 @@ impl Machine {
                 Some(Value::Unknown)
             }
             "del" => {
-                c.at += 1;
-                let mut end = c.at;
-                while end < c.end
-                    && !matches!(c.tokens.list.get(end).map(|token| &token.kind), Some(Kind::Line | Kind::Mark(";")))
-                    && self.step()
-                {
-                    end += 1;
-                }
-                self.spoil_items(&c.part(c.at, end));
+                self.python_del(c);
                 Some(Value::Unknown)
             }
             "print" if matches!(c.tokens.list.get(c.at + 1).map(|token| &token.kind), Some(Kind::Text(_))) => {
@@ -189,27 +125,112 @@ impl Machine {
                 let at = c.span(from + 1);
                 Some(calls::call(self, "exec", Args::of(vec![value], at)))
             }
-            _ if c.mark_at(1) == Some(":") => {
-                // `name: type = value`
-                let mut at = c.at + 2;
-                while at < c.end && at < c.at + 20 {
-                    match c.tokens.list.get(at).map(|token| &token.kind) {
-                        Some(Kind::Mark("=")) => {
-                            let from = c.at;
-                            c.at = at + 1;
-                            let value = self.tuple(c);
-                            self.bind(&c.part(from, from + 1), value);
-                            return Some(Value::Unknown);
-                        }
-                        Some(Kind::Mark("[")) => at = c.close_of(at) + 1,
-                        Some(Kind::Name(_) | Kind::Mark("." | "|")) => at += 1,
-                        _ => break,
-                    }
-                }
-                None
-            }
+            _ if c.mark_at(1) == Some(":") => self.annotated(c),
             _ => None,
         }
+    }
+
+    /// `import a.b as c, d`
+    fn python_import(&mut self, c: &mut Cursor<'_>) {
+        c.at += 1;
+        loop {
+            let module = self.dotted(c);
+            let root = module.split('.').next().unwrap_or_default().to_owned();
+            code::imported(self, &module);
+            if c.eat_name("as") {
+                if let Some(name) = c.name() {
+                    self.set(name, Value::name(&module));
+                }
+                c.at += 1;
+            } else if !root.is_empty() {
+                self.set(&root, Value::name(&root));
+            }
+            if !c.eat(",") {
+                return;
+            }
+        }
+    }
+
+    /// `from a import b as c, d`
+    fn python_from(&mut self, c: &mut Cursor<'_>) {
+        c.at += 1;
+        let module = self.dotted(c);
+        if !c.eat_name("import") {
+            return;
+        }
+        code::imported(self, &module);
+        c.eat("(");
+        loop {
+            if c.eat("*") {
+                for name in exported(&module) {
+                    self.set(name, Value::Name(format!("{module}.{name}")));
+                }
+            }
+            let Some(name) = c.name() else { break };
+            c.at += 1;
+            let full = Value::Name(format!("{module}.{name}"));
+            if c.eat_name("as") {
+                if let Some(name) = c.name() {
+                    self.set(name, full);
+                }
+                c.at += 1;
+            } else {
+                self.set(name, full);
+            }
+            if !c.eat(",") {
+                break;
+            }
+        }
+        c.eat(")");
+    }
+
+    fn python_def(&mut self, c: &mut Cursor<'_>) {
+        c.at += 1;
+        let name = c.name().unwrap_or_default().to_owned();
+        c.at += 1;
+        let parameters = self.parameters(c);
+        while c.at < c.end && !matches!(c.kind(), Some(Kind::Mark(":") | Kind::Line)) {
+            c.at += 1;
+        }
+        c.eat(":");
+        let to = self.python_block(c);
+        let function = self.function(c, parameters, to);
+        if self.unused.contains(&name) {
+            self.skip(&function);
+        }
+        self.set(&name, function);
+    }
+
+    fn python_del(&mut self, c: &mut Cursor<'_>) {
+        c.at += 1;
+        let mut end = c.at;
+        while end < c.end
+            && !matches!(c.tokens.list.get(end).map(|token| &token.kind), Some(Kind::Line | Kind::Mark(";")))
+            && self.step()
+        {
+            end += 1;
+        }
+        self.spoil_items(&c.part(c.at, end));
+    }
+
+    /// `name: type = value`
+    fn annotated(&mut self, c: &mut Cursor<'_>) -> Option<Value> {
+        let mut at = c.at + 2;
+        while at < c.end && at < c.at + 20 {
+            match c.tokens.list.get(at).map(|token| &token.kind) {
+                Some(Kind::Mark("=")) => {
+                    let from = c.at;
+                    c.at = at + 1;
+                    let value = self.tuple(c);
+                    self.bind(&c.part(from, from + 1), value);
+                    return Some(Value::Unknown);
+                }
+                Some(Kind::Mark("[")) => at = c.close_of(at) + 1,
+                Some(Kind::Name(_) | Kind::Mark("." | "|")) => at += 1,
+                _ => break,
+            }
+        }
+        None
     }
 
     /// `for a, b in values`, up to the end of the values. Gives how many there are, if that is known.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::lex::Tokens;
 use super::{Language, Text};
 use crate::decode::{self, Base64};
+use crate::word::in_quotes;
 
 /// Stands for an unknown part of a text.
 pub(super) const HOLE: char = '\0';
@@ -313,7 +314,7 @@ pub(super) fn finish(text: String) -> Text {
 pub(super) fn quoted(text: &str) -> String {
     match text.strip_prefix(HOME) {
         Some(rest) => format!("\"$HOME\"{}", if rest.is_empty() { String::new() } else { quoted(rest) }),
-        None => format!("'{}'", text.replace('\'', "'\\''")),
+        None => in_quotes(text),
     }
 }
 

@@ -8,7 +8,7 @@ use super::tree::{
     Pipeline, Redirect, RedirectOperator, Target, Test, Word,
 };
 use super::words::Stop;
-use crate::word::Span;
+use crate::word::{Span, name_length};
 
 /// How deep commands, words and expansions may stand inside one another. Scripts that people write stay below ten;
 /// the parser recurses once a level, and so does the walk.
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 100;
 const MAX_SEARCHED: usize = 8 * 1024 * 1024;
 
 /// Programs whose arguments may be array assignments.
-const DECLARATIONS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
+const ARRAY_COMMANDS: &[&str] = &["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
 
 /// Words that are reserved in bash, and commands like any other where only the standard is known.
 const BASH_WORDS: &[&str] = &["[[", "coproc", "function", "select", "time"];
@@ -721,7 +721,7 @@ impl<'a> Parser<'a> {
                     let written = self.text.get(start..self.pos).unwrap_or_default();
                     self.joins.split |= written.trim_start_matches("\\\n").trim_end_matches("\\\n").contains("\\\n");
                 }
-                declares |= words.is_empty() && word.plain().is_some_and(|text| DECLARATIONS.contains(&text));
+                declares |= words.is_empty() && word.plain().is_some_and(|text| ARRAY_COMMANDS.contains(&text));
                 words.push(word);
             } else {
                 break;
@@ -1073,10 +1073,4 @@ fn clauses(text: &str) -> Vec<&str> {
 /// Whether a byte ends a word wherever it stands unquoted.
 pub(super) fn is_meta(byte: u8) -> bool {
     b" \t\n;&|()<>".contains(&byte)
-}
-
-/// The length of the variable name that the text begins with.
-pub(super) fn name_length(text: &str) -> usize {
-    let length = text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-    if text.as_bytes().first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
 }

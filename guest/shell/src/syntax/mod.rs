@@ -2,8 +2,9 @@
 //!
 //! Our own parser rather than a library's, because everything else is as right as this is: positions in bytes through
 //! every nesting, heredocs inside substitutions, `( (` against `((`, `!(` without extended globs, and no input on
-//! which it panics or takes more than linear time. What bash rejects it may accept (an extended glob), and what it
-//! rejects is never waved through.
+//! which it panics. How deep a text nests, and how much of it is gone through for ends that are not there, is bounded;
+//! it gives up beyond that. What bash rejects it may accept (an extended glob), and what it rejects is never waved
+//! through.
 //!
 //! | Module | For | Not for |
 //! |---|---|---|

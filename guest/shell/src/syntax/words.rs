@@ -3,8 +3,9 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::commands::{Parser, Parsing, is_meta, name_length};
+use super::commands::{Parser, Parsing, is_meta};
 use super::tree::{Index, Literal, Operation, Parameter, Part, Word};
+use crate::word::name_length;
 
 /// Longest index that is looked for.
 const MAX_INDEX: usize = 1_024;

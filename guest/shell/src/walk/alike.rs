@@ -121,12 +121,12 @@ impl Walk<'_> {
             }
             self.alike.ran.push(Rc::clone(&text));
             let mut walk = Walk::new(self.source, self.facts);
-            (walk.steps, walk.bytes) = (MAX_STEPS - left, MAX_BYTES - 4 * MAX_TEXT);
+            (walk.used.steps, walk.used.bytes) = (MAX_STEPS - left, MAX_BYTES - 4 * MAX_TEXT);
             walk.doubt = 1;
             walk.via.clone_from(&self.via);
             walk.calls.clone_from(&self.calls);
             (walk.stored, walk.listed_only) = (self.stored, self.listed_only);
-            (walk.sh_is_dash, walk.may_be_zsh) = (self.sh_is_dash, self.may_be_zsh);
+            (walk.dialect.sh_is_dash, walk.dialect.may_be_zsh) = (self.dialect.sh_is_dash, self.dialect.may_be_zsh);
             // Trackers of plugins, and questions about files, are for what is certain to be the text's own.
             walk.trackers = None;
             let mut own = state.clone();
@@ -142,7 +142,7 @@ impl Walk<'_> {
             };
             run(&mut walk, &text, own);
             self.alike.ran = walk.alike.ran;
-            self.alike.steps = walk.alike.steps + (walk.steps + left - MAX_STEPS);
+            self.alike.steps = walk.alike.steps + (walk.used.steps + left - MAX_STEPS);
             self.alike.scripts.append(&mut walk.alike.scripts);
             match walk.failure {
                 None => self.alike.scripts.push(Script { commands: walk.commands, ..Script::default() }),

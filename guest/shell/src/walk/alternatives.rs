@@ -1,12 +1,12 @@
 //! What may be one thing or another is run as each: variables that branches or loops left with several values, elements
-//! of an array by an index that is not known, `echo`, which reads backslashes in some shells, and what zsh reads otherwise than
-//! bash. Not how variables come
-//! to have several values, which is what joining states makes of them.
+//! of an array by an index that is not known, `echo`, which reads backslashes in some shells, and what zsh reads
+//! otherwise than bash. Not how variables come to have several values, which is what joining states makes of them.
 
 use std::rc::Rc;
 
 use super::control::Ends;
-use super::state::{Arguments, Content, State};
+use super::known::{Arguments, Content};
+use super::state::State;
 use super::{Variable, Walk};
 use crate::syntax::{Assigned, Assignment, Element, Index, List, Node, NodeKind, Operation, Parameter, Part};
 use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
@@ -80,19 +80,19 @@ impl Walk<'_> {
             self.ways = outer;
             return self.shown(hidden, ends);
         }
-        let ends = if runs && self.may_be_zsh && self.zsh.is_none() && super::zsh::differs(pipeline, &state) {
+        let ends = if runs && self.dialect.may_yet_be_zsh() && super::zsh::differs_in_zsh(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, zsh, own| {
-                walk.zsh = Some(*zsh);
+                walk.dialect.zsh = Some(*zsh);
                 walk.pipeline(pipeline, own)
             });
-            self.zsh = None;
+            self.dialect.zsh = None;
             ends
-        } else if runs && self.backslashes.is_none() && uses_echo(pipeline, &state) {
+        } else if runs && self.dialect.backslashes.is_none() && uses_echo(pipeline, &state) {
             let ends = self.each_way(&state, &[false, true], |walk, reads, own| {
-                walk.backslashes = Some(*reads);
+                walk.dialect.backslashes = Some(*reads);
                 walk.pipeline_as_it_is(pipeline, own)
             });
-            self.backslashes = None;
+            self.dialect.backslashes = None;
             ends
         } else {
             self.pipeline_as_it_is(pipeline, state)
@@ -119,12 +119,12 @@ impl Walk<'_> {
             return if times * ways.len() <= MAX_WAYS { ways } else { Vec::new() };
         }
         let runs = self.runs_of.entry(place).or_default();
-        let many = *runs + ways.len() > MAX_RUNS || self.forked + ways.len() > MAX_RUNS_IN_ALL;
+        let many = *runs + ways.len() > MAX_RUNS || self.used.forks + ways.len() > MAX_RUNS_IN_ALL;
         if times * ways.len() > MAX_WAYS || many {
             return Vec::new();
         }
         *runs += ways.len();
-        self.forked += ways.len();
+        self.used.forks += ways.len();
         ways
     }
 
@@ -409,7 +409,7 @@ impl Seeker<'_> {
         match command {
             "cd" | "pushd" => any(&["HOME", "OLDPWD", "CDPATH"]),
             "read" => any(&["IFS"]),
-            _ => any(super::simple::run_by(command)).or_else(|| any(&["BASH_ENV"])).or_else(|| {
+            _ => any(super::environment::run_by(command)).or_else(|| any(&["BASH_ENV"])).or_else(|| {
                 let vars = self.state.vars().iter().filter(|(name, _)| command == "git" && name.starts_with("GIT_"));
                 vars.map(|(name, _)| name).find_map(|name| self.name(name))
             }),

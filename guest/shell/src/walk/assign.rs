@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Walk;
-use super::state::{Content, State, Variable};
+use super::known::{Content, Variable};
+use super::state::State;
 use crate::syntax::{self, Assigned, Assignment, Part};
 use crate::word::{Span, Value, Why, Word, is_name};
 
@@ -58,9 +59,9 @@ impl Walk<'_> {
         }
         if special {
             // One with a number in it evaluates what it is given.
-            self.expanded_again(value.text(), Span::default(), state);
+            self.run_substitutions(value.text(), Span::default(), state);
         }
-        if special || value.text().len() > super::state::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
+        if special || value.text().len() > super::known::MAX_VALUE || matches!(name, "RANDOM" | "SECONDS" | "LINENO") {
             return state.forget(name, stamp);
         }
         let exported = match before {

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::known::{Arguments, Content, Folders, Variable};
 use super::parameter::Got;
 use super::places::{in_unknown, made_up};
-use super::state::{Arguments, Content, Errexit, Folders, Input, State, Status, Variable};
+use super::state::{Errexit, Input, State, Status};
 use super::{FrameKind, Walk, output};
 use crate::facts::{Look as _, Presence};
 use crate::path::absolute;
@@ -74,7 +75,7 @@ pub(super) fn is_builtin(name: &str, posix: bool) -> bool {
 }
 
 /// The letters of the options before the first operand, and the operands.
-fn options(words: &[Word]) -> (String, &[Word]) {
+pub(super) fn options(words: &[Word]) -> (String, &[Word]) {
     let mut letters = String::new();
     let mut rest = words;
     while let Some((first, others)) = rest.split_first() {
@@ -102,9 +103,9 @@ impl Walk<'_> {
             "declare" | "export" | "local" | "readonly" | "typeset" => {
                 let valued = |word: &&Word| word.known().is_none_or(|text| is_index(text.split('=').next()));
                 let names: Vec<Word> = arguments.iter().filter(valued).cloned().collect();
-                self.names_again(&names, &state);
+                self.run_indexes(&names, &state);
             }
-            _ => self.names_again(arguments, &state),
+            _ => self.run_indexes(arguments, &state),
         }
         let status = match name {
             "cd" => return self.cd(arguments, span, state),
@@ -126,7 +127,7 @@ impl Walk<'_> {
                 for (letter, text) in texts_of_options(arguments, "oAGFWCXPS") {
                     match letter {
                         'C' | 'F' => self.perhaps(name, &text, &mut state),
-                        'W' => self.expanded_again(text.known().unwrap_or_default(), text.span, &state),
+                        'W' => self.run_substitutions(text.known().unwrap_or_default(), text.span, &state),
                         _ => {}
                     }
                 }
@@ -207,10 +208,10 @@ impl Walk<'_> {
     }
 
     /// Names among the arguments may have an index, which is expanded once more.
-    pub(super) fn names_again(&mut self, arguments: &[Word], state: &State) {
+    pub(super) fn run_indexes(&mut self, arguments: &[Word], state: &State) {
         for word in arguments {
             if let Some(text) = word.known().filter(|text| text.contains('[')) {
-                self.expanded_again(text, word.span, state);
+                self.run_substitutions(text, word.span, state);
             }
         }
     }
@@ -249,11 +250,11 @@ impl Walk<'_> {
             return self.either_way(state, |walk, state| walk.cd(arguments, span, state));
         };
         // dash goes to the first of several.
-        self.beyond |= operands.len() > 1;
-        let operands = if self.posix && operands.len() > 1 { &operands[..1] } else { operands };
+        self.dialect.beyond |= operands.len() > 1;
+        let operands = if self.dialect.posix && operands.len() > 1 { &operands[..1] } else { operands };
         if letters.chars().any(|c| !"-PLe@".contains(c)) || operands.len() > 1 {
             // zsh puts the second in the place of the first in the name of where it is.
-            if operands.iter().any(|word| word.several) || self.may_be_zsh && operands.len() == 2 {
+            if operands.iter().any(|word| word.several) || self.dialect.may_be_zsh && operands.len() == 2 {
                 return self.cd_unknown(state);
             }
             return Ends::with(state, Status::Failure);
@@ -325,7 +326,7 @@ impl Walk<'_> {
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
-        Ends::between(Some(changed), Some(state.clone())).unwrap_or(Ends::of(state))
+        Ends::both(changed, state)
     }
 
     fn change_folder(&mut self, target: &str, physical: bool, state: State) -> Ends {
@@ -389,9 +390,9 @@ impl Walk<'_> {
             Presence::Folder if sure => Ends::with(changed, Status::Success),
             Presence::Absent | Presence::File | Presence::Other if sure => Ends::with(state, Status::Failure),
             _ => {
-                let mut stayed = state.clone();
+                let mut stayed = state;
                 stayed.unlikely |= presence == Presence::Folder || !informed;
-                Ends::between(Some(changed), Some(stayed)).unwrap_or(Ends::of(state))
+                Ends::both(changed, stayed)
             }
         }
     }
@@ -413,9 +414,7 @@ impl Walk<'_> {
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
         let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
-            let mut state = state;
-            state.stack = None;
-            return self.cd_unknown(state);
+            return self.stack_lost(None, state);
         };
         let mut stack = stack.to_vec();
         let target = match (name, operands) {
@@ -427,11 +426,7 @@ impl Walk<'_> {
             }
             ("pushd", [word]) if !word.several => match word.known() {
                 Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
-                _ => {
-                    let mut state = state;
-                    state.stack = None;
-                    return self.cd_made_up(made_up(&word.value), state);
-                }
+                _ => return self.stack_lost(made_up(&word.value), state),
             },
             ("popd", []) => {
                 if stack.is_empty() {
@@ -439,7 +434,7 @@ impl Walk<'_> {
                 }
                 stack.remove(0)
             }
-            _ => return self.stack_lost(state),
+            _ => return self.stack_lost(None, state),
         };
         if name == "pushd" {
             stack.insert(0, here);
@@ -456,151 +451,9 @@ impl Walk<'_> {
         })
     }
 
-    fn stack_lost(&mut self, mut state: State) -> Ends {
+    fn stack_lost(&mut self, made_up: Option<String>, mut state: State) -> Ends {
         state.stack = None;
-        self.cd_unknown(state)
-    }
-
-    fn declare(&mut self, command: &str, arguments: &[Word], span: Span, state: &mut State) -> Status {
-        let (letters, operands) = options(arguments);
-        let flag = |c: char| letters.split('+').next().is_some_and(|given| given.contains(c));
-        if letters.contains(['f', 'F']) || (letters.contains('p') && operands.is_empty()) {
-            self.print(None, span, None, state);
-            return Status::Unknown;
-        }
-        let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop);
-        let function = function.filter(|at| self.frames[*at].kind == FrameKind::Function);
-        let local = matches!(command, "local" | "declare" | "typeset") && !flag('g');
-        let mut status = Status::Success;
-        for word in operands {
-            let text = word.value.text().to_owned();
-            let (name, value) = match text.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (text.as_str(), None),
-            };
-            let append = name.ends_with('+');
-            let name = name.trim_end_matches('+');
-            if !is_name(name) || (word.several && value.is_none()) {
-                status = Status::Unknown;
-                let stamp = self.change();
-                match name.split('[').next().filter(|name| is_name(name)) {
-                    Some(name) => state.forget(name, stamp),
-                    None => state.doubt_vars(stamp),
-                }
-                continue;
-            }
-            if let Some(value) = value.filter(|_| flag('i')) {
-                self.expanded_again(value, word.span, state);
-            }
-            let before = state.get(name).cloned();
-            if let Some(before) = before.as_ref().filter(|before| before.readonly) {
-                // It fails and changes nothing, if it was made readonly for certain.
-                status = Status::Unknown;
-                if let Some(value) = value {
-                    let stamp = self.change();
-                    let new = match &word.value {
-                        Value::Unknown { .. } => Content::Unknown(Why::Variable(name.to_owned())),
-                        _ => Content::Text(Value::Known(value.to_owned())),
-                    };
-                    let content = before.content.clone().or(&new, name, false);
-                    state.put(name, Variable { content, ..before.clone() }, stamp);
-                }
-                continue;
-            }
-            if local && let Some(frame) = function {
-                let known = self.frames[frame].locals.iter().any(|(known, _)| known == name);
-                if !known {
-                    self.frames[frame].locals.push((name.to_owned(), before.clone()));
-                    let stamp = self.change();
-                    let array = matches!(word.value, Value::Unknown { .. }) && before.is_some() && value == Some("\0");
-                    if !array {
-                        let content = Content::Unset;
-                        let unset = Variable { content, exported: Some(false), readonly: false, special: false };
-                        state.put(name, unset, stamp);
-                    }
-                }
-            }
-            let content = state.get(name).map(|variable| &variable.content);
-            let maps =
-                matches!(content, Some(Content::OneOf(each)) if each.iter().all(|one| matches!(one, Content::Map(_))));
-            let array = maps || matches!(content, Some(Content::Array(_) | Content::Map(_)));
-            let keyed = flag('A') && command != "export" && !flag('i') && !flag('l') && !flag('u') && !flag('n');
-            if keyed && value.is_none() && !maps && !matches!(content, Some(Content::Map(_))) {
-                let stamp = self.change();
-                let content = match content {
-                    Some(Content::Unset) => Content::Map(Rc::default()),
-                    None if state.complete => Content::Map(Rc::default()),
-                    // What the environment may have put there is its element `0`.
-                    None => Content::Map(Rc::new([("0".to_owned(), Value::hole(Why::Expansion))].into())),
-                    _ => Content::Unknown(Why::Variable(name.to_owned())),
-                };
-                state.put(name, Variable { content, exported: Some(false), readonly: false, special: false }, stamp);
-            }
-            let own = function.filter(|_| local);
-            // One that hides another would have to bring that back when it ends.
-            let hides = own.is_some() && state.namerefs.contains_key(name);
-            let refers = command != "export" && flag('n') && !hides;
-            // An index in what it stands for is expanded wherever it is used.
-            if let Some(target) = value.filter(|target| refers && target.contains('[')) {
-                self.expanded_again(target, word.span, state);
-            }
-            if refers
-                && let (Some(target), Value::Known(_)) = (value, &word.value)
-                && is_name(target)
-                && target != name
-            {
-                let stamp = self.change();
-                if state.refer(name, target, stamp) {
-                    if let Some(frame) = own {
-                        self.frames[frame].references.push(name.to_owned());
-                    }
-                    continue;
-                }
-            }
-            if let Some(value) = value.filter(|value| !(array && *value == "\0")) {
-                let value = match &word.value {
-                    Value::Known(_) => Value::Known(value.to_owned()),
-                    Value::Pattern(_) => Value::hole(Why::Glob),
-                    Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: value.to_owned() },
-                };
-                let value = match (append, state.known(name)) {
-                    (false, _) => value,
-                    (true, Some(before)) if value.known().is_some() => Value::Known(before + value.text()),
-                    (true, _) => Value::hole(Why::Variable(name.to_owned())),
-                };
-                self.assign(name, value, state);
-            }
-            let stamp = self.change();
-            let map = maps || matches!(state.get(name).map(|variable| &variable.content), Some(Content::Map(_)));
-            let special = flag('i') || flag('l') || flag('u') || flag('n') || (flag('A') && !map) || flag('c');
-            let exported = match (command, flag('x'), flag('n'), letters.contains("+x")) {
-                ("export", _, true, _) | (_, _, _, true) => Some(Some(false)),
-                ("export", ..) | (_, true, ..) => Some(Some(true)),
-                _ => None,
-            };
-            if special && command != "export" {
-                state.forget(name, stamp);
-                if flag('n') {
-                    state.wild = true;
-                }
-            }
-            let readonly = command == "readonly" || flag('r');
-            if exported.is_none() && !readonly && !special {
-                continue;
-            }
-            let variable = state.get(name).cloned().unwrap_or_else(|| match state.complete {
-                true => Variable { content: Content::Unset, exported: Some(false), readonly: false, special: false },
-                false => Variable::unknown(name),
-            });
-            let changed = Variable {
-                exported: exported.unwrap_or(variable.exported),
-                readonly: variable.readonly || readonly,
-                special: variable.special || (special && command != "export"),
-                ..variable
-            };
-            state.put(name, changed, stamp);
-        }
-        status
+        self.cd_made_up(made_up, state)
     }
 
     fn unset(&mut self, arguments: &[Word], state: &mut State) -> Status {
@@ -904,7 +757,7 @@ impl Walk<'_> {
             None => (words.get(2).and_then(Word::known).map(str::to_owned), words.get(3..)),
         };
         if let Some(name) = name.as_ref().filter(|name| name.contains('[')) {
-            self.expanded_again(name, words[1].span, state);
+            self.run_substitutions(name, words[1].span, state);
         }
         let arguments: Option<Vec<&str>> =
             rest.unwrap_or_default().iter().map(|word| word.known().filter(|_| !word.several)).collect();

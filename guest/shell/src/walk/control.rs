@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::state::{Errexit, Function, Input, NOWHERE, State, Status, Variable};
+use super::known::Variable;
+use super::state::{Errexit, Function, Input, NOWHERE, State, Status};
 use super::{Command, Frame, FrameKind, Joiner, MAX_COMMANDS, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
@@ -46,16 +47,19 @@ impl Ends {
         Ends { state, failed: None }
     }
 
-    /// One of the two, or either.
-    pub(super) fn between(success: Option<State>, failure: Option<State>) -> Option<Self> {
+    /// Either: it may have succeeded or failed.
+    pub(super) fn both(mut success: State, mut failure: State) -> Self {
+        (success.status, failure.status) = (Status::Success, Status::Failure);
+        Ends { state: success, failed: Some(failure) }
+    }
+
+    /// One of the two, or either. That there is none does not come about: nothing is known then but the facts.
+    fn between(success: Option<State>, failure: Option<State>, walk: &Walk<'_>) -> Self {
         match (success, failure) {
-            (Some(mut state), Some(mut failed)) => {
-                (state.status, failed.status) = (Status::Success, Status::Failure);
-                Some(Ends { state, failed: Some(failed) })
-            }
-            (Some(state), None) => Some(Ends::with(state, Status::Success)),
-            (None, Some(state)) => Some(Ends::with(state, Status::Failure)),
-            (None, None) => None,
+            (Some(success), Some(failure)) => Ends::both(success, failure),
+            (Some(state), None) => Ends::with(state, Status::Success),
+            (None, Some(state)) => Ends::with(state, Status::Failure),
+            (None, None) => Ends::of(State::new(walk.facts)),
         }
     }
 
@@ -100,15 +104,15 @@ impl Ends {
     pub(super) fn or(self, other: Self, walk: &mut Walk<'_>) -> Self {
         let ((ok, failed), (other_ok, other_failed)) = (self.split(), other.split());
         let (ok, failed) = (walk.either(ok, other_ok), walk.either(failed, other_failed));
-        Ends::between(ok, failed).unwrap_or_else(|| Ends::of(State::new(walk.facts)))
+        Ends::between(ok, failed, walk)
     }
 
     /// Or it did not run at all, and that is a failure.
     pub(super) fn or_failed(self, failed: Option<State>, walk: &mut Walk<'_>) -> Self {
         let Some(failed) = failed else { return self };
         let (success, failure) = self.split();
-        let failure = walk.either(failure, Some(failed.clone()));
-        Ends::between(success, failure).unwrap_or(Ends::with(failed, Status::Failure))
+        let failure = walk.either(failure, Some(failed));
+        Ends::between(success, failure, walk)
     }
 
     /// Applies to every way it may have ended, with a stamp for each: states that share one count as alike.
@@ -232,7 +236,7 @@ impl Walk<'_> {
     }
 
     /// `break` and `continue`.
-    pub(super) fn leave_loop(&mut self, state: &mut State, levels: Option<usize>, again: bool) {
+    pub(super) fn leave_loop(&mut self, state: &mut State, levels: Option<usize>, continues: bool) {
         let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |at| at + 1);
         let loops = self.frames.len() - function;
         if loops == 0 || state.never {
@@ -247,11 +251,11 @@ impl Walk<'_> {
             return;
         };
         let frame = self.frames.len() - levels.clamp(1, loops);
-        if !again {
+        if !continues {
             return self.leave(state, frame, false);
         }
         if let Some(frame) = self.frames.get_mut(frame) {
-            frame.again.push(state.clone());
+            frame.continued.push(state.clone());
         }
         state.lost = state.lost.min(exit_of(frame) + 1);
         state.never = true;
@@ -296,10 +300,7 @@ impl Walk<'_> {
                 if let Some(skip) = &skip {
                     self.never(skip, |walk, state| walk.pipeline(pipeline, state));
                 }
-                ends = match skip {
-                    Some(skip) => Ends::of(skip),
-                    None => return Ends::of(State::new(self.facts)),
-                };
+                ends = if and { Ends::between(None, skip, self) } else { Ends::between(skip, None, self) };
                 continue;
             };
             let (success, failure) = self.doubting(skip.is_some(), |walk| walk.pipeline(pipeline, run)).split();
@@ -307,10 +308,7 @@ impl Walk<'_> {
                 (true, skip) => (success, self.either(failure, skip)),
                 (false, skip) => (self.either(success, skip), failure),
             };
-            ends = match Ends::between(success, failure) {
-                Some(ends) => ends,
-                None => return Ends::of(State::new(self.facts)),
-            };
+            ends = Ends::between(success, failure, self);
         }
         // A failure that is wanted does not count.
         let last = item.rest.last().map_or(&item.first, |(_, pipeline)| pipeline);
@@ -330,10 +328,7 @@ impl Walk<'_> {
             let sure = failure.errexit == Errexit::On && !perhaps;
             self.leaves_shell(failure, !sure);
         }
-        match Ends::between(success, failure) {
-            Some(ends) => ends,
-            None => Ends::of(State::new(self.facts)),
-        }
+        Ends::between(success, failure, self)
     }
 
     /// Lists what is not run.
@@ -572,11 +567,11 @@ impl Walk<'_> {
 
     /// Joins what `continue` has skipped.
     fn resume(&mut self, frame: usize, state: &mut State) {
-        let again = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.again));
-        let again = self.one_of(again.unwrap_or_default());
-        if let Some(again) = again {
+        let continued = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.continued));
+        let continued = self.one_of(continued.unwrap_or_default());
+        if let Some(continued) = continued {
             let stamp = self.change();
-            *state = state.clone().merge(again, stamp);
+            *state = state.clone().merge(continued, stamp);
             if state.lost == exit_of(frame) + 1 {
                 state.lost = NOWHERE;
             }
@@ -947,8 +942,7 @@ impl Walk<'_> {
         });
         self.frames.truncate(frame);
         let failure = self.either(failure, untouched);
-        let Some(ends) = Ends::between(success, failure) else { return Ends::of(State::new(self.facts)) };
-        ends.each(self, |state, stamp| {
+        Ends::between(success, failure, self).each(self, |state, stamp| {
             if state.lost >= exit_of(frame) {
                 state.lost = before;
             }

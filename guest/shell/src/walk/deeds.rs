@@ -129,9 +129,8 @@ impl Walk<'_> {
             }
             What::Run(list) => {
                 let words: Vec<Word> = list.into_iter().map(word).collect();
-                let lookup = Lookup { functions: false, builtins: false };
                 let own = state.clone();
-                let end = self.doubting(true, |walk| walk.argv(words, false, span, lookup, own)).join(self);
+                let end = self.doubting(true, |walk| walk.argv(words, false, span, Lookup::Programs, own)).join(self);
                 state.files = end.files;
                 state
             }

@@ -388,7 +388,7 @@ impl Walk<'_> {
 
     /// A number written in a text that has been expanded already.
     pub(super) fn number_in(&mut self, text: &str, state: &mut State) -> Option<i64> {
-        self.expanded_again(text, Span::default(), state);
+        self.run_substitutions(text, Span::default(), state);
         let mut scope = Scope { walk: self, state, unset: false };
         let number = arithmetic::evaluate(text, &mut scope);
         let unset = scope.unset;
@@ -400,7 +400,7 @@ impl Walk<'_> {
 
     /// Runs the substitutions in a text that the shell expands once more: an index among the arguments of `unset` or
     /// `test -v`, the value of a variable in an expression, a prompt.
-    pub(super) fn expanded_again(&mut self, text: &str, span: Span, state: &State) {
+    pub(super) fn run_substitutions(&mut self, text: &str, span: Span, state: &State) {
         if !text.contains("$(") && !text.contains('`') && !text.contains("${") || !self.may_nest() {
             return;
         }
@@ -502,7 +502,7 @@ impl Numbers for Scope<'_, '_, '_> {
     fn get(&mut self, name: &str) -> Option<String> {
         match self.state.lookup(name) {
             Got::Set(Value::Known(text)) => {
-                self.walk.expanded_again(&text, Span::default(), self.state);
+                self.walk.run_substitutions(&text, Span::default(), self.state);
                 Some(text)
             }
             Got::Unset => {

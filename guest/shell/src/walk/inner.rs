@@ -3,13 +3,15 @@
 use std::rc::Rc;
 
 use super::control::Ends;
+use super::dialect::Dialect;
+use super::known::{Content, Variable};
 use super::places::{followed_at, is_unread, made_up, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
-use super::state::{Content, Errexit, Input, State, Status, Text, Variable};
+use super::state::{Errexit, Input, State, Status, Text};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
-use crate::path::{absolute, parent};
+use crate::path::{absolute, is_descriptor, is_stdin, parent};
 use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
@@ -32,11 +34,7 @@ impl Walk<'_> {
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
-                Value::Known(path) => {
-                    matches!(path.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-                        && matches!(state.input, Input::Unseen)
-                        || is_unread(path, state)
-                }
+                Value::Known(path) => is_stdin(path) && matches!(state.input, Input::Unseen) || is_unread(path, state),
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
@@ -125,7 +123,9 @@ impl Walk<'_> {
                 } else {
                     self.after_subshell(&mut state, end);
                 }
-                used_up_unless(&mut state, &name);
+                if name != "find" {
+                    used_up(&mut state);
+                }
             }
             if replaces && !state.never {
                 state.status = status;
@@ -183,7 +183,6 @@ impl Walk<'_> {
         own: State,
     ) -> Ends {
         let name = outer.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
-        let was_stored = self.stored;
         match kind {
             Kind::Command { words, more } => {
                 // `xargs sudo rm`: what is added to the wrapper's words is added to those of what it runs.
@@ -197,21 +196,10 @@ impl Walk<'_> {
                 if let Some(list) = input.and_then(|input| wrapper::xargs(outer, &input)) {
                     return self.each_argv(list, span, own);
                 }
-                let builtins = in_place;
-                self.argv(words, more, span, Lookup { functions: false, builtins }, own)
+                let lookup = if in_place { Lookup::Builtins } else { Lookup::Programs };
+                self.argv(words, more, span, lookup, own)
             }
-            Kind::Text { text, args } => {
-                let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
-                let mut shell = self.process(&own, if args.is_empty() { &own_name } else { &args });
-                // `sh -ec`
-                let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
-                let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
-                let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
-                shell.errexit = (letters.contains('e') || named("errexit")).into();
-                shell.nounset = letters.contains('u') || named("nounset");
-                shell.aliases |= named("--posix") || named("posix") || named("expand_aliases");
-                self.text_in(&text, reader(name), shell, own)
-            }
+            Kind::Text { text, args } => self.given_text(outer, name, &text, &args, own),
             Kind::Here { text } => {
                 let mut ends = None;
                 self.text(&text, |walk, list| ends = Some(walk.list(list, own.clone())));
@@ -227,89 +215,12 @@ impl Walk<'_> {
                 self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
-            Kind::Inline { language, text, .. } => {
+            Kind::Inline { language, text } => {
                 let after = self.script(language, &text, own);
                 Ends::with(after, Status::Unknown)
             }
-            Kind::Script { language, path } => {
-                let place = path.known().and_then(|path| match own.folders.likely() {
-                    _ if path.starts_with('/') => Some(absolute(path, "/")),
-                    folder => Some(absolute(path, folder?)),
-                });
-                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
-                let place = place.or_else(|| followed_at(&path.value, &own));
-                let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
-                let stored = std::mem::replace(&mut self.stored, was_stored);
-                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| {
-                    walk.script(language, &content_word(text), own);
-                });
-                self.stored = stored;
-                match content {
-                    Some(content) => {
-                        let after = self.script(language, &content_word(&content), own);
-                        Ends::with(after, Status::Unknown)
-                    }
-                    None => {
-                        self.hides(slot);
-                        Ends::with(self.unread(span, own), Status::Unknown)
-                    }
-                }
-            }
-            Kind::File { path, args, here } => {
-                let path_span = path.span;
-                let known = path.known().map(str::to_owned);
-                if matches!(known.as_deref(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
-                    let ends = self.read_input(None, reader(name), &args, span, own);
-                    // What it sets in this shell is not followed.
-                    return if here { ends.each(self, State::havoc) } else { ends };
-                }
-                let folder = own.folders.likely();
-                let found =
-                    known.as_deref().filter(|path| !path.contains('/')).and_then(|path| on_path(path, &own, &own));
-                let place = known
-                    .and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
-                // A shell that is given a file by its name looks for it where it is first.
-                let is_here = |place: &String| own.files.made(place).is_some() || own.files.was_there(place);
-                let place = if here {
-                    found.or(place)
-                } else {
-                    place.filter(|place| found.is_none() || is_here(place)).or(found)
-                };
-                let place = place.or_else(|| followed_at(&path.value, &own));
-                let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
-                let content = place.and_then(|path| self.runnable(&path, path_span, &words, &own));
-                let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
-                let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
-                let content = content.or(written);
-                let mut arguments = vec![path.clone()];
-                arguments.extend(args);
-                let run = |walk: &mut Self, content: &Rc<Text>, own: State| {
-                    let word = content_word(content);
-                    if here {
-                        let mut ends = None;
-                        walk.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
-                        return ends.unwrap_or_else(|| Ends::of(own));
-                    }
-                    // Whatever interpreter its first line names.
-                    let shell = walk.process(&own, &arguments);
-                    walk.text_in(&word, reader(name), shell, own)
-                };
-                let stored = std::mem::replace(&mut self.stored, was_stored);
-                self.run_alike(&path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
-                self.stored = stored;
-                match content {
-                    Some(content) => run(self, &content, own),
-                    None => {
-                        self.hides(slot);
-                        let mut own = own;
-                        if here && !path.known().is_some_and(is_activation) {
-                            let stamp = self.change();
-                            own.havoc(stamp);
-                        }
-                        Ends::with(self.unread(span, own), Status::Unknown)
-                    }
-                }
-            }
+            Kind::Script { language, path } => self.given_script(slot, language, &path, span, own),
+            Kind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
             Kind::Stdin { language, args } => {
                 if change.own_input {
                     let mut own = own;
@@ -329,6 +240,108 @@ impl Walk<'_> {
         }
     }
 
+    /// A text for a shell of its own, by the options that it is given with.
+    fn given_text(&mut self, outer: &[Word], name: &str, text: &Word, args: &[Word], own: State) -> Ends {
+        let own_name = outer.first().cloned().into_iter().collect::<Vec<_>>();
+        let mut shell = self.process(&own, if args.is_empty() { &own_name } else { args });
+        // `sh -ec`
+        let letters = outer.iter().skip(1).filter_map(Word::known).take_while(|word| word.starts_with('-'));
+        let letters: String = letters.filter(|word| !word.starts_with("--")).collect();
+        let named = |name: &str| outer.iter().any(|word| word.known() == Some(name));
+        shell.errexit = (letters.contains('e') || named("errexit")).into();
+        shell.nounset = letters.contains('u') || named("nounset");
+        shell.aliases |= named("--posix") || named("posix") || named("expand_aliases");
+        self.text_in(text, reader(name), shell, own)
+    }
+
+    /// A file in another language.
+    fn given_script(&mut self, slot: usize, language: Language, path: &Word, span: Span, own: State) -> Ends {
+        let was_stored = self.stored;
+        let place = path.known().and_then(|path| match own.folders.likely() {
+            _ if path.starts_with('/') => Some(absolute(path, "/")),
+            folder => Some(absolute(path, folder?)),
+        });
+        let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+        let place = place.or_else(|| followed_at(&path.value, &own));
+        let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+        let stored = std::mem::replace(&mut self.stored, was_stored);
+        self.run_alike(path, content.as_ref(), &own, |walk, text, own| {
+            walk.script(language, &content_word(text), own);
+        });
+        self.stored = stored;
+        match content {
+            Some(content) => {
+                let after = self.script(language, &content_word(&content), own);
+                Ends::with(after, Status::Unknown)
+            }
+            None => {
+                self.hides(slot);
+                Ends::with(self.unread(span, own), Status::Unknown)
+            }
+        }
+    }
+
+    /// A file of commands and its arguments, which a shell of its own reads or, `here`, this one.
+    fn given_file(
+        &mut self,
+        slot: usize,
+        (path, args): (&Word, &[Word]),
+        here: bool,
+        name: &str,
+        span: Span,
+        own: State,
+    ) -> Ends {
+        let was_stored = self.stored;
+        let known = path.known().map(str::to_owned);
+        if known.as_deref().is_some_and(is_stdin) {
+            let ends = self.read_input(None, reader(name), args, span, own);
+            // What it sets in this shell is not followed.
+            return if here { ends.each(self, State::havoc) } else { ends };
+        }
+        let folder = own.folders.likely();
+        let found = known.as_deref().filter(|path| !path.contains('/')).and_then(|path| on_path(path, &own, &own));
+        let place =
+            known.and_then(|path| if path.starts_with('/') { Some(path) } else { Some(absolute(&path, folder?)) });
+        // A shell that is given a file by its name looks for it where it is first.
+        let is_here = |place: &String| own.files.made(place).is_some() || own.files.was_there(place);
+        let place =
+            if here { found.or(place) } else { place.filter(|place| found.is_none() || is_here(place)).or(found) };
+        let place = place.or_else(|| followed_at(&path.value, &own));
+        let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
+        let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
+        let written = matches!(path.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+        let written = written.then(|| self.processes.get(&path.span.start).cloned()).flatten();
+        let content = content.or(written);
+        let mut arguments = vec![path.clone()];
+        arguments.extend_from_slice(args);
+        let run = |walk: &mut Self, content: &Rc<Text>, own: State| {
+            let word = content_word(content);
+            if here {
+                let mut ends = None;
+                walk.text(&word, |walk, list| ends = Some(walk.list(list, own.clone())));
+                return ends.unwrap_or_else(|| Ends::of(own));
+            }
+            // Whatever interpreter its first line names.
+            let shell = walk.process(&own, &arguments);
+            walk.text_in(&word, reader(name), shell, own)
+        };
+        let stored = std::mem::replace(&mut self.stored, was_stored);
+        self.run_alike(path, content.as_ref(), &own, |walk, text, own| drop(run(walk, text, own)));
+        self.stored = stored;
+        match content {
+            Some(content) => run(self, &content, own),
+            None => {
+                self.hides(slot);
+                let mut own = own;
+                if here && !path.known().is_some_and(is_activation) {
+                    let stamp = self.change();
+                    own.havoc(stamp);
+                }
+                Ends::with(self.unread(span, own), Status::Unknown)
+            }
+        }
+    }
+
     /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
     /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
     /// caller sees to its end.
@@ -340,8 +353,8 @@ impl Walk<'_> {
         if path.contains(Value::HOLE) {
             return None;
         }
-        self.scripts += 1;
-        if self.scripts > MAX_SCRIPTS || self.elsewhere {
+        self.used.scripts += 1;
+        if self.used.scripts > MAX_SCRIPTS || self.elsewhere {
             return None;
         }
         let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
@@ -520,20 +533,19 @@ impl Walk<'_> {
         let input = shell.input.clone();
         // What keeps `set -e` from ending this shell says nothing of that one.
         let guarded = std::mem::take(&mut self.guarded);
-        let outer = (self.posix, self.sh_is_dash, self.beyond);
-        let outer_zsh = (self.may_be_zsh, self.zsh);
-        (self.may_be_zsh, self.zsh) = (reader == Reader::Zsh, None);
+        let outer = self.dialect;
         let sh = reader == Reader::Sh;
         let fine = self.failure.is_none();
-        self.posix = sh && self.sh_is_dash == Some(true);
-        let either = sh && self.sh_is_dash.is_none();
+        let either = sh && outer.sh_is_dash.is_none();
+        self.dialect.posix = sh && outer.sh_is_dash == Some(true);
+        (self.dialect.may_be_zsh, self.dialect.zsh) = (reader == Reader::Zsh, None);
         if either {
-            (self.sh_is_dash, self.beyond) = (Some(false), shell.exports_functions());
+            (self.dialect.sh_is_dash, self.dialect.beyond) = (Some(false), shell.exports_functions());
         }
         let mut end = self.shell_text(text, shell.clone());
         // A text that bash does not read is judged as such.
-        if either && self.beyond && !(fine && self.failure.is_some()) {
-            (self.posix, self.sh_is_dash) = (true, Some(true));
+        if either && self.dialect.beyond && !(fine && self.failure.is_some()) {
+            (self.dialect.posix, self.dialect.sh_is_dash) = (true, Some(true));
             let mut state = shell;
             let stamp = self.change();
             state.forget_functions(stamp);
@@ -549,9 +561,8 @@ impl Walk<'_> {
                 _ => None,
             };
         }
-        let beyond = outer.2 || self.beyond && !either;
-        (self.posix, self.sh_is_dash, self.beyond) = (outer.0, outer.1, beyond);
-        (self.may_be_zsh, self.zsh) = outer_zsh;
+        let beyond = outer.beyond || self.dialect.beyond && !either;
+        self.dialect = Dialect { beyond, ..outer };
         self.guarded = guarded;
         match end {
             Some(end) => {
@@ -581,10 +592,9 @@ impl Walk<'_> {
 
     fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
         for words in list {
-            let lookup = Lookup { functions: false, builtins: false };
             let mut state = own.clone();
             state.input = Input::Nothing;
-            let end = self.argv(words, false, span, lookup, state).join(self);
+            let end = self.argv(words, false, span, Lookup::Programs, state).join(self);
             own.files = end.files;
         }
         Ends::with(own, Status::Unknown)
@@ -763,7 +773,7 @@ fn first_program(text: &str) -> Option<&str> {
 }
 
 /// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
-pub(super) fn differs(text: &str) -> bool {
+pub(super) fn may_differ_in_dash(text: &str) -> bool {
     const MARKS: &[&str] = &[
         "\\\n",
         "$'",
@@ -822,17 +832,6 @@ fn is_activation(path: &str) -> bool {
     name == "activate" && own || usual.iter().any(|usual| path.ends_with(usual))
 }
 
-/// Whether a path stands for an open file other than standard input.
-fn is_descriptor(path: &str) -> bool {
-    ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.strip_prefix(folder).is_some_and(|number| number != "0"))
-}
-
 pub(super) fn content_word(content: &Text) -> Word {
     Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
-}
-
-fn used_up_unless(state: &mut State, name: &str) {
-    if name != "find" {
-        used_up(state);
-    }
 }

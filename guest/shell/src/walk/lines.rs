@@ -13,7 +13,7 @@ const MAX_LINES: usize = 1_000;
 type Finds = fn(&str) -> Vec<&str>;
 
 /// Which lines run something, and the options whose values are such lines too.
-fn reader(program: &str) -> Option<(Finds, &'static [&'static str])> {
+fn line_finder(program: &str) -> Option<(Finds, &'static [&'static str])> {
     Some(match program {
         "ed" | "ex" => (editor, &[]),
         "psql" => (backslash, &["-c", "--command"]),
@@ -28,7 +28,7 @@ impl Walk<'_> {
     /// What a program runs because of the lines that it is given.
     pub(super) fn by_lines(&mut self, name: &str, words: &[Word], state: &State) -> Vec<Inner> {
         let program = crate::path::basename(name);
-        let Some((finds, options)) = reader(program) else { return Vec::new() };
+        let Some((finds, options)) = line_finder(program) else { return Vec::new() };
         let arguments = words.get(1..).unwrap_or_default();
         let mut texts: Vec<(String, Span)> = Vec::new();
         if let Input::Text(input, from) = &state.input {

@@ -7,6 +7,7 @@
 //! | Module | For | Not for |
 //! |---|---|---|
 //! | `state`, `table` | what is known at one point, and joining two such points | how it changes |
+//! | `known`, `files` | directories, values and arguments there; what the text has made of files | which command did it |
 //! | `alternatives` | pipelines that are run several ways: values, `echo`, bash or zsh | how a variable comes to have several |
 //! | `control` | lists, branches, loops, functions | what one command does |
 //! | `simple` | one simple command: its words, what it is | what it runs inside |
@@ -15,11 +16,13 @@
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
+//! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
 //! | `places` | which file a path leads to | whether it is there |
 //! | `alike` | what the text wrote to files whose path is known in part | anything that is certain |
-//! | `builtin` | commands that change the shell itself | programs |
+//! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
 //! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
@@ -30,9 +33,14 @@ mod assign;
 mod braces;
 mod builtin;
 mod control;
+mod declare;
 mod deeds;
+mod dialect;
+mod environment;
 mod expand;
+mod files;
 mod inner;
+mod known;
 mod lines;
 mod output;
 mod parameter;
@@ -63,7 +71,9 @@ use crate::syntax::{self, Base};
 use crate::tracker::Trackers;
 use crate::word::{Span, Value, Why, Word};
 use alike::Alike;
-use state::{Content, Folders, State, Text, Variable};
+use dialect::Dialect;
+use known::{Content, Folders, Variable};
+use state::{State, Text};
 
 pub use expand::resolve_word;
 
@@ -343,7 +353,7 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
         Err(why) => walk.fail(why),
         Ok(parsed) => {
             let state = State::new(facts);
-            walk.may_be_zsh = facts.may_be_zsh;
+            walk.dialect.may_be_zsh = facts.may_be_zsh;
             walk.shell(&parsed.list, state);
             comments = parsed.comments;
         }
@@ -375,7 +385,7 @@ struct Frame {
     /// The states that left for the end of this frame, in the order of the text.
     left: Vec<State>,
     /// Of a loop: those that go on with its next round.
-    again: Vec<State>,
+    continued: Vec<State>,
     /// Of a function: variables as they were before it made them its own.
     locals: Vec<(String, Option<Variable>)>,
     /// Those of them that stand for another variable.
@@ -428,6 +438,21 @@ impl Printed {
 /// How many texts are kept that may be all that is printed.
 const MAX_PRINTED: usize = 8;
 
+/// What was used so far of what one text may take.
+#[derive(Default)]
+struct Used {
+    /// Parts that were run.
+    steps: usize,
+    /// Values and texts that were handled.
+    bytes: usize,
+    /// Scripts that were read from files.
+    scripts: usize,
+    /// How often pipelines were run with other values.
+    forks: usize,
+    /// How often something was run for signals.
+    interruptions: usize,
+}
+
 struct Walk<'f> {
     /// The outermost text.
     source: &'f str,
@@ -440,10 +465,6 @@ struct Walk<'f> {
     ways: usize,
     /// How often each pipeline was run with other values.
     runs_of: BTreeMap<alternatives::Place, usize>,
-    /// How often pipelines were run with other values in all.
-    forked: usize,
-    /// How often something was run for signals.
-    interruptions: usize,
     /// `shopt -s execfail` somewhere: a shell goes on where `exec` finds nothing.
     execfail: bool,
     /// In what a signal runs.
@@ -452,22 +473,9 @@ struct Walk<'f> {
     doubt: usize,
     /// How deep in rounds of a loop whose commands are not listed.
     dry: usize,
-    steps: usize,
-    bytes: usize,
-    scripts: usize,
+    used: Used,
     failure: Option<String>,
-    /// Whether `sh` is dash here, or bash; none until a text depends on it.
-    sh_is_dash: Option<bool>,
-    /// Whether the shell at hand is dash.
-    posix: bool,
-    /// Whether the shell at hand may be zsh: the user's own.
-    may_be_zsh: bool,
-    /// Whether it is; none until a text depends on it.
-    zsh: Option<bool>,
-    /// Something was read that dash reads otherwise.
-    beyond: bool,
-    /// Whether `echo` reads escapes here without being told to; none until a text depends on it.
-    backslashes: Option<bool>,
+    dialect: Dialect,
     exhausted: bool,
     frames: Vec<Frame>,
     captures: Vec<Capture>,
@@ -506,22 +514,13 @@ impl<'f> Walk<'f> {
             stamp: 0,
             ways: 1,
             runs_of: BTreeMap::new(),
-            forked: 0,
-            interruptions: 0,
             handling: false,
             execfail: false,
             doubt: 0,
             dry: 0,
-            steps: 0,
-            bytes: 0,
-            scripts: 0,
+            used: Used::default(),
             failure: None,
-            sh_is_dash: None,
-            posix: false,
-            may_be_zsh: false,
-            zsh: None,
-            beyond: false,
-            backslashes: None,
+            dialect: Dialect::default(),
             exhausted: false,
             frames: Vec::new(),
             captures: Vec::new(),
@@ -555,7 +554,7 @@ impl<'f> Walk<'f> {
 
     /// What was used so far: steps, bytes, commands.
     fn spent(&self) -> [usize; 3] {
-        [self.steps, self.bytes, self.commands.len()]
+        [self.used.steps, self.used.bytes, self.commands.len()]
     }
 
     /// After a stored script that is too much to follow, which makes it one that cannot be read: goes back to what was
@@ -566,15 +565,15 @@ impl<'f> Walk<'f> {
             return false;
         }
         (self.failure, self.exhausted) = (None, false);
-        (self.steps, self.bytes) = (steps, bytes);
+        (self.used.steps, self.used.bytes) = (steps, bytes);
         self.commands.truncate(commands + MAX_LISTED);
         true
     }
 
     /// Counts a step; whether the walk goes on.
     fn step(&mut self) -> bool {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
+        self.used.steps += 1;
+        if self.used.steps > MAX_STEPS {
             self.exhaust(format!("the text takes more than {MAX_STEPS} steps to follow"));
         }
         self.failure.is_none()
@@ -582,8 +581,8 @@ impl<'f> Walk<'f> {
 
     /// Takes from the bytes that may be handled; whether there were enough.
     fn afford(&mut self, bytes: usize) -> bool {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.bytes <= MAX_BYTES
+        self.used.bytes = self.used.bytes.saturating_add(bytes);
+        self.used.bytes <= MAX_BYTES
     }
 
     fn change(&mut self) -> u64 {
@@ -660,8 +659,8 @@ impl<'f> Walk<'f> {
         if !self.afford(source.len()) {
             return self.exhaust("the text holds too much text inside itself");
         }
-        self.beyond |= inner::differs(source);
-        let posix = self.posix;
+        self.dialect.beyond |= inner::may_differ_in_dash(source);
+        let posix = self.dialect.posix;
         let made_up = matches!(text.value, Value::Unknown { why: Why::Temporary, .. });
         let verbatim = text.at.filter(|at| self.source.get(*at..at + source.len()) == Some(source));
         let base = match verbatim {
@@ -714,13 +713,13 @@ impl<'f> Walk<'f> {
                 }
                 capture.perhaps.push(capture.certain.clone() + text);
                 let bytes: usize = capture.perhaps.iter().map(String::len).sum();
-                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > state::MAX_VALUE;
+                capture.closed = capture.perhaps.len() > MAX_PRINTED || bytes > known::MAX_VALUE;
             }
             capture.text = None;
             return;
         }
         match &mut capture.text {
-            Some(all) if all.len() + text.len() <= state::MAX_VALUE => {
+            Some(all) if all.len() + text.len() <= known::MAX_VALUE => {
                 capture.origin = match (all.is_empty(), text.is_empty(), capture.origin.take()) {
                     (true, _, _) => Some((span, at)),
                     (false, true, origin) => origin,
@@ -735,7 +734,7 @@ impl<'f> Walk<'f> {
                 capture.certain.push_str(text);
                 capture.perhaps.iter_mut().for_each(|all| all.push_str(text));
                 let bytes: usize = capture.perhaps.iter().map(String::len).sum();
-                capture.closed = bytes > state::MAX_VALUE;
+                capture.closed = bytes > known::MAX_VALUE;
             }
         }
     }

@@ -1,9 +1,11 @@
 //! The values of parameters, and what stands after their names: defaults, lengths, parts, patterns.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::expand::{Piece, join, push_value, spread, spreads};
-use super::state::{Content, State, Variable};
+use super::known::{Content, Variable};
+use super::state::State;
 use super::{SUBSTITUTION, Walk};
 use crate::glob::Pattern;
 use crate::syntax::{self, Index, Operation, Parameter};
@@ -312,27 +314,8 @@ impl Walk<'_> {
             Some(Content::Map(values)) => Some(Rc::clone(values)),
             _ => None,
         };
-        match (map, &parameter.index) {
-            (Some(values), Some(Index::Word(word))) => {
-                let key = self.assigned(word, state);
-                let value = key.known().map(|key| values.get(key).cloned());
-                return match value {
-                    Some(Some(value)) => Got::Set(value),
-                    Some(None) => Got::Unset,
-                    None => Got::Unknown(Why::Variable(name.to_owned())),
-                };
-            }
-            (Some(values), Some(_)) => {
-                // In an order that is bash's own.
-                return match values.len() {
-                    0 | 1 => Got::Many {
-                        values: values.values().cloned().collect(),
-                        joined: matches!(parameter.index, Some(Index::Joined)),
-                    },
-                    _ => Got::Unknown(Why::Variable(name.to_owned())),
-                };
-            }
-            _ => {}
+        if let Some(values) = map.filter(|_| parameter.index.is_some()) {
+            return self.get_in_map(&values, parameter, state);
         }
         let index = match &parameter.index {
             None => None,
@@ -351,7 +334,7 @@ impl Walk<'_> {
                 Some(name) if is_name(&name) => state.lookup(&name),
                 name => {
                     if let Some(name) = name {
-                        self.expanded_again(&name, Span::default(), state);
+                        self.run_substitutions(&name, Span::default(), state);
                     }
                     // What is no name is an error, after which this command does not run.
                     self.leaves_shell(state, true);
@@ -380,40 +363,64 @@ impl Walk<'_> {
                 (Some(values), Ok(number)) => values.get(number).map_or(Got::Unset, |value| Got::Set(value.clone())),
                 _ => Got::Unknown(Why::Expansion),
             },
-            name => {
-                let variable = state.get(name).filter(|_| !state.wild);
-                let array = match variable.map(|variable| &variable.content) {
-                    Some(Content::Array(values)) => Some(Rc::clone(values)),
-                    Some(Content::Text(value)) => Some(Rc::new(vec![value.clone()])),
-                    _ => None,
-                };
-                match (&parameter.index, array) {
-                    (None, Some(values)) if self.is_zsh() && values.len() > 1 => {
-                        Got::Many { values: values.to_vec(), joined: true }
-                    }
-                    (None, _) => state.lookup(name),
-                    (Some(Index::All | Index::Joined), Some(values)) => {
-                        let joined = matches!(parameter.index, Some(Index::Joined));
-                        Got::Many { values: values.to_vec(), joined }
-                    }
-                    (Some(Index::Word(_)), Some(values)) => match index.flatten() {
-                        Some(number) => {
-                            let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
-                            let number = if number < 0 { number + length } else { number };
-                            let value = usize::try_from(number).ok().and_then(|at| values.get(at));
-                            value.map_or(Got::Unset, |value| Got::Set(value.clone()))
-                        }
-                        None => match values.split_first() {
-                            Some((first, rest)) if rest.iter().all(|value| value == first) => Got::Set(first.clone()),
-                            _ => Got::Unknown(Why::Expansion),
-                        },
-                    },
-                    (Some(_), None) => match state.lookup(name) {
-                        Got::Unset => Got::Unset,
-                        _ => Got::Unknown(Why::Variable(name.to_owned())),
-                    },
-                }
+            name => self.get_variable(name, parameter.index.as_ref(), index.flatten(), state),
+        }
+    }
+
+    /// What a map has under an index.
+    fn get_in_map(&mut self, values: &BTreeMap<String, Value>, parameter: &Parameter, state: &mut State) -> Got {
+        let unknown = || Got::Unknown(Why::Variable(parameter.name.clone()));
+        if let Some(Index::Word(word)) = &parameter.index {
+            let key = self.assigned(word, state);
+            return match key.known().map(|key| values.get(key).cloned()) {
+                Some(Some(value)) => Got::Set(value),
+                Some(None) => Got::Unset,
+                None => unknown(),
+            };
+        }
+        // In an order that is bash's own.
+        match values.len() {
+            0 | 1 => Got::Many {
+                values: values.values().cloned().collect(),
+                joined: matches!(parameter.index, Some(Index::Joined)),
+            },
+            _ => unknown(),
+        }
+    }
+
+    /// What a variable has, all of it or under an index, whose number is given if that is known.
+    fn get_variable(&self, name: &str, index: Option<&Index>, number: Option<i64>, state: &State) -> Got {
+        let variable = state.get(name).filter(|_| !state.wild);
+        let array = match variable.map(|variable| &variable.content) {
+            Some(Content::Array(values)) => Some(Rc::clone(values)),
+            Some(Content::Text(value)) => Some(Rc::new(vec![value.clone()])),
+            _ => None,
+        };
+        match (index, array) {
+            (None, Some(values)) if self.is_zsh() && values.len() > 1 => {
+                Got::Many { values: values.to_vec(), joined: true }
             }
+            (None, _) => state.lookup(name),
+            (Some(Index::All | Index::Joined), Some(values)) => {
+                let joined = matches!(index, Some(Index::Joined));
+                Got::Many { values: values.to_vec(), joined }
+            }
+            (Some(Index::Word(_)), Some(values)) => match number {
+                Some(number) => {
+                    let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
+                    let number = if number < 0 { number + length } else { number };
+                    let value = usize::try_from(number).ok().and_then(|at| values.get(at));
+                    value.map_or(Got::Unset, |value| Got::Set(value.clone()))
+                }
+                None => match values.split_first() {
+                    Some((first, rest)) if rest.iter().all(|value| value == first) => Got::Set(first.clone()),
+                    _ => Got::Unknown(Why::Expansion),
+                },
+            },
+            (Some(_), None) => match state.lookup(name) {
+                Got::Unset => Got::Unset,
+                _ => Got::Unknown(Why::Variable(name.to_owned())),
+            },
         }
     }
 
@@ -467,7 +474,7 @@ impl Walk<'_> {
                 let with = with.known().filter(|with| !with.contains('&')).map(str::to_owned);
                 Some(map(got, |text| {
                     let replaced = pattern.as_ref()?.replace(text, with.as_deref()?, *all, *anchor)?;
-                    (replaced.len() <= super::state::MAX_VALUE).then_some(replaced)
+                    (replaced.len() <= super::known::MAX_VALUE).then_some(replaced)
                 }))
             }
             Operation::Case { upper, all, pattern } => {
@@ -485,7 +492,7 @@ impl Walk<'_> {
             }
             Operation::Transform(kind) => {
                 if let ('P', Got::Set(Value::Known(text))) = (*kind, &got) {
-                    self.expanded_again(text, Span::default(), state);
+                    self.run_substitutions(text, Span::default(), state);
                 }
                 Some(map(got, |text| match kind {
                     'U' if text.is_ascii() => Some(text.to_ascii_uppercase()),

@@ -1,6 +1,8 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
-use super::state::{Content, Made, State};
+use super::files::Made;
+use super::known::Content;
+use super::state::State;
 use crate::effect;
 use crate::facts::Look as _;
 use crate::path::absolute;

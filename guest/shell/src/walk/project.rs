@@ -5,10 +5,12 @@
 use std::rc::Rc;
 
 use super::Walk;
+use super::known::Content;
 use super::places::places;
-use super::state::{Content, Input, State, Text};
+use super::state::{Input, State, Text};
 use crate::make::{self, Line};
-use crate::word::{Value, Word};
+use crate::path::{absolute, is_stdin};
+use crate::word::{Value, Word, in_quotes};
 use crate::wrapper::{Change, Directory, Inner, Kind, Times};
 
 /// With these make runs no recipes.
@@ -151,21 +153,23 @@ impl Walk<'_> {
         for folder in folders(read.folder.as_ref(), state) {
             let mut text = String::new();
             for file in &read.files {
+                let from_input = |name: &str| name == "-" || is_stdin(name);
                 match (file.known(), &state.input) {
-                    (Some("-" | "/dev/stdin"), Input::Text(input, from)) => {
+                    (Some(name), Input::Text(input, from)) if from_input(name) => {
                         text.push_str(input.text.get(*from..).unwrap_or_default());
                     }
-                    (Some("-" | "/dev/stdin"), Input::Unseen) | (None, _) => take("", &mut texts),
+                    (Some(name), Input::Unseen) if from_input(name) => take("", &mut texts),
+                    (None, _) => take("", &mut texts),
                     (Some(name), _) => {
                         let mut found = Vec::new();
-                        take(&crate::path::absolute(name, &folder), &mut found);
+                        take(&absolute(name, &folder), &mut found);
                         found.iter().for_each(|found| text.push_str(found));
                     }
                 }
                 text.push('\n');
             }
             for name in ["GNUmakefile", "makefile", "Makefile"].iter().filter(|_| read.files.is_empty()) {
-                take(&crate::path::absolute(name, &folder), &mut texts);
+                take(&absolute(name, &folder), &mut texts);
             }
             texts.push(text);
         }
@@ -241,7 +245,7 @@ impl Walk<'_> {
         let unseen = || Inner { kind: Kind::Unseen, change: change.clone() };
         let mut inner = Vec::new();
         for place in folders(folder, state) {
-            let content = match (written(&crate::path::absolute("package.json", &place), state), names) {
+            let content = match (written(&absolute("package.json", &place), state), names) {
                 (Written::Not, _) => continue,
                 // An edited file is installed from every day, and its scripts are the project's own.
                 (Written::Unread, Some(names)) if names.len() > 1 => continue,
@@ -316,7 +320,7 @@ fn exported(name: &str, state: &State) -> Option<String> {
 /// An argument as it is put behind a script.
 fn quoted(word: &Word) -> Word {
     match word.known() {
-        Some(text) => Word::new(format!("'{}'", text.replace('\'', r"'\''")), word.span),
+        Some(text) => Word::new(in_quotes(text), word.span),
         None => word.clone(),
     }
 }

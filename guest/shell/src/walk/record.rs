@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::state::{Input, Inside, State, Text};
+use super::files::Inside;
+use super::state::{Input, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Call, Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
@@ -10,9 +11,6 @@ use crate::path::{absolute, parent};
 use crate::tracker::{Scope, Snapshot};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Directory};
-
-/// Options of git before its subcommand that take the next word.
-const GIT_VALUES: &[&str] = &["-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"];
 
 impl Walk<'_> {
     /// Makes room for a command, so that those inside it come after it.
@@ -113,121 +111,53 @@ impl Walk<'_> {
 
     /// Does to the files what a command does.
     pub(super) fn apply(&mut self, effects: &[Effect], state: &mut State) {
-        let mut source: Option<&Effect> = None;
-        let mut copied: Option<Rc<Text>> = None;
-        let mut copied_from: Option<String> = None;
-        let mut unread = false;
+        let mut source = Source::default();
         for effect in effects {
             let stamp = self.change();
-            let changes = matches!(
-                effect.kind,
-                EffectKind::Write
-                    | EffectKind::Append
-                    | EffectKind::Create
-                    | EffectKind::Delete
-                    | EffectKind::Move
-                    | EffectKind::Link
-            );
             if effect.copied {
-                source = Some(effect);
-                // Before it is gone from there.
-                unread = effect.path.followed_as().is_some_and(|source| state.files.is_unread(source));
-                copied = effect.path.followed_as().and_then(|source| match state.files.made(source) {
-                    Some(made) => made.content.clone(),
-                    None => copied_program(source, effect.span),
-                });
-                copied_from = effect.path.known().filter(|_| copied.is_none()).and_then(|path| {
-                    // Of a folder of the text, what the text put there counts.
-                    let own = state.files.made(path).is_some_and(|made| made.presence != Presence::File);
-                    if own && effect.recursive { Some(path.to_owned()) } else { state.files.before(path) }
-                });
+                source = Source::of(effect, state);
             }
-            let Value::Known(path) = &effect.path else {
-                let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-                if changes && !gone && !effect.folder && (!effect.recursive || source.is_some()) {
-                    let to = (&effect.path, effect.span);
-                    match source.filter(|source| source.path.known().is_none()) {
-                        Some(source) => self.copy_alike((&source.path, source.span), to, state),
-                        None => self.write_alike(to, copied.as_ref(), false, state),
-                    }
-                }
-                if let Some(key) = effect.path.followed_as().filter(|_| changes) {
-                    // It may be there all the same, and what is in it run.
-                    if matches!(effect.kind, EffectKind::Delete | EffectKind::Move) || effect.folder {
-                        continue;
-                    }
-                    match source.and_then(|source| source.path.known()) {
-                        Some(target) if effect.kind == EffectKind::Link => {
-                            state.may_link(key, target.to_owned(), stamp);
-                        }
-                        // A copy may not be made, as with `-n`.
-                        _ if copied.is_some() && state.files.made(key).is_some_and(|made| made.content != copied) => {
-                            state.set_unread(key, stamp);
-                        }
-                        _ => state.put_content(key, copied.clone(), copied_from.clone(), stamp),
-                    }
-                    continue;
-                }
-                if changes {
-                    // Somewhere below what is certain of it.
-                    let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
-                    let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-                    match parent(fixed).filter(|_| fixed.starts_with('/')) {
-                        Some(folder) => state.change_below(folder, gone, stamp),
-                        None => state.doubt_files(stamp),
-                    }
-                }
-                continue;
-            };
-            if !changes || effect.alternative && state.files.look(path) == Presence::Unknown {
-                if changes && !effect.copied && (copied.is_some() || copied_from.is_some()) {
-                    state.may_copy(path, copied.clone(), copied_from.clone(), stamp);
-                }
-                continue;
+            match &effect.path {
+                Value::Known(path) => apply_known(effect, path, &source, state, stamp),
+                _ => self.apply_unknown(effect, &source, state, stamp),
             }
-            let gone = matches!(effect.kind, EffectKind::Delete | EffectKind::Move);
-            let before = state.files.look(path);
-            let content = copied.clone();
-            if !effect.certain {
-                if effect.kind == EffectKind::Link
-                    && let Some(target) = source.and_then(|source| source.path.known())
-                {
-                    state.may_link(path, target.to_owned(), stamp);
-                    continue;
-                }
-                // What is written to a file leaves it one.
-                if gone || before != Presence::File {
-                    state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
-                }
-                if !gone {
-                    state.set_content(path, content, stamp);
-                }
-            } else if gone {
-                state.set_file(path, Presence::Absent, Inside::Unknown, stamp);
-            } else if effect.kind == EffectKind::Link {
-                match source.and_then(|source| source.path.known()) {
-                    Some(target) => state.link_file(path, target.to_owned(), stamp),
-                    None => state.set_file(path, Presence::Unknown, Inside::Unknown, stamp),
-                }
-            } else if effect.folder {
-                if before != Presence::Folder {
-                    let inside = if effect.recursive { Inside::Unknown } else { Inside::Fresh };
-                    state.set_file(path, Presence::Folder, inside, stamp);
-                }
-            } else if effect.recursive {
-                state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
-            } else {
-                state.set_file(path, Presence::File, Inside::Unknown, stamp);
-                state.set_content(path, content, stamp);
+        }
+    }
+
+    /// The same of an effect on a path that is not known.
+    fn apply_unknown(&mut self, effect: &Effect, source: &Source<'_>, state: &mut State, stamp: u64) {
+        let changes = changes(effect.kind);
+        let gone = is_gone(effect.kind);
+        if changes && !gone && !effect.folder && (!effect.recursive || source.effect.is_some()) {
+            let to = (&effect.path, effect.span);
+            match source.effect.filter(|source| source.path.known().is_none()) {
+                Some(source) => self.copy_alike((&source.path, source.span), to, state),
+                None => self.write_alike(to, source.text.as_ref(), false, state),
             }
-            if unread && !gone && !effect.folder {
-                state.set_unread(path, stamp);
-            } else if !gone
-                && (!effect.folder || effect.recursive)
-                && effect.kind != EffectKind::Link
-                && let Some(from) = copied_from.clone().filter(|_| !effect.copied)
-            {
-                state.set_copy(path, from, effect.recursive, stamp);
+        }
+        if let Some(key) = effect.path.followed_as().filter(|_| changes) {
+            // It may be there all the same, and what is in it run.
+            if gone || effect.folder {
+                return;
+            }
+            match source.path() {
+                Some(target) if effect.kind == EffectKind::Link => {
+                    state.may_link(key, target.to_owned(), stamp);
+                }
+                // A copy may not be made, as with `-n`.
+                _ if source.text.is_some() && state.files.made(key).is_some_and(|made| made.content != source.text) => {
+                    state.set_unread(key, stamp);
+                }
+                _ => state.put_content(key, source.text.clone(), source.from.clone(), stamp),
+            }
+            return;
+        }
+        if changes {
+            // Somewhere below what is certain of it.
+            let fixed = effect.path.text().split(['*', '?', '[', Value::HOLE]).next().unwrap_or_default();
+            match parent(fixed).filter(|_| fixed.starts_with('/')) {
+                Some(folder) => state.change_below(folder, gone, stamp),
+                None => state.doubt_files(stamp),
             }
         }
     }
@@ -235,54 +165,13 @@ impl Walk<'_> {
     /// The directory that a command works in, after its own options.
     fn works_in(&self, command: &Command, before: &State) -> Option<String> {
         let shell = before.folders.certain().map(str::to_owned);
-        let words = command.words.get(1..).unwrap_or_default();
         let step = |folder: Option<String>, to: &Word| match (folder, to.known()) {
             (_, Some(to)) if to.starts_with('/') => Some(absolute(to, "/")),
             (Some(folder), Some(to)) => Some(absolute(to, &folder)),
             _ => None,
         };
         match command.program() {
-            Some("git") => {
-                let mut folder = shell;
-                let mut at = 0;
-                while let Some(word) = words.get(at) {
-                    match (&word.value, words.get(at + 1)) {
-                        (Value::Known(text), Some(next)) if text == "-C" => {
-                            folder = step(folder, next);
-                            at += 2;
-                        }
-                        (Value::Known(text), _) if GIT_VALUES.contains(&text.as_str()) => at += 2,
-                        (Value::Known(text), _) if text.starts_with('-') => at += 1,
-                        (Value::Known(_), _) => break,
-                        // An option, perhaps this one.
-                        _ => return None,
-                    }
-                }
-                folder
-            }
-            Some("make" | "gmake") => {
-                let mut folder = shell;
-                let mut at = 0;
-                while let Some(word) = words.get(at) {
-                    let Some(text) = word.known() else {
-                        // A variable may hold options.
-                        return if word.several { None } else { folder };
-                    };
-                    at += 1;
-                    let attached = text
-                        .strip_prefix("--directory=")
-                        .or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()));
-                    if let Some(to) = attached {
-                        folder = step(folder, &Word::new(to, word.span));
-                    } else if matches!(text, "-C" | "--directory") {
-                        folder = words.get(at).and_then(|to| step(folder, to));
-                        at += 1;
-                    } else if matches!(text, "-f" | "-I" | "-o" | "-W" | "--file" | "--makefile") {
-                        at += 1;
-                    }
-                }
-                folder
-            }
+            Some("git" | "make" | "gmake") => wrapper::folders(&command.words)?.iter().fold(shell, step),
             Some("env") => {
                 let changes = wrapper::inner(&command.words).into_iter().find_map(|inner| inner.change.cwd);
                 match changes {
@@ -359,6 +248,113 @@ impl Walk<'_> {
             Some(None) => state.folders = super::Folders::unknown(),
             None => {}
         }
+    }
+}
+
+/// What an effect reads that the one behind it makes another file of.
+#[derive(Default)]
+struct Source<'e> {
+    effect: Option<&'e Effect>,
+    text: Option<Rc<Text>>,
+    /// The file whose content it has from before the text.
+    from: Option<String>,
+    /// Whether the text wrote it, and what it wrote is not known.
+    unread: bool,
+}
+
+impl<'e> Source<'e> {
+    /// As it is before it is gone from there.
+    fn of(effect: &'e Effect, state: &State) -> Self {
+        let path = effect.path.followed_as();
+        let text = path.and_then(|path| match state.files.made(path) {
+            Some(made) => made.content.clone(),
+            None => copied_program(path, effect.span),
+        });
+        let from = effect.path.known().filter(|_| text.is_none()).and_then(|path| {
+            // Of a folder of the text, what the text put there counts.
+            let own = state.files.made(path).is_some_and(|made| made.presence != Presence::File);
+            if own && effect.recursive { Some(path.to_owned()) } else { state.files.before(path) }
+        });
+        let unread = path.is_some_and(|path| state.files.is_unread(path));
+        Source { effect: Some(effect), text, from, unread }
+    }
+
+    /// Where it is, if that is known.
+    fn path(&self) -> Option<&'e str> {
+        self.effect.and_then(|effect| effect.path.known())
+    }
+}
+
+/// Whether a file is another one behind an effect of this kind.
+fn changes(kind: EffectKind) -> bool {
+    matches!(
+        kind,
+        EffectKind::Write
+            | EffectKind::Append
+            | EffectKind::Create
+            | EffectKind::Delete
+            | EffectKind::Move
+            | EffectKind::Link
+    )
+}
+
+/// Whether a file is not there any more behind an effect of this kind.
+fn is_gone(kind: EffectKind) -> bool {
+    matches!(kind, EffectKind::Delete | EffectKind::Move)
+}
+
+/// Does to a file whose path is known what an effect says.
+fn apply_known(effect: &Effect, path: &str, source: &Source<'_>, state: &mut State, stamp: u64) {
+    let changes = changes(effect.kind);
+    if !changes || effect.alternative && state.files.look(path) == Presence::Unknown {
+        if changes && !effect.copied && (source.text.is_some() || source.from.is_some()) {
+            state.may_copy(path, source.text.clone(), source.from.clone(), stamp);
+        }
+        return;
+    }
+    let gone = is_gone(effect.kind);
+    let before = state.files.look(path);
+    let content = source.text.clone();
+    if !effect.certain {
+        if effect.kind == EffectKind::Link
+            && let Some(target) = source.path()
+        {
+            state.may_link(path, target.to_owned(), stamp);
+            return;
+        }
+        // What is written to a file leaves it one.
+        if gone || before != Presence::File {
+            state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+        }
+        if !gone {
+            state.set_content(path, content, stamp);
+        }
+    } else if gone {
+        state.set_file(path, Presence::Absent, Inside::Unknown, stamp);
+    } else if effect.kind == EffectKind::Link {
+        match source.path() {
+            Some(target) => state.link_file(path, target.to_owned(), stamp),
+            None => state.set_file(path, Presence::Unknown, Inside::Unknown, stamp),
+        }
+    } else if effect.folder {
+        if before != Presence::Folder {
+            let inside = if effect.recursive { Inside::Unknown } else { Inside::Fresh };
+            state.set_file(path, Presence::Folder, inside, stamp);
+        }
+    } else if effect.recursive {
+        state.set_file(path, Presence::Unknown, Inside::Unknown, stamp);
+    } else {
+        state.set_file(path, Presence::File, Inside::Unknown, stamp);
+        state.set_content(path, content, stamp);
+    }
+    if source.unread && !gone && !effect.folder {
+        state.set_unread(path, stamp);
+    } else if !gone
+        && (!effect.folder || effect.recursive)
+        && effect.kind != EffectKind::Link
+        && let Some(from) = source.from.clone().filter(|_| !effect.copied)
+    {
+        state.set_copy(path, from, effect.recursive, stamp);
     }
 }
 

@@ -6,7 +6,7 @@ use super::places::{followed_at, places};
 use super::state::{Input, State, Text};
 use super::{Redirect, RedirectKind, Walk};
 use crate::facts::Presence;
-use crate::path::{absolute, parent};
+use crate::path::{absolute, is_stdin, parent};
 use crate::syntax::{self, Descriptor, RedirectOperator, Target};
 use crate::word::{Span, Value, Why, Word};
 
@@ -151,8 +151,10 @@ impl Walk<'_> {
                     let content = content.or(process);
                     let content = match target.known() {
                         Some("/dev/null") => Some(Input::Nothing),
-                        // What it was before.
-                        Some("/dev/stdin" | "/dev/fd/0") => None,
+                        // What it was before; of a file that was read in part, all is read again.
+                        Some(path) if is_stdin(path) => {
+                            matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen)
+                        }
                         _ => Some(content.map_or(Input::Unseen, |content| Input::Text(content, 0))),
                     };
                     result.input = content.or(result.input);

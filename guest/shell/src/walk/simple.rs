@@ -4,27 +4,34 @@ use std::rc::Rc;
 
 use super::assign::{assigns, tilde_value};
 use super::control::{Ends, restore};
+use super::environment::by_environment;
+use super::known::Variable;
 use super::output::{self, Printer};
 use super::places::{
     behind_link, contents, followed_at, in_unknown, is_foreign, is_unread, located_at, on_path, places, real,
     unlikely_places,
 };
 use super::redirect::Redirected;
-use super::state::{Content, Input, State, Status, Text, Variable};
+use super::state::{Input, State, Status, Text};
 use super::{Command, Walk};
 use crate::effect::{self, Effect};
+use crate::path::names_stdin;
 use crate::syntax::{self, Assigned, Assignment, Base, NodeKind, Part};
 use crate::word::{Span, Value, Why, Word};
-use crate::wrapper::{self, Change, Inner, Kind, Times};
+use crate::wrapper;
 
 /// Programs whose arguments of the form `name=value` are assignments.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
-/// How a command is looked up.
-#[derive(Clone, Copy)]
-pub(super) struct Lookup {
-    pub(super) functions: bool,
-    pub(super) builtins: bool,
+/// Among what a command is looked up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// All: functions, builtins and programs.
+    Functions,
+    /// Builtins and programs.
+    Builtins,
+    /// Programs alone.
+    Programs,
 }
 
 /// How many assignments before a command see those before them.
@@ -139,56 +146,15 @@ impl Walk<'_> {
                 self.leaves_shell(&mut state, true);
             }
         }
-        let mut own: Vec<(String, Word)> = Vec::new();
-        let (mut hidden, mut seen) = (Vec::new(), true);
-        for assignment in assignments {
-            // Each sees those before it; the shell itself sees none of them afterwards.
-            let plain = !own.last().is_some_and(|(name, _)| state.namerefs.contains_key(name));
-            seen &= plain && own.len() <= MAX_ASSIGNMENTS;
-            if let Some((name, value)) = own.last().filter(|_| seen) {
-                let (name, value) = (name.clone(), value.value.clone());
-                hidden.push((name.clone(), state.get(&name).cloned()));
-                self.assign(&name, value, &mut state);
-            }
-            let value = match &assignment.value {
-                Assigned::Scalar(word)
-                    if assignment.index.is_none() && !assignment.append && (seen || word.literal().is_some()) =>
-                {
-                    self.assigned(word, &mut state)
-                }
-                _ => Word::unknown(Why::Expansion, assignment.span),
-            };
-            own.push((assignment.name.clone(), value));
-        }
-        for (name, before) in hidden.into_iter().rev() {
-            let stamp = self.change();
-            match before {
-                Some(variable) => state.put(&name, variable, stamp),
-                None => state.remove(&name, stamp),
-            }
-        }
+        let own = self.own_variables(assignments, &mut state);
         let command = Command {
             words: resolved,
             assignments: own,
             redirects: redirected.list.clone(),
             ..Command::bare(Vec::new(), span, 0)
         };
-        let arrays = words.iter().skip(1).filter_map(|word| match word.parts.as_slice() {
-            [Part::Literal(name), Part::Array(elements)] => Some((name.text.as_str(), elements.as_slice())),
-            _ => None,
-        });
         if declares {
-            let arrays: Vec<_> = arrays.collect();
-            let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
-            let keyed = command.words.iter().skip(1).any(flags);
-            for (name, elements) in arrays {
-                let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
-                if keyed {
-                    self.assign_map(name, elements, append, &mut state);
-                } else {
-                    self.assign_array(name, elements, append, &mut state);
-                }
-            }
+            self.declared_arrays(words, &command.words, &mut state);
         }
         // An expansion may have ended the shell; one in a redirect, after it came to this command.
         let mut before = before;
@@ -212,6 +178,57 @@ impl Walk<'_> {
         ends
     }
 
+    /// What the assignments before a command give to it. Each sees those before it; the shell itself sees none of them
+    /// afterwards.
+    fn own_variables(&mut self, assignments: &[Assignment], state: &mut State) -> Vec<(String, Word)> {
+        let mut own: Vec<(String, Word)> = Vec::new();
+        let (mut hidden, mut seen) = (Vec::new(), true);
+        for assignment in assignments {
+            let plain = !own.last().is_some_and(|(name, _)| state.namerefs.contains_key(name));
+            seen &= plain && own.len() <= MAX_ASSIGNMENTS;
+            if let Some((name, value)) = own.last().filter(|_| seen) {
+                let (name, value) = (name.clone(), value.value.clone());
+                hidden.push((name.clone(), state.get(&name).cloned()));
+                self.assign(&name, value, state);
+            }
+            let value = match &assignment.value {
+                Assigned::Scalar(word)
+                    if assignment.index.is_none() && !assignment.append && (seen || word.literal().is_some()) =>
+                {
+                    self.assigned(word, state)
+                }
+                _ => Word::unknown(Why::Expansion, assignment.span),
+            };
+            own.push((assignment.name.clone(), value));
+        }
+        for (name, before) in hidden.into_iter().rev() {
+            let stamp = self.change();
+            match before {
+                Some(variable) => state.put(&name, variable, stamp),
+                None => state.remove(&name, stamp),
+            }
+        }
+        own
+    }
+
+    /// Arrays among the arguments of `declare` and its like.
+    fn declared_arrays(&mut self, words: &[&syntax::Word], resolved: &[Word], state: &mut State) {
+        let arrays = words.iter().skip(1).filter_map(|word| match word.parts.as_slice() {
+            [Part::Literal(name), Part::Array(elements)] => Some((name.text.as_str(), elements.as_slice())),
+            _ => None,
+        });
+        let flags = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('A'));
+        let keyed = resolved.iter().skip(1).any(flags);
+        for (name, elements) in arrays {
+            let (name, append) = (name.trim_end_matches(['=', '+']), name.ends_with("+="));
+            if keyed {
+                self.assign_map(name, elements, append, state);
+            } else {
+                self.assign_array(name, elements, append, state);
+            }
+        }
+    }
+
     /// Runs a command with its input, its output and its own variables, which are put back afterwards.
     fn run_redirected(
         &mut self,
@@ -228,6 +245,10 @@ impl Walk<'_> {
             return Ends::with(failed.unwrap_or(state), Status::Failure);
         }
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
+        // By its name a file that was read in part is opened again, and read from its beginning.
+        if matches!(state.input, Input::Text(_, 1..)) && command.words.iter().any(|word| names_stdin(word.text())) {
+            state.input = Input::Unseen;
+        }
         if let [only] = command.words.as_slice()
             && only.known() == Some("exec")
         {
@@ -241,9 +262,8 @@ impl Walk<'_> {
             let stamp = self.change();
             state.put(name, Variable::text(word.value.clone(), Some(true)), stamp);
         }
-        let lookup = Lookup { functions: true, builtins: true };
         let (ends, written) = self.doubting(failed.is_some(), |walk| {
-            walk.writing(redirected, state, |walk, state| walk.run(slot, command, lookup, before, state))
+            walk.writing(redirected, state, |walk, state| walk.run(slot, command, Lookup::Functions, before, state))
         });
         let ends = ends.each(self, |state, stamp| {
             if let Some(input) = &input {
@@ -348,7 +368,7 @@ impl Walk<'_> {
         let mut lookup = lookup;
         if let Some(name) = command.words.first().and_then(|word| certain_name(word, before)) {
             // What stands there with a folder is a file.
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             if let Some(first) = command.words.first_mut() {
                 first.value = Value::Known(name);
             }
@@ -357,7 +377,7 @@ impl Walk<'_> {
         if let Some(first) = command.words.first_mut().filter(|first| !first.quoted)
             && let Some(name) = first.known().and_then(|text| text.strip_prefix('=')).filter(|name| !name.is_empty())
         {
-            lookup = Lookup { functions: false, builtins: false };
+            lookup = Lookup::Programs;
             first.value = Value::Known(name.to_owned());
         }
         let words = command.words.clone();
@@ -378,56 +398,20 @@ impl Walk<'_> {
             }
         }
         let Some(name) = first.known().map(str::to_owned) else {
-            // It may be anything, a builtin too.
-            command.unseen_script |= self.filled;
-            // Or it is a file that the text itself made.
-            let made = first.value.followed_as();
-            command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
-            let was_stored = self.stored;
-            if let Some(content) = made.and_then(|path| self.runnable(path, span, &words, &state))
-                && self.may_nest()
-            {
-                self.record(slot, command, before, &mut state);
-                return self.inside_file(slot, &content, &words, state, was_stored);
-            }
-            let computed = !first.value.text().contains('/');
-            let likely = likely(&command);
-            let untouched = state.clone();
-            self.record(slot, command, before, &mut state);
-            if made.is_some() {
-                self.hides(slot);
-            }
-            let stamp = self.change();
-            if computed && lookup.builtins {
-                state.havoc(stamp);
-            } else {
-                state.doubt_files(stamp);
-            }
-            self.print(None, span, None, &state);
-            used_up(&mut state);
-            let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
-            let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
-            let via = first.value.text().replace(Value::HOLE, "$");
-            let end = self.doubting(true, |walk| {
-                walk.inside(&via, |walk| {
-                    walk.joiner = joiner;
-                    walk.argv(words, false, span, Lookup { functions: false, builtins: true }, untouched)
-                })
-            });
-            let end = end.join(self);
-            return Ends::with(end.merge(state, self.change()), Status::Unknown);
+            return self.run_unknown(slot, command, &words, lookup, before, state);
         };
-        if lookup.functions
+        if lookup == Lookup::Functions
             && let Some((function, sure)) = state.function(&name)
         {
             self.record_function(slot, command, before, &mut state);
             return self.call(slot, &name, (&function, sure), &words, state);
         }
-        if lookup.builtins && super::builtin::is_builtin(&name, self.posix) {
+        if lookup != Lookup::Programs && super::builtin::is_builtin(&name, self.dialect.posix) {
             self.record(slot, command, before, &mut state);
             return self.builtin(&name, &words, span, state);
         }
-        if lookup.builtins && name == "printf" && !self.posix && self.printf_into(&words, &mut state) {
+        if lookup != Lookup::Programs && name == "printf" && !self.dialect.posix && self.printf_into(&words, &mut state)
+        {
             self.record(slot, command, before, &mut state);
             return Ends::with(state, Status::Unknown);
         }
@@ -436,7 +420,7 @@ impl Walk<'_> {
             return Ends::with(state, Status::Success);
         }
         let mut inner = if is_foreign(&name, &state) { Vec::new() } else { wrapper::inner(&words) };
-        inner.extend(by_variables(&name, &words, &state));
+        inner.extend(by_environment(&name, &words, &state));
         inner.extend(self.by_project(&name, &words, &state));
         inner.extend(self.by_lines(&name, &words, &state));
         command.unseen_script = inner.iter().any(|inner| self.is_unseen(inner, &state));
@@ -444,15 +428,66 @@ impl Walk<'_> {
         if !inner.is_empty() {
             return self.open(slot, &words, inner, span, state);
         }
-        let builtin = lookup.builtins && !name.contains('/');
+        let builtin = lookup != Lookup::Programs && !name.contains('/');
         self.program(slot, &words, builtin, before, state)
+    }
+
+    /// A command whose program is not known.
+    fn run_unknown(
+        &mut self,
+        slot: usize,
+        mut command: Command,
+        words: &[Word],
+        lookup: Lookup,
+        before: &State,
+        mut state: State,
+    ) -> Ends {
+        let (first, span) = (&words[0], command.span);
+        // It may be anything, a builtin too.
+        command.unseen_script |= self.filled;
+        // Or it is a file that the text itself made.
+        let made = first.value.followed_as();
+        command.unseen_script |= made.is_some_and(|path| state.files.is_unread(path));
+        let was_stored = self.stored;
+        if let Some(content) = made.and_then(|path| self.runnable(path, span, words, &state))
+            && self.may_nest()
+        {
+            self.record(slot, command, before, &mut state);
+            return self.inside_file(slot, &content, words, state, was_stored);
+        }
+        let computed = !first.value.text().contains('/');
+        let likely = likely(&command);
+        let untouched = state.clone();
+        self.record(slot, command, before, &mut state);
+        if made.is_some() {
+            self.hides(slot);
+        }
+        let stamp = self.change();
+        if computed && lookup != Lookup::Programs {
+            state.havoc(stamp);
+        } else {
+            state.doubt_files(stamp);
+        }
+        self.print(None, span, None, &state);
+        used_up(&mut state);
+        let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
+        let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+        let via = first.value.text().replace(Value::HOLE, "$");
+        let end = self.doubting(true, |walk| {
+            walk.inside(&via, |walk| {
+                walk.joiner = joiner;
+                walk.argv(words, false, span, Lookup::Builtins, untouched)
+            })
+        });
+        let end = end.join(self);
+        Ends::with(end.merge(state, self.change()), Status::Unknown)
     }
 
     /// Who prints what `echo` and `printf` do.
     pub(super) fn printer(&self, builtin: bool) -> Printer {
-        match builtin && !self.posix {
+        match builtin && !self.dialect.posix {
             false => Printer::Other,
-            true if self.may_be_zsh && self.zsh != Some(false) => Printer::BashOrZsh,
+            true if self.dialect.may_be_zsh && self.dialect.zsh != Some(false) => Printer::BashOrZsh,
             true => Printer::Bash,
         }
     }
@@ -463,28 +498,7 @@ impl Walk<'_> {
         let name = words.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default();
         let arguments: Option<Vec<&str>> =
             words.iter().skip(1).map(|word| word.known().filter(|_| !word.several)).collect();
-        let input = match &state.input {
-            Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
-            Input::Nothing => Some(String::new()),
-            Input::Inherited | Input::Unseen => None,
-        };
-        let printer = self.printer(builtin);
-        let printed = arguments
-            .as_ref()
-            // Dash's `echo` knows one option and prints the others.
-            .filter(|list| {
-                !(self.posix && name == "echo" && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
-            })
-            .and_then(|arguments| match name {
-                "echo" => output::echo(arguments, if self.posix { Some(true) } else { self.backslashes }, printer),
-                _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
-            });
-        if name == "printf" && printed.is_some() && printer != Printer::Other {
-            // Dash may print something else.
-            let other = arguments.as_deref().and_then(|list| output::of(name, list, None, None, Printer::Other));
-            self.beyond |= other.is_none();
-        }
-        let printed = printed.or_else(|| real(name, arguments.as_deref()?, before));
+        let printed = self.printed(name, arguments.as_deref(), builtin, before, &state);
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
@@ -500,48 +514,11 @@ impl Walk<'_> {
                 .iter()
                 .any(|word| matches!(word.known(), Some("-v" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge")))
         {
-            self.names_again(words, &state);
+            self.run_indexes(words, &state);
         }
-        // `sed -i s/X/Y/ FILE` on a file of the text.
-        if let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments.as_deref())
-            && let Some(path) = located_at(file, before)
-        {
-            let text = before.files.made(&path).and_then(|made| made.content.clone());
-            let changed = text.and_then(|text| {
-                let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
-                Some(Rc::new(Text { text: changed, span: text.span, at: None }))
-            });
-            let stamp = self.stamp;
-            state.set_content(&path, changed, stamp);
-        }
+        self.sed_in_place(name, arguments.as_deref(), before, &mut state);
         if name == "tee" {
-            let stamp = self.stamp;
-            let appends = self.commands.get(slot).is_none_or(|command| {
-                let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
-                command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
-            });
-            let given = match &state.input {
-                Input::Text(text, 0) => Some(Rc::clone(text)),
-                _ => None,
-            };
-            // What it adds to is not read.
-            let text = given.clone().filter(|_| !appends);
-            for word in words.iter().skip(1) {
-                self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
-            }
-            for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
-                match &text {
-                    Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
-                    None => state.set_unread(&path, stamp),
-                }
-            }
-            // Where it is not certain which directory it is.
-            if before.folders.certain().is_none() {
-                let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
-                for path in names.flat_map(|name| places(name, before)) {
-                    state.may_write(&path, text.as_ref(), stamp);
-                }
-            }
+            self.tee(slot, words, before, &mut state);
         }
         if !output::leaves_input(name) {
             used_up(&mut state);
@@ -551,15 +528,116 @@ impl Walk<'_> {
             state.doubt_files(stamp);
         }
         self.sequential(words, &mut state);
-        let status = match name {
+        let status = self.status_of(name, words, printed.is_some(), &state);
+        match name == words[0].known().unwrap_or_default() {
+            true => self.by_name(slot, words, span, before, state, status),
+            false => self.by_path(slot, words, span, before, state, status),
+        }
+    }
+
+    /// What a program prints, as far as that follows from what it is given.
+    fn printed(
+        &mut self,
+        name: &str,
+        arguments: Option<&[&str]>,
+        builtin: bool,
+        before: &State,
+        state: &State,
+    ) -> Option<String> {
+        let input = match &state.input {
+            Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
+            Input::Nothing => Some(String::new()),
+            Input::Inherited | Input::Unseen => None,
+        };
+        let printer = self.printer(builtin);
+        let printed = arguments
+            // Dash's `echo` knows one option and prints the others.
+            .filter(|list| {
+                !(self.dialect.posix
+                    && name == "echo"
+                    && list.first().is_some_and(|one| one.starts_with("-") && *one != "-n"))
+            })
+            .and_then(|arguments| match name {
+                "echo" => output::echo(arguments, self.dialect.escapes(), printer),
+                _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
+            });
+        if name == "printf" && printed.is_some() && printer != Printer::Other {
+            // Dash may print something else.
+            let other = arguments.and_then(|list| output::of(name, list, None, None, Printer::Other));
+            self.dialect.beyond |= other.is_none();
+        }
+        printed.or_else(|| real(name, arguments?, before))
+    }
+
+    /// `sed -i s/X/Y/ FILE` on a file of the text.
+    fn sed_in_place(&self, name: &str, arguments: Option<&[&str]>, before: &State, state: &mut State) {
+        let ("sed" | "gsed", Some(["-i", script, file])) = (name, arguments) else { return };
+        let Some(path) = located_at(file, before) else { return };
+        let text = before.files.made(&path).and_then(|made| made.content.clone());
+        let changed = text.and_then(|text| {
+            let changed = output::of("sed", &[script], Some(&text.text), None, Printer::Other)?;
+            Some(Rc::new(Text { text: changed, span: text.span, at: None }))
+        });
+        let stamp = self.stamp;
+        state.set_content(&path, changed, stamp);
+    }
+
+    /// `tee`: what its files have in them.
+    fn tee(&mut self, slot: usize, words: &[Word], before: &State, state: &mut State) {
+        let stamp = self.stamp;
+        let appends = self.commands.get(slot).is_none_or(|command| {
+            let is_own = |effect: &Effect| words.iter().any(|word| word.span == effect.span);
+            command.effects.iter().any(|effect| effect.kind == effect::Kind::Append && is_own(effect))
+        });
+        let given = match &state.input {
+            Input::Text(text, 0) => Some(Rc::clone(text)),
+            _ => None,
+        };
+        // What it adds to is not read.
+        let text = given.clone().filter(|_| !appends);
+        for word in words.iter().skip(1) {
+            self.write_alike((&word.value, word.span), given.as_ref(), appends, before);
+        }
+        for path in words.iter().skip(1).filter_map(|word| followed_at(&word.value, before)) {
+            match &text {
+                Some(text) => state.set_content(&path, Some(Rc::clone(text)), stamp),
+                None => state.set_unread(&path, stamp),
+            }
+        }
+        // Where it is not certain which directory it is.
+        if before.folders.certain().is_none() {
+            let names = words.iter().skip(1).filter_map(Word::known).filter(|name| !name.starts_with(['/', '-']));
+            for path in names.flat_map(|name| places(name, before)) {
+                state.may_write(&path, text.as_ref(), stamp);
+            }
+        }
+    }
+
+    /// How a program ends; `printed` if it is known what it prints.
+    fn status_of(&self, name: &str, words: &[Word], printed: bool, state: &State) -> Status {
+        match name {
             "true" | ":" => Status::Success,
             "false" => Status::Failure,
             // Dash knows no `==`.
-            "[" | "test" if self.posix && words.iter().any(|word| word.known() == Some("==")) => Status::Unknown,
-            "[" | "test" => Status::of(self.test_words(words, &state)),
-            "basename" | "dirname" | "echo" | "printf" if printed.is_some() => Status::Success,
+            "[" | "test" if self.dialect.posix && words.iter().any(|word| word.known() == Some("==")) => {
+                Status::Unknown
+            }
+            "[" | "test" => Status::of(self.test_words(words, state)),
+            "basename" | "dirname" | "echo" | "printf" if printed => Status::Success,
             _ => Status::Unknown,
-        };
+        }
+    }
+
+    /// A program that is named without a folder: where the text put one of that name in its path, it is that.
+    fn by_name(
+        &mut self,
+        slot: usize,
+        words: &[Word],
+        span: Span,
+        before: &State,
+        state: State,
+        status: Status,
+    ) -> Ends {
         let was_stored = self.stored;
         let planted = words.first().and_then(Word::known).filter(|name| !name.contains('/'));
         let planted = planted.and_then(|name| on_path(name, &state, before));
@@ -575,29 +653,40 @@ impl Walk<'_> {
         {
             return self.inside_file(slot, &content, words, state, was_stored);
         }
-        // A script that the text wrote, run by its path.
-        if name != words[0].known().unwrap_or_default() {
-            let written = words[0].known().unwrap_or_default();
-            if is_unread(written, before)
-                && let Some(command) = self.commands.get_mut(slot)
-            {
-                command.unseen_script = true;
-            }
-            for place in unlikely_places(written, before) {
-                let Some(content) = self.runnable(&place, span, words, before) else { continue };
-                let own = state.clone();
-                let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
-                let end = ends.join(self);
-                state = state.merge(end, self.change());
-            }
-            let path = places(written, before).into_iter().next().or_else(|| in_unknown(written, before));
-            let content =
-                path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
-            if let Some(content) = content {
-                return self.inside_file(slot, &content, words, state, was_stored);
-            }
-            self.hides(slot);
+        Ends::with(state, status)
+    }
+
+    /// A program that is named by its path: it may be a script that the text wrote.
+    fn by_path(
+        &mut self,
+        slot: usize,
+        words: &[Word],
+        span: Span,
+        before: &State,
+        mut state: State,
+        status: Status,
+    ) -> Ends {
+        let was_stored = self.stored;
+        let written = words[0].known().unwrap_or_default();
+        if is_unread(written, before)
+            && let Some(command) = self.commands.get_mut(slot)
+        {
+            command.unseen_script = true;
         }
+        for place in unlikely_places(written, before) {
+            let Some(content) = self.runnable(&place, span, words, before) else { continue };
+            let own = state.clone();
+            let ends = self.doubting(true, |walk| walk.inside_file(slot, &content, words, own, was_stored));
+            let end = ends.join(self);
+            state = state.merge(end, self.change());
+        }
+        let path = places(written, before).into_iter().next().or_else(|| in_unknown(written, before));
+        let content =
+            path.filter(|path| !effect::is_system(path)).and_then(|path| self.runnable(&path, span, words, &state));
+        if let Some(content) = content {
+            return self.inside_file(slot, &content, words, state, was_stored);
+        }
+        self.hides(slot);
         Ends::with(state, status)
     }
 }
@@ -662,62 +751,6 @@ fn simple_words(parsed: &syntax::Parsed) -> Option<&[syntax::Word]> {
     let NodeKind::Simple { assignments, words } = &node.kind else { return None };
     let plain = item.rest.is_empty() && !item.background && !item.first.negated;
     (plain && assignments.is_empty() && node.redirects.is_empty() && !words.is_empty()).then_some(words)
-}
-
-/// Variables whose value a program runs as shell text.
-const RUN_BY: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "GIT_SSH_COMMAND",
-            "GIT_EDITOR",
-            "GIT_SEQUENCE_EDITOR",
-            "GIT_PAGER",
-            "GIT_EXTERNAL_DIFF",
-            "GIT_ASKPASS",
-            "GIT_PROXY_COMMAND",
-            "EDITOR",
-            "VISUAL",
-            "PAGER",
-        ],
-    ),
-    ("man", &["MANPAGER", "PAGER", "MANOPT"]),
-    ("less", &["LESSOPEN", "LESSCLOSE", "LESSEDIT", "VISUAL", "EDITOR"]),
-    ("crontab", &["VISUAL", "EDITOR"]),
-    ("sudoedit", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
-    ("visudo", &["SUDO_EDITOR", "VISUAL", "EDITOR"]),
-    ("psql", &["PSQL_EDITOR", "PSQL_PAGER", "PAGER", "VISUAL", "EDITOR"]),
-    ("rsync", &["RSYNC_RSH"]),
-    ("cvs", &["CVS_RSH", "EDITOR"]),
-    ("hg", &["HGEDITOR", "PAGER", "EDITOR"]),
-    ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
-];
-
-/// The variables whose value a program runs.
-pub(super) fn run_by(name: &str) -> &'static [&'static str] {
-    let name = crate::path::basename(name);
-    RUN_BY.iter().find(|(program, _)| *program == name).map_or(&[], |(_, names)| names)
-}
-
-/// What a program runs because variables of the text say so, perhaps.
-fn by_variables(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
-    let set = run_by(name).iter().filter_map(|name| match &state.get(name)?.content {
-        Content::Text(value @ Value::Known(text)) if !text.is_empty() && state.get(name)?.exported == Some(true) => {
-            Some((*name, value.clone()))
-        }
-        _ => None,
-    });
-    let span = words.first().map_or_else(Span::default, |word| word.span);
-    let inner = set.map(|(name, value)| {
-        let text = Word { value, ..Word::new("", span) };
-        // Inside, the same program would run it again, without end.
-        let unset = vec![name.to_owned()];
-        Inner {
-            kind: Kind::Text { text, args: Vec::new() },
-            change: Change { times: Times::Perhaps, unset, ..Change::default() },
-        }
-    });
-    inner.collect()
 }
 
 /// The name of a program in a folder that is not known.

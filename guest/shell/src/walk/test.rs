@@ -38,7 +38,7 @@ impl Walk<'_> {
             Test::Unary(operator, word) => {
                 let word = self.subject(word, state);
                 if operator == "-v" {
-                    self.names_again(std::slice::from_ref(&word), state);
+                    self.run_indexes(std::slice::from_ref(&word), state);
                 }
                 unary(operator, word.known()?, state)
             }

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::Walk;
-use super::state::{Handled, Handler, State, Variable};
+use super::known::Variable;
+use super::state::{Handled, Handler, State};
 use crate::word::{Value, Why, Word, is_name};
 
 /// The names of the end of a shell as a signal.
@@ -97,7 +98,7 @@ impl Walk<'_> {
     pub(super) fn interrupt(&mut self, state: &mut State, last: bool) {
         let idle = state.handlers.is_empty() || state.never || self.dry > 0 || self.listed_only;
         // What was set just now is run however often others were.
-        let many = self.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
+        let many = self.used.interruptions >= MAX_INTERRUPTIONS && state.handled.is_some();
         if idle || self.handling || many && !last {
             return;
         }
@@ -130,7 +131,7 @@ impl Walk<'_> {
                 self.run_early(text, state);
             }
             if due {
-                self.interruptions += 1;
+                self.used.interruptions += 1;
                 let mut after = None;
                 self.doubting(true, |walk| {
                     walk.inside(VIA, |walk| {

@@ -12,8 +12,9 @@
 
 use super::Walk;
 use super::expand::{Piece, push_literal, push_value};
+use super::known::Content;
 use super::parameter::{Got, many};
-use super::state::{Content, State};
+use super::state::State;
 use crate::syntax::{self, Assigned, Index, Literal, Node, NodeKind, Operation, Parameter, Part, Pipeline};
 use crate::word::{Value, Why, Word};
 
@@ -23,7 +24,7 @@ const MODIFIERS: &str = "aAcefghlPpqQrstux";
 impl Walk<'_> {
     /// Whether the text at hand is read as zsh does.
     pub(super) fn is_zsh(&self) -> bool {
-        self.zsh == Some(true)
+        self.dialect.zsh == Some(true)
     }
 
     /// Whether the last command of a pipeline may change the shell itself.
@@ -37,7 +38,7 @@ impl Walk<'_> {
             NodeKind::Subshell(_) => false,
             _ => true,
         };
-        self.may_be_zsh && sets
+        self.dialect.may_be_zsh && sets
     }
 
     /// The pieces of a parameter with the parts behind it, if they belong to it; how many do, and what is left of the last.
@@ -232,7 +233,7 @@ fn slice<T: Clone>(all: &[T], (from, to): (i64, i64)) -> Vec<T> {
 }
 
 /// Whether zsh reads something in a pipeline otherwise.
-pub(super) fn differs(pipeline: &Pipeline, state: &State) -> bool {
+pub(super) fn differs_in_zsh(pipeline: &Pipeline, state: &State) -> bool {
     let word = |word: &syntax::Word| qualifiers(&word.parts).is_some() || word_differs(&word.parts, false, state);
     let is_array = |name: &str| matches!(state.get(name).map(|one| &one.content), Some(Content::Array(_)));
     pipeline.commands.iter().any(|node| {

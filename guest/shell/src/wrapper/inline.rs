@@ -31,7 +31,7 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     } else if !codes.is_empty() {
         let text = join(&codes, "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
-            found.push(Inner::new(Kind::Inline { language, text, args: operands }, &change));
+            found.push(Inner::new(Kind::Inline { language, text }, &change));
         }
     } else if program_first || scan.has("file") {
         found.extend(scan.values("file").any(is_stdin).then(|| stdin(operands)));
@@ -52,9 +52,9 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
 pub(super) fn operand(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
-    let Some((text, args)) = words.split_first().filter(|_| !scan.stopped) else { return Vec::new() };
-    let kind = Kind::Inline { language: Language::Node, text: text.clone(), args: args.to_vec() };
-    vec![Inner::new(kind, &change)]
+    let text = words.first().filter(|_| !scan.stopped).cloned();
+    let kind = text.map(|text| Kind::Inline { language: Language::Node, text });
+    kind.map(|kind| Inner::new(kind, &change)).into_iter().collect()
 }
 
 /// `bun` is a runtime, a package runner and a shell.

@@ -4,13 +4,12 @@ use super::options::Scan;
 use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
 use super::words::{Rules, is_open, join, known, split};
 use super::{Call, Change, Inner, Kind, inline};
+use crate::path;
 use crate::word::{Value, Why, Word};
 
-/// Files that stand for standard input.
-const STDIN_FILES: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
-
+/// Whether a word stands for standard input.
 pub(super) fn is_stdin(word: &Word) -> bool {
-    word.known().is_some_and(|path| STDIN_FILES.contains(&path))
+    word.known().is_some_and(|path| path == "-" || path::is_stdin(path))
 }
 
 pub(super) fn open(call: Call<'_>) -> Vec<Inner> {
@@ -18,9 +17,9 @@ pub(super) fn open(call: Call<'_>) -> Vec<Inner> {
         Then::Code(run) => run(call),
         Then::Inline(language) => inline::inline(call, language),
         Then::Sub(rows) => sub(call, rows),
-        _ => {
+        then => {
             let (scan, change) = call.scan();
-            finish(&call, &scan, &change)
+            finish(&call, &scan, &change, then)
         }
     }
 }
@@ -110,15 +109,15 @@ pub(super) fn rest(call: &Call<'_>, scan: &Scan) -> Vec<Word> {
     scan.lead.iter().cloned().chain(operands.iter().filter_map(word)).collect()
 }
 
-/// The command of a row without code, and what its options run.
-pub(super) fn finish(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
+/// What the words after the options are, and what the options run.
+pub(super) fn finish(call: &Call<'_>, scan: &Scan, change: &Change, then: Then) -> Vec<Inner> {
     let mut found = extras(scan, change);
     if scan.stopped {
         return found;
     }
     let mut words = rest(call, scan);
     let text = scan.hits.iter().rfind(|hit| hit.meaning == "text");
-    match (call.row.then, text.map(|hit| hit.value.clone())) {
+    match (then, text.map(|hit| hit.value.clone())) {
         (_, Some(Some(text))) => found.push(text_of(text, Vec::new(), change)),
         (_, Some(None)) => found.push(unseen(change)),
         (Then::Texts, None) => found.extend(words.into_iter().map(|text| text_of(text, Vec::new(), change))),
@@ -195,20 +194,7 @@ pub(super) fn after_dashes(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
-/// As `finish`, for a row whose code has come to the plain case.
+/// As `finish`, for a row whose code has come to the plain case: a command.
 pub(super) fn finish_command(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
-    let mut found = extras(scan, change);
-    if scan.stopped {
-        return found;
-    }
-    let words = rest(call, scan);
-    if !words.is_empty() {
-        found.push(command(words, change));
-    } else if call.row.has(SHELL) || scan.has("shell") {
-        found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change));
-    }
-    if scan.unclear || call.unclear {
-        found.push(unseen(change));
-    }
-    found
+    finish(call, scan, change, Then::Command)
 }

@@ -11,10 +11,11 @@
 //! | `#` | digits, attached; more letters may follow |
 //! | `!` after these | the program then runs nothing |
 //!
-//! Meanings that change the surroundings: `cwd`, `set`, `unset`, `clear`, `login`, `user`, `elsewhere`, `maybe`,
-//! `own`. Meanings that run something: `text` (in place of a command), `also` (a text, perhaps), `prog` (a program,
-//! perhaps), `unseen`, `code-elsewhere` (of a language that is not read), `script` (a file), `rest` (the command begins
-//! here). All others are read by the row's own code.
+//! Meanings that change the surroundings: `cwd`, `home`, `away`, `same` (the directory), `set`, `unset`, `setunset`
+//! (one of the two), `clear`, `keep`, `login`, `user`, `elsewhere`, `maybe`, `own`. Meanings that run something: `text` (in
+//! place of a command), `also` (a text, perhaps), `prog` (a program, perhaps), `unseen`, `foreign` (a text for a shell
+//! with another syntax), `code-elsewhere` (of a language that is not read), `script` (a file), `rest` (the command
+//! begins here). All others are read by the row's own code.
 //! A dot after the meaning ends the options.
 
 use super::table::{ASSIGN, DASH, LONG_ONLY, PERMUTE, Row};

@@ -2,11 +2,9 @@
 
 use super::open::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::Scan;
-use super::table;
 use super::words::{cut, join, known};
-use super::{Call, Change, Directory, Inner, Kind, Times};
+use super::{Call, Change, Directory, Inner, Kind, Times, is_shell};
 use crate::host;
-use crate::path::basename;
 use crate::word::{Value, Word};
 
 pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
@@ -148,13 +146,24 @@ fn is_this_machine(destination: &Word) -> bool {
     host::is_own(host.trim_end_matches('/'))
 }
 
-/// The value of a setting of ssh, `name=value` or `name "value"`, if it has this name.
-fn setting(word: &Word, name: &str) -> Option<Value> {
+/// The name of a setting of ssh, `name=value` or `name "value"`, and where its value begins. The name may be in quotes, and
+/// blanks and `=` may stand before it.
+fn named(word: &Word) -> Option<(&str, usize)> {
     let text = word.text();
-    let end = text.find(|c: char| c == '=' || c.is_whitespace())?;
-    let value = text[end..].trim_start_matches(|c: char| c == '=' || c.is_whitespace());
-    let plain = value.trim_matches(|c: char| c == '"' || c.is_whitespace()).to_owned();
-    text[..end].trim().eq_ignore_ascii_case(name).then(|| word.value.part(plain))
+    let is_between = |c: char| c == '=' || c.is_whitespace();
+    let own = text.trim_start_matches(is_between);
+    let own = own.strip_prefix('"').unwrap_or(own);
+    let end = own.find(|c: char| c == '"' || is_between(c))?;
+    let (name, value) = own.split_at(end);
+    let value = value.strip_prefix('"').unwrap_or(value).trim_start_matches(is_between);
+    Some((name, text.len() - value.len()))
+}
+
+/// The value of a setting, if it has this name.
+fn setting(word: &Word, name: &str) -> Option<Value> {
+    let (own, at) = named(word)?;
+    let plain = word.text()[at..].trim_matches(|c: char| c == '"' || c.is_whitespace()).to_owned();
+    own.eq_ignore_ascii_case(name).then(|| word.value.part(plain))
 }
 
 /// `-o HostName=localhost`: what the destination stands for.
@@ -181,12 +190,9 @@ pub(super) fn copy(call: Call<'_>) -> Vec<Inner> {
 fn settings(scan: &Scan) -> Vec<Inner> {
     let local = Change { times: Times::Perhaps, ..Change::default() };
     let run = |word: &Word| {
-        let text = word.text();
-        let end = text.find(|c: char| c == '=' || c.is_whitespace())?;
-        let name = text.get(..end)?.trim().to_ascii_lowercase();
-        let value = text.len() - text.get(end..)?.trim_start_matches(|c: char| c == '=' || c.is_whitespace()).len();
-        let text = cut(word, value);
-        let kind = match name.as_str() {
+        let (name, at) = named(word)?;
+        let text = cut(word, at);
+        let kind = match name.to_ascii_lowercase().as_str() {
             "proxycommand" | "localcommand" | "knownhostscommand" | "match" if text.text() != "none" => {
                 Kind::Text { text, args: Vec::new() }
             }
@@ -200,7 +206,6 @@ fn settings(scan: &Scan) -> Vec<Inner> {
 
 /// Whether a text names a shell: with its input from the network it runs what nobody sees here.
 fn names_shell(word: &Word) -> bool {
-    let is_shell = |part: &str| table::find(basename(part)).is_some_and(|row| row.is("sh") || row.is("fish"));
     word.text().split_ascii_whitespace().any(is_shell)
 }
 

@@ -1,6 +1,7 @@
 //! Shells, what starts them as somebody else, and the builtins that run a text.
 
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
+use super::options::Scan;
 use super::table;
 use super::words::{Rules, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
@@ -31,11 +32,6 @@ pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
         words.splice(1..scan.end, parts);
     }
     vec![unseen(&change)]
-}
-
-pub(super) fn exec_builtin(call: Call<'_>) -> Vec<Inner> {
-    let (scan, change) = call.scan();
-    finish_command(&call, &scan, &change)
 }
 
 /// `su` and `runuser`: the words after the user are the shell's own.
@@ -181,10 +177,15 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
+/// The words behind the options of a builtin. It has few: an unknown word among them is rather the first of these.
+fn behind<'a>(call: &Call<'a>, scan: &Scan) -> &'a [Word] {
+    let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) };
+    words.unwrap_or_default()
+}
+
 pub(super) fn eval(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    // An unknown word is a part of the text here, and options there are none.
-    let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) }.unwrap_or_default();
+    let words = behind(&call, &scan);
     if words.is_empty() {
         return Vec::new();
     }
@@ -196,7 +197,7 @@ pub(super) fn trap(call: Call<'_>) -> Vec<Inner> {
     if scan.stopped {
         return Vec::new();
     }
-    let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) }.unwrap_or_default();
+    let words = behind(&call, &scan);
     let Some((text, signals)) = words.split_first().filter(|(_, signals)| !signals.is_empty()) else {
         return Vec::new();
     };
@@ -209,10 +210,10 @@ pub(super) fn trap(call: Call<'_>) -> Vec<Inner> {
 
 pub(super) fn source(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    let words = if scan.unclear { call.words.get(1..) } else { call.words.get(scan.end..) }.unwrap_or_default();
+    let words = behind(&call, &scan);
     let Some((path, args)) = words.split_first() else { return Vec::new() };
     let args = args.to_vec();
-    let stdin = is_stdin(path) && path.known() != Some("-");
+    let stdin = path.known().is_some_and(crate::path::is_stdin);
     let kind =
         if stdin { Kind::Stdin { language: None, args } } else { Kind::File { path: path.clone(), args, here: true } };
     vec![Inner::new(kind, &change)]

@@ -9,7 +9,7 @@ use super::inline::{bun, operand};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
 use super::open::{after_dashes, given};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
-use super::shells::{env, eval, exec_builtin, fish, shell, source, su, trap};
+use super::shells::{env, eval, fish, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
 use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim};
 use super::{Call, Inner, Language};
@@ -264,7 +264,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     // The shell's own.
     row("command", "p v! V!", 0, SAME, Command),
     row("builtin", "", 0, SAME, Command),
-    row("exec", "a= c:clear l", 0, REPLACES, Code(exec_builtin)),
+    row("exec", "a= c:clear l", 0, REPLACES, Command),
     row("eval", "", 0, SAME, Code(eval)),
     // What only zsh has.
     row("repeat", "", 1, SAME | PERHAPS, Command),
@@ -400,9 +400,9 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("foreman honcho", "f,procfile= d,root=:cwd e,env= h,help!", 0, 0, Sub(&[row("run", "e,env= f,procfile=", 0, 0, Command)])),
     row("lerna nx", LONG_HELP, 0, 0, Sub(&[row("exec", "scope= ignore= concurrency= stream parallel no-bail help!", 0, PERHAPS | AWAY, Command)])),
     row("bun", "cwd=:cwd e,eval=:code p,print=:code r,preload= config= c= env-file= filter= h,help! v,version!", 0, 0, Code(bun)),
-    row("git", "c=:config config-env=:variable exec-path?:programs C= git-dir= work-tree= namespace= super-prefix= attr-source= list-cmds=! p,paginate P,no-pager h,help! v,version! html-path! man-path! info-path!", 0, 0, Code(git)),
+    row("git", "c=:config config-env=:variable exec-path?:programs C=:folder git-dir= work-tree= namespace= super-prefix= attr-source= list-cmds=! p,paginate P,no-pager h,help! v,version! html-path! man-path! info-path!", 0, 0, Code(git)),
     row("cmake", "", 0, 0, Code(cmake)),
-    row("make gmake bmake", "C,directory= f,file,makefile=:file E,eval=:unseen I,include-dir= j,jobs? l,load-average? max-load? o,old-file,assume-old= W,what-if,new-file,assume-new= O,output-sync? n,just-print,dry-run,recon v,version! h,help!", 0, PERMUTE, Code(make)),
+    row("make gmake bmake", "C,directory=:folder f,file,makefile=:file E,eval=:unseen I,include-dir= j,jobs? l,load-average? max-load? o,old-file,assume-old= W,what-if,new-file,assume-new= O,output-sync? n,just-print,dry-run,recon v,version! h,help!", 0, PERMUTE, Code(make)),
 
     // Programs that run one with their options.
     row("tar gtar bsdtar", "to-command=:also I,use-compress-program=:also checkpoint-action=:checkpoint F,info-script,new-volume-script=:also rsh-command=:also rmt-command=:also f,file= C,directory= T,files-from= X,exclude-from= b,blocking-factor= g,listed-incremental= K,starting-file= L,tape-length= N,newer= H,format= V,label= exclude= transform= xform= owner= group= mode= mtime= sort= checkpoint? occurrence? warning= suffix= strip-components= one-top-level? total? totals? backup? volno-file= record-size= level= owner-map= group-map= pax-option= hole-detection= help! version!", 0, PERMUTE, Code(tar)),

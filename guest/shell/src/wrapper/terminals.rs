@@ -106,7 +106,7 @@ fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
         return args.get(1).filter(|_| runs).map(|text| text_of(text.clone(), Vec::new(), &own)).into_iter().collect();
     }
     let is_nested = row.is("bind-key") || row.is("set-hook") || row.is("confirm-before") || scan.has("tmux");
-    if is_nested { nested(&args) } else { finish(&call, &scan, &own) }
+    if is_nested { nested(&args) } else { finish(&call, &scan, &own, row.then) }
 }
 
 /// What `send-keys` types.

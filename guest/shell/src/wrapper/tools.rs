@@ -71,7 +71,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
             "shell" | "she" | "pipe" | "make" => found.push(text_of(tail, args, &change)),
             "python" | "py" | "pi" => {
-                let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
+                let kind = Kind::Inline { language: super::Language::Python, text: tail };
                 found.push(Inner::new(kind, &change));
             }
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
@@ -175,23 +175,31 @@ pub(super) fn make(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
-pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
-    let mut words = call.words.to_vec();
-    // `tar cIf TEXT FILE`: without a dash, the values stand behind all letters, in their order.
-    if let Some(bundle) = words.get(1).and_then(Word::known).filter(|text| !text.starts_with('-')).map(str::to_owned) {
-        let like = words[1].clone();
-        let mut spread = Vec::new();
-        let mut values = words.drain(2..).collect::<Vec<_>>().into_iter();
-        for letter in bundle.chars() {
-            spread.push(known(format!("-{letter}"), &like));
-            if "fCTXbgKLNHVIF".contains(letter) {
-                spread.extend(values.next());
-            }
+/// Letters of tar's options that take a value.
+const TAR_VALUES: &str = "fCTXbgHIKLNVF";
+
+/// The words behind `tar`, with a dash for each option of the first. Without a dash the values stand behind all letters,
+/// in their order: `cIf TEXT FILE` is `-c -I TEXT -f FILE`.
+pub(crate) fn unbundled(words: &[Word]) -> Vec<Word> {
+    let Some((first, rest)) = words.split_first() else { return Vec::new() };
+    let Some(bundle) = first.known().filter(|text| !text.is_empty() && !text.starts_with('-')) else {
+        return words.to_vec();
+    };
+    let mut rest = rest.iter().cloned();
+    let mut spread = Vec::new();
+    for letter in bundle.chars() {
+        spread.push(known(format!("-{letter}"), first));
+        if TAR_VALUES.contains(letter) {
+            spread.extend(rest.next());
         }
-        words.truncate(1);
-        words.extend(spread);
-        words.extend(values);
     }
+    spread.extend(rest);
+    spread
+}
+
+pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
+    let Some((program, rest)) = call.words.split_first() else { return Vec::new() };
+    let words: Vec<Word> = std::iter::once(program.clone()).chain(unbundled(rest)).collect();
     let (scan, change) = Call { words: &words, ..call }.scan();
     let mut found = extras(&scan, &change);
     for action in scan.values("checkpoint") {

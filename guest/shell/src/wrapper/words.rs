@@ -1,6 +1,6 @@
 //! Making words out of words: cutting, joining, placeholders.
 
-use crate::word::{Span, Value, Why, Word};
+use crate::word::{Span, Value, Why, Word, in_quotes};
 
 /// Whether the word may turn out to be anything, an option too.
 pub(super) fn is_open(word: &Word) -> bool {
@@ -169,8 +169,5 @@ pub(super) fn split(text: &Word, rules: Rules) -> Option<Vec<Word>> {
 /// The text as GNU parallel puts it into a shell's text: quoted where it needs to be.
 pub(super) fn quote(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+/".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { in_quotes(text) }
 }

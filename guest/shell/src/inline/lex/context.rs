@@ -56,6 +56,36 @@ pub(super) fn opens_block(name: &str, tokens: &Tokens) -> bool {
     }
 }
 
+/// Words of Node that are no values: what follows them is one, and no operator.
+#[rustfmt::skip]
+const NODE_WORDS: &[&str] = &[
+    "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else", "instanceof", "await",
+    "yield",
+];
+
+/// The same of Perl.
+#[rustfmt::skip]
+const PERL_WORDS: &[&str] = &[
+    "split", "grep", "map", "join", "if", "unless", "and", "or", "not", "return", "push", "unshift", "x", "while",
+    "until", "print", "say", "printf", "for", "foreach", "unlink", "system", "exec", "rmdir", "mkdir", "chdir", "eval",
+    "chmod", "chown", "rename", "die", "warn", "defined", "ref", "scalar", "keys", "values", "each", "delete", "exists",
+    "xor", "cmp", "eq", "ne", "lt", "gt", "le", "ge", "my", "our", "local", "else", "do", "when", "sort", "reverse",
+    "lc", "uc", "length", "open", "opendir", "require", "rmtree", "remove_tree", "wantarray",
+];
+
+/// The same of Ruby.
+#[rustfmt::skip]
+const RUBY_WORDS: &[&str] = &[
+    "if", "unless", "while", "until", "and", "or", "not", "return", "when", "in", "then", "do", "else", "elsif", "case",
+    "puts", "print", "p", "yield", "raise",
+];
+
+/// The same of PHP.
+#[rustfmt::skip]
+const PHP_WORDS: &[&str] = &[
+    "return", "echo", "print", "case", "and", "or", "xor", "else", "do", "include", "require",
+];
+
 /// Whether the last token ends a value, so that a sign after it is an operator.
 pub(super) fn ends_value(language: Language, tokens: &Tokens) -> bool {
     let Some(last) = tokens.list.last() else { return false };
@@ -83,122 +113,11 @@ pub(super) fn ends_value(language: Language, tokens: &Tokens) -> bool {
         Kind::Line => false,
         Kind::Name(name) if after_dot_at(tokens) => !name.is_empty(),
         Kind::Name(name) => match language {
-            Language::Node => !matches!(
-                name.as_str(),
-                "return"
-                    | "typeof"
-                    | "case"
-                    | "in"
-                    | "of"
-                    | "delete"
-                    | "void"
-                    | "throw"
-                    | "new"
-                    | "do"
-                    | "else"
-                    | "instanceof"
-                    | "await"
-                    | "yield"
-            ),
-            Language::Perl => {
-                let sigil = name.starts_with(['$', '@', '%', '&']);
-                sigil && name.len() > 1
-                    || !sigil
-                        && !matches!(
-                            name.as_str(),
-                            "split"
-                                | "grep"
-                                | "map"
-                                | "join"
-                                | "if"
-                                | "unless"
-                                | "and"
-                                | "or"
-                                | "not"
-                                | "return"
-                                | "push"
-                                | "unshift"
-                                | "x"
-                                | "while"
-                                | "until"
-                                | "print"
-                                | "say"
-                                | "printf"
-                                | "for"
-                                | "foreach"
-                                | "unlink"
-                                | "system"
-                                | "exec"
-                                | "rmdir"
-                                | "mkdir"
-                                | "chdir"
-                                | "eval"
-                                | "chmod"
-                                | "chown"
-                                | "rename"
-                                | "die"
-                                | "warn"
-                                | "defined"
-                                | "ref"
-                                | "scalar"
-                                | "keys"
-                                | "values"
-                                | "each"
-                                | "delete"
-                                | "exists"
-                                | "xor"
-                                | "cmp"
-                                | "eq"
-                                | "ne"
-                                | "lt"
-                                | "gt"
-                                | "le"
-                                | "ge"
-                                | "my"
-                                | "our"
-                                | "local"
-                                | "else"
-                                | "do"
-                                | "when"
-                                | "sort"
-                                | "reverse"
-                                | "lc"
-                                | "uc"
-                                | "length"
-                                | "open"
-                                | "opendir"
-                                | "require"
-                                | "rmtree"
-                                | "remove_tree"
-                                | "wantarray"
-                        )
-            }
-            Language::Ruby => !matches!(
-                name.as_str(),
-                "if" | "unless"
-                    | "while"
-                    | "until"
-                    | "and"
-                    | "or"
-                    | "not"
-                    | "return"
-                    | "when"
-                    | "in"
-                    | "then"
-                    | "do"
-                    | "else"
-                    | "elsif"
-                    | "case"
-                    | "puts"
-                    | "print"
-                    | "p"
-                    | "yield"
-                    | "raise"
-            ),
-            Language::Php => !matches!(
-                name.as_str(),
-                "return" | "echo" | "print" | "case" | "and" | "or" | "xor" | "else" | "do" | "include" | "require"
-            ),
+            Language::Node => !NODE_WORDS.contains(&name.as_str()),
+            Language::Perl if name.starts_with(['$', '@', '%', '&']) => name.len() > 1,
+            Language::Perl => !PERL_WORDS.contains(&name.as_str()),
+            Language::Ruby => !RUBY_WORDS.contains(&name.as_str()),
+            Language::Php => !PHP_WORDS.contains(&name.as_str()),
             _ => true,
         },
         _ => true,

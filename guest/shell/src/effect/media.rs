@@ -1,0 +1,110 @@
+//! Documents, pictures, databases and keys: programs that make one file of another.
+
+use super::build::{derived, sources};
+use super::options::{Arg, Style};
+use super::table::{Does, Row, command};
+use super::{Kind, Mark, Place, Run};
+use crate::word::Value;
+use Does::Reads;
+
+/// `dot`: with `-O` the outputs are named after the inputs.
+pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
+    sources(run, operands);
+    for operand in operands.iter().filter(|_| run.args.has("O")) {
+        let place = run.word(operand);
+        let place = Place { value: Value::Pattern(format!("{}.*", super::escaped(place.value.text()))), ..place };
+        run.add(Kind::Write, &place, Mark::possible());
+    }
+}
+
+pub(super) fn latex(run: &mut Run<'_>, operands: &[Arg]) {
+    sources(run, operands);
+    let folder = run.args.value("output-directory").or_else(|| run.args.value("outdir"));
+    let folder = folder.map_or_else(|| run.here(), |folder| run.word(folder));
+    let any = run.under(&folder, &Value::Pattern("*".into()));
+    run.add(Kind::Write, &any, Mark::possible());
+}
+
+/// `ffmpeg -i IN .. OUT`
+pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((last, rest)) = operands.split_last() else { return };
+    for pair in operands.windows(2) {
+        if let [name, value] = pair
+            && name.known() == Some("-i")
+            && value.known() != Some("-")
+        {
+            let place = run.word(value);
+            run.reads(&place);
+        }
+    }
+    let is_input = rest.last().and_then(Arg::known) == Some("-i");
+    if !is_input && !last.shape().starts_with('-') {
+        let place = run.word(last);
+        run.writes(&place, false);
+        // `%03d` numbers the frames.
+        if let Some(path) = place.known().filter(|path| path.contains('%')) {
+            let glob = super::escaped(path.split('%').next().unwrap_or_default());
+            run.add(Kind::Write, &Place { value: Value::Pattern(format!("{glob}*")), ..place }, Mark::possible());
+        }
+    }
+}
+
+/// `convert IN .. OUT`; values of options stand between.
+pub(super) fn convert(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((last, rest)) = operands.split_last() else { return };
+    for operand in rest.iter().filter(|operand| !operand.shape().starts_with(['-', '+'])) {
+        run.mention(operand);
+    }
+    if !last.shape().starts_with('-') && !rest.is_empty() {
+        let text = last.shape();
+        // `png:FILE` says the format.
+        let from = text.find(':').filter(|at| *at > 1 && !text[..*at].contains('/')).map_or(0, |at| at + 1);
+        if text.get(from..) != Some("-") {
+            let place = if from > 0 { run.word(&last.rest(from)) } else { run.word(last) };
+            run.writes(&place, false);
+        }
+    }
+}
+
+/// `sqlite3 FILE SQL`: the text may change the file, and the journal stands beside it.
+pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
+    if let Some(file) = operands.first().filter(|file| file.known() != Some(":memory:")) {
+        let place = run.word(file);
+        run.writes(&place, false);
+        let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
+        run.add(Kind::Write, &beside, Mark::possible());
+    }
+}
+
+pub(super) fn gpg(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    sources(run, operands);
+    match args.value("o") {
+        Some(output) if output.known() == Some("-") => {}
+        Some(output) => {
+            let place = run.word(output);
+            run.writes(&place, false);
+        }
+        None if args.has_any("verify clearsign") && !args.has("clearsign") => {}
+        None => {
+            let new = match (args.has("a") || args.has_any("clearsign clear-sign"), args.has("b")) {
+                (true, _) => ".asc",
+                (false, true) => ".sig",
+                _ => ".gpg",
+            };
+            if args.has_any("c e s b clearsign clear-sign") {
+                for operand in operands {
+                    let place = run.word(operand);
+                    let place = run.suffixed(&place, new);
+                    derived(run, &place);
+                }
+            }
+        }
+    }
+}
+
+#[rustfmt::skip]
+pub(super) const OPENSSL: &[Row] = &[
+    command("asn1parse ca cms crl dgst dsa dsaparam ec ecparam enc genpkey genrsa gendsa kdf mac ocsp passwd pkcs12 pkcs7 pkcs8 pkey pkeyparam pkeyutl prime rand req rsa rsautl s_client s_server smime spkac speed ts verify version x509 list crl2pkcs7 storeutl aes-256-cbc base64 sha256 sha1 md5 sha512",
+        "in=r out=w keyout=w key=r inkey=r CAfile=r CA=r CAkey=r CApath=m cert=r config=r signature=r sign=r verify=r prverify=r certfile=r extfile=r passin=v passout=v pass=v k=d K=d iv=d S=v days=v subj=d newkey=v addext=v name=v md=v iter=v connect=s host=s port=v servername=v algorithm=v pkeyopt=v set_serial=v extensions=v reqexts=v keyform=v inform=v outform=v CAserial=w rand=r writerand=w export=v", Reads).style(Style::Go),
+];
