@@ -388,7 +388,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
-    pub(crate) fn succeeded(&self) -> impl Iterator<Item = &'a Command> {
+    pub(crate) fn succeeded(&self) -> impl Iterator<Item = usize> {
         let commands = &self.script.commands;
         std::iter::successors(Some(self.index), move |at| {
             let command = &commands[*at];
@@ -396,20 +396,18 @@ impl<'a> Subject<'a> {
             neighbours.before[*at].filter(|_| command.joiner == Joiner::And)
         })
         .skip(1)
-        .map(move |at| &commands[at])
     }
 
-    /// What a command of the same text runs, if that is one other command whose success is its own.
-    pub(crate) fn run_by(&self, wrapper: &'a Command) -> &'a Command {
-        let mut command = wrapper;
+    /// What the command of this number runs, if that is one other command whose success is its own.
+    pub(crate) fn run_by(&self, wrapper: usize) -> &'a Command {
         let commands = &self.script.commands;
-        let mut at = commands.iter().position(|other| std::ptr::eq(other, wrapper)).unwrap_or_default();
-        while matches!(command.program(), Some("env" | "nice" | "nohup" | "timeout"))
-            && let Some(inner) = commands.get(at + 1).filter(|inner| holds(command, inner))
+        let mut at = wrapper;
+        while matches!(commands[at].program(), Some("env" | "nice" | "nohup" | "timeout"))
+            && commands.get(at + 1).is_some_and(|inner| holds(&commands[at], inner))
         {
-            (command, at) = (inner, at + 1);
+            at += 1;
         }
-        command
+        &commands[at]
     }
 
     /// How a command of the same text takes its words.

@@ -1,6 +1,8 @@
 //! What git commands of one text mean for each other.
 
-use toolgate_shell::{Command, Runs};
+use std::collections::HashSet;
+
+use toolgate_shell::{Command, Runs, Word};
 
 use super::coded::Coded;
 use super::{Inquiry, evidence};
@@ -27,21 +29,22 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 pub(super) fn made_here(subject: &Subject<'_>) -> bool {
     let Some(removes) = subject.invocation() else { return false };
     let removed = operands(removes);
-    let here =
-        |before: &&Command| before.cwd.is_some() && before.cwd == subject.command.cwd && !names_repository(before);
-    if names_repository(subject.command) {
+    if removed.len() < 2 || names_repository(subject.command) {
         return false;
     }
-    let made = |tag: &str| {
-        subject.succeeded().map(|before| subject.run_by(before)).filter(here).any(|before| {
-            subject.read(before).is_some_and(|made| {
-                made.program == "git"
-                    && made.options.is_empty()
-                    && operands(&made).starts_with(&[Some("tag"), Some(tag)])
-            })
-        })
-    };
-    removed.len() > 1 && removed.iter().skip(1).all(|tag| tag.is_some_and(made))
+    let here =
+        |before: &&Command| before.cwd.is_some() && before.cwd == subject.command.cwd && !names_repository(before);
+    // There may be very many before it, and few of them make a tag.
+    let tags = |before: &&Command| before.words.get(1).and_then(Word::known) == Some("tag");
+    let made = subject.succeeded().map(|at| subject.run_by(at)).filter(tags).filter(here);
+    let made = made.filter_map(|before| subject.read(before));
+    let made = made.filter(|made| made.program == "git" && made.options.is_empty());
+    let made = made.filter_map(|made| match operands(&made).as_slice() {
+        [Some("tag"), Some(tag), ..] => Some(*tag),
+        _ => None,
+    });
+    let made: HashSet<&str> = made.collect();
+    removed.iter().skip(1).all(|tag| tag.is_some_and(|tag| made.contains(tag)))
 }
 
 impl Inquiry<'_> {
