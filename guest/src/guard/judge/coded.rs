@@ -38,6 +38,7 @@ pub(crate) enum Coded {
     TypedUnseen,
     StopFitting,
     ForcePushFetched,
+    PipedAnswers,
     DeleteTag,
     DiscardPaths,
     DiscardFile,
@@ -65,6 +66,7 @@ impl Coded {
         Coded::TypedUnseen,
         Coded::StopFitting,
         Coded::ForcePushFetched,
+        Coded::PipedAnswers,
         Coded::DeleteTag,
         Coded::DiscardPaths,
         Coded::DiscardFile,
@@ -93,6 +95,7 @@ impl Coded {
             Coded::TypedUnseen => "typed-unseen",
             Coded::StopFitting => "self-stop-fitting",
             Coded::ForcePushFetched => "git-force-push-fetched",
+            Coded::PipedAnswers => "git-piped-answers",
             Coded::DeleteTag => "git-delete-tag",
             Coded::DiscardPaths => "git-discard-paths",
             Coded::DiscardFile => "git-discard-file",
@@ -114,6 +117,7 @@ impl Coded {
         let own = rule.name.strip_prefix("builtin:").filter(|_| rule.code);
         match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
             Some(Coded::DeleteTag) if refs::made_here(subject) => Err(Miss::Code),
+            Some(Coded::PipedAnswers) if !refs::is_answered(subject, source) => Err(Miss::Code),
             Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
                 if held.hold(subject, source, world) =>
             {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Command, Runs, Word};
+use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Word};
 
 use super::coded::Coded;
 use super::{Inquiry, evidence};
@@ -45,6 +45,27 @@ pub(super) fn made_here(subject: &Subject<'_>) -> bool {
     });
     let made: HashSet<&str> = made.collect();
     removed.iter().skip(1).all(|tag| tag.is_some_and(|tag| made.contains(tag)))
+}
+
+/// Whether something in the text may answer what a command asks. What stands in a loop or a function is given what that is,
+/// so that any pipe before it counts.
+pub(super) fn is_answered(subject: &Subject<'_>, source: &str) -> bool {
+    let nobody = |word: &Word| matches!(word.known(), Some("/dev/null" | "/dev/tty"));
+    let reads = |command: &Command| {
+        command.redirects.iter().any(|redirect| {
+            matches!(redirect.kind, RedirectKind::Read | RedirectKind::ReadWrite) && !nobody(&redirect.target)
+        })
+    };
+    // `exec < answers` is for all that comes after it.
+    let wide = |command: &&Command| command.words.is_empty() || command.program() == Some("exec");
+    let commands = &subject.script.commands;
+    // What a here-document says is not always known.
+    let documents = source.contains("<<");
+    documents
+        || commands.iter().take(subject.index + 1).any(|command| command.joiner == Joiner::Pipe)
+        || commands.iter().filter(wide).any(reads)
+        || reads(subject.command)
+        || subject.command.input().is_some_and(|input| !input.is_empty())
 }
 
 impl Inquiry<'_> {
