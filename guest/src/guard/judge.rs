@@ -247,6 +247,7 @@ impl<'a> Inquiry<'a> {
         self.fetched(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field, world);
+        self.removes_listed(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
         self.typed(script, &subjects, field, world);
