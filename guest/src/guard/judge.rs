@@ -278,7 +278,7 @@ impl<'a> Inquiry<'a> {
             if matches!(own, "unparsed" | "unseen-script" | "too-much") {
                 continue;
             }
-            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "overwrite-everything")
+            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "change-system-mode")
                 || by_default && matches!(own, "remove-outside" | "overwrite-outside");
             let of_unknown = finding
                 .evidence
