@@ -3,11 +3,13 @@
 //! | Module | For |
 //! |---|---|
 //! | `commands` | the rules of packs and files on commands |
-//! | `coded` | the rules that no key of a rule file can say |
+//! | `coded` | the rules of which code says when they fire, or agrees last where all their keys say so |
+//! | `ends` | processes that are ended by what fits the gate as well |
 //! | `fields` | the rules on the fields of file tools |
 //! | `held` | whether git holds all that a git command overwrites or removes |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
+//! | `refs` | what git commands of one text mean for each other |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `typed` | commands that wait for text, where that is not seen |
 

@@ -12,7 +12,7 @@ use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, Verdict, cases};
 
-/// The one place where a case is judged.
+/// What the guard says of a text in the project of the cases.
 fn verdict(judge: &Judge, text: &str) -> Verdict {
     judge.command(text, PROJECT, HOME)
 }

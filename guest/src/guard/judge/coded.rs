@@ -1,4 +1,5 @@
-//! The rules that no key of a rule file can say: what a text runs unseen, what a search finds, what cannot be judged.
+//! The rules of which no key of a rule file can say when they fire: what a text runs unseen, what a search finds, what cannot
+//! be judged. Some have keys, and code agrees last: that git holds what is lost, or that something answers what git asks.
 
 use std::collections::BTreeMap;
 
