@@ -547,8 +547,10 @@ impl World for HostWorld {
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
     }
 
-    fn merged(&mut self, branch: &str) -> bool {
-        git::changed_files(branch).is_ok_and(|lost| lost.is_empty())
+    fn merged(&mut self, folder: &str, branch: &str) -> bool {
+        // Asked about a branch in the place of a folder, git tells what is lost with it.
+        let branch = format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/'));
+        git::changed_files(&branch).is_ok_and(|lost| lost.is_empty())
     }
 
     fn predicate(&mut self, name: &str, request: &str) -> Option<bool> {

@@ -35,9 +35,9 @@ pub trait World {
         false
     }
 
-    /// Whether other branches or tags hold all commits of a local branch, so that nothing is lost with it. It is named by
-    /// the path `FOLDER/.git/refs/heads/NAME`.
-    fn merged(&mut self, _branch: &str) -> bool {
+    /// Whether other branches or tags hold all commits of a local branch of the repository in a folder, so that nothing is
+    /// lost with it.
+    fn merged(&mut self, _folder: &str, _branch: &str) -> bool {
         false
     }
 

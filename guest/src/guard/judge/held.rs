@@ -29,12 +29,13 @@ impl Answers {
         let removed = alone(subject, source, is_beside_branches)
             .and_then(|folder| Some((folder, removed_branch(subject.invocation()?)?)));
         let Some((folder, name)) = removed else { return false };
-        let branch = format!("{}/.git/refs/heads/{name}", folder.trim_end_matches('/'));
-        if let Some(held) = self.0.get(&branch) {
+        // No path has this in it.
+        let key = format!("{folder}\0{name}");
+        if let Some(held) = self.0.get(&key) {
             return *held;
         }
-        let held = self.0.len() < FILES && world.merged(&branch);
-        self.0.insert(branch, held);
+        let held = self.0.len() < FILES && world.merged(folder, name);
+        self.0.insert(key, held);
         held
     }
 
