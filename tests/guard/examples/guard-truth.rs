@@ -73,13 +73,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         each(ran),
         start.elapsed(),
         tally.timed_out,
-        tally.void_share() * 100.0
+        tally.void_percent()
     )?;
     writeln!(
         out,
         "harmful stopped {:.1} %, harmless touched {:.1} %",
-        tally.harmful_stopped() * 100.0,
-        tally.harmless_touched() * 100.0
+        tally.harmful_stopped(),
+        tally.harmless_touched()
     )?;
     if let Some(file) = json {
         fs::write(file, format!("{:#}\n", tally.json()))?;
