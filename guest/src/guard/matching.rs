@@ -13,7 +13,7 @@ use super::invocation::{Given, Grammars, Invocation};
 use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
-use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use super::rule::{Assigns, Condition, EffectMatch, Flag, Rule, What, When, fits};
 use super::rules::Guard;
 use super::search;
 use crate::call::{Events, Field};
@@ -489,9 +489,6 @@ impl<'a> Subject<'a> {
             return Err(Miss::Place);
         }
         let mut spans = Vec::new();
-        let word = |at: usize, spans: &mut Vec<Span>| {
-            spans.extend(command.words.get(at).map(|word| word.span));
-        };
         if !what.programs.is_empty() {
             let program = self.invocation().map(|found| found.program).ok_or(Miss::Program)?;
             // Nearly every name is one in full.
@@ -499,92 +496,133 @@ impl<'a> Subject<'a> {
             if !is_named && !what.programs.iter().any(|wanted| fits(wanted, program)) {
                 return Err(Miss::Program);
             }
-            word(0, &mut spans);
+            spans.extend(self.word(0));
         }
-        let needs_words = !what.subcommands.is_empty()
-            || !what.flags.is_empty()
-            || !what.without.is_empty()
-            || !what.arguments.is_empty()
-            || what.no_argument.is_some()
-            || what.count != (0, None);
-        if needs_words {
-            let found = self.invocation().ok_or(Miss::Program)?;
-            let mut from = 0;
-            if !what.subcommands.is_empty() {
-                let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
-                from = fit.ok_or(Miss::Subcommand)?;
-                found.operands[..from].iter().for_each(|operand| word(operand.word, &mut spans));
-            }
-            for group in &what.flags {
-                let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
-                let at = given.ok_or(Miss::Flags(group))?;
-                word(at, &mut spans);
-            }
-            let excluded = |flag: &&Flag| match purpose {
-                Purpose::Rule => excused(found, flag, &what.without),
-                Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
-            };
-            if let Some(flag) = what.without.iter().find(excluded) {
-                return Err(Miss::Without(flag));
-            }
-            let operands = found.operands.get(from..).unwrap_or_default();
-            for pattern in &what.arguments {
-                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
-                let fit = fit.ok_or(Miss::Arguments(pattern))?;
-                word(fit.word, &mut spans);
-            }
-            if let Some(pattern) = &what.no_argument
-                && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
-            {
-                return Err(Miss::OtherArguments(pattern));
-            }
-            let (least, most) = what.count;
-            // What is added when it runs may be as many as a rule asks for.
-            let open = self.command.more_words && purpose == Purpose::Rule;
-            if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
-                return Err(Miss::Count);
-            }
-        }
+        self.check_words(what, purpose, &mut spans)?;
         if !what.via.is_empty() && !command.via.iter().any(|via| what.via.iter().any(|wanted| fits(wanted, via))) {
             return Err(Miss::Via);
         }
         if what.unseen && (!command.unseen_script || command.stored) {
             return Err(Miss::Unseen);
         }
-        if !what.after.is_empty() || !what.before.is_empty() {
-            let (before, after) = self.pipeline();
-            for (wanted, there, side) in [(&what.after, before, "before"), (&what.before, after, "after")] {
-                if wanted.is_empty() {
-                    continue;
-                }
-                let fit = there.iter().find(|other| {
-                    other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program)))
-                });
-                spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
-            }
+        self.check_pipeline(what, &mut spans)?;
+        if what.assigns.as_ref().is_some_and(|assigns| !self.is_set(assigns, purpose)) {
+            return Err(Miss::Assigns);
         }
-        if let Some(assigns) = &what.assigns {
-            let fits = |(name, value): (&str, &str)| purpose.fits(&assigns.pattern, &format!("{name}={value}"));
-            // That the person's home folder is theirs is no doing of the text.
-            let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.scene.home;
-            let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text())).filter(set);
-            let fit = own.filter(|own| fits(*own)).count();
-            // A value that the text sets and that is not known may be any.
-            let unknown = Value::HOLE.to_string();
-            let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
-            let inherited = || {
-                let all = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
-                all.filter(set).any(fits)
-            };
-            if fit == 0 && (command.words.is_empty() || !inherited()) {
-                return Err(Miss::Assigns);
+        self.check_texts(what, purpose, &mut spans)?;
+        for wanted in &what.effects {
+            let mut found = self.effects(wanted).peekable();
+            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
+                return Err(Miss::Effects(wanted));
             }
+            if spans.is_empty() {
+                spans.extend(self.word(0));
+            }
+            spans.extend(found.map(|(effect, _)| effect.span));
         }
+        spans.dedup();
+        if spans.is_empty() {
+            spans.push(command.span);
+        }
+        Ok(spans)
+    }
+
+    /// Where the word of this number stands.
+    fn word(&self, at: usize) -> Option<Span> {
+        self.command.words.get(at).map(|word| word.span)
+    }
+
+    /// Whether its subcommand, options and operands are those.
+    fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
+        let needs_words = !what.subcommands.is_empty()
+            || !what.flags.is_empty()
+            || !what.without.is_empty()
+            || !what.arguments.is_empty()
+            || what.no_argument.is_some()
+            || what.count != (0, None);
+        if !needs_words {
+            return Ok(());
+        }
+        let found = self.invocation().ok_or(Miss::Program)?;
+        let mut from = 0;
+        if !what.subcommands.is_empty() {
+            let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
+            from = fit.ok_or(Miss::Subcommand)?;
+            spans.extend(found.operands[..from].iter().filter_map(|operand| self.word(operand.word)));
+        }
+        for group in &what.flags {
+            let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
+            spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
+        }
+        let excluded = |flag: &&Flag| match purpose {
+            Purpose::Rule => excused(found, flag, &what.without),
+            Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
+        };
+        if let Some(flag) = what.without.iter().find(excluded) {
+            return Err(Miss::Without(flag));
+        }
+        let operands = found.operands.get(from..).unwrap_or_default();
+        for pattern in &what.arguments {
+            let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
+            spans.extend(self.word(fit.ok_or(Miss::Arguments(pattern))?.word));
+        }
+        if let Some(pattern) = &what.no_argument
+            && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
+        {
+            return Err(Miss::OtherArguments(pattern));
+        }
+        let (least, most) = what.count;
+        // What is added when it runs may be as many as a rule asks for.
+        let open = self.command.more_words && purpose == Purpose::Rule;
+        if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
+            return Err(Miss::Count);
+        }
+        Ok(())
+    }
+
+    /// Whether such programs stand before and behind it in its pipeline.
+    fn check_pipeline(&self, what: &What, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+        if what.after.is_empty() && what.before.is_empty() {
+            return Ok(());
+        }
+        let (before, after) = self.pipeline();
+        for (wanted, there, side) in [(&what.after, before, "before"), (&what.before, after, "after")] {
+            if wanted.is_empty() {
+                continue;
+            }
+            let fit = there.iter().find(|other| {
+                other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program)))
+            });
+            spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
+        }
+        Ok(())
+    }
+
+    /// Whether a variable is set so for it, by itself or before.
+    fn is_set(&self, assigns: &Assigns, purpose: Purpose) -> bool {
+        let command = self.command;
+        let fits = |(name, value): (&str, &str)| purpose.fits(&assigns.pattern, &format!("{name}={value}"));
+        // That the person's home folder is theirs is no doing of the text.
+        let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.scene.home;
+        let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
+        if own.filter(set).any(fits) {
+            return true;
+        }
+        // A value that the text sets and that is not known may be any.
+        let unknown = Value::HOLE.to_string();
+        let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
+        let inherited = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
+        !command.words.is_empty() && inherited.filter(set).any(fits)
+    }
+
+    /// Whether what it says, or is given, matches, and what it writes.
+    fn check_texts(&self, what: &What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+        let command = self.command;
         if !what.texts.is_empty() {
             let holds = |text: &str| what.texts.iter().all(|pattern| purpose.fits(pattern, text));
             let at = command.words.iter().skip(1).position(|word| holds(word.value.text()));
             match at {
-                Some(at) => word(at + 1, &mut spans),
+                Some(at) => spans.extend(self.word(at + 1)),
                 None if command.input().is_some_and(holds) => {}
                 None => return Err(Miss::Text),
             }
@@ -594,21 +632,7 @@ impl<'a> Subject<'a> {
         {
             return Err(Miss::Content);
         }
-        for wanted in &what.effects {
-            let mut found = self.effects(wanted).peekable();
-            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
-                return Err(Miss::Effects(wanted));
-            }
-            if spans.is_empty() {
-                word(0, &mut spans);
-            }
-            spans.extend(found.map(|(effect, _)| effect.span));
-        }
-        spans.dedup();
-        if spans.is_empty() {
-            spans.push(command.span);
-        }
-        Ok(spans)
+        Ok(())
     }
 
     /// The effects that a rule is about, with their places.
