@@ -33,12 +33,13 @@ use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, abso
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
-use super::matching::{Miss, Scene, Subject, World};
+use super::matching::{Miss, Scene, Subject};
 use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
 use super::rule::{Rule, named};
 use super::rules::Guard;
+use super::world::World;
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.

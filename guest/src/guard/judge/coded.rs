@@ -9,10 +9,11 @@ use super::commands::reason;
 use super::{Inquiry, evidence, held, refs};
 use crate::call::{Evidence, Field, Source};
 use crate::guard::flow;
-use crate::guard::matching::{Miss, Subject, World};
+use crate::guard::matching::{Miss, Subject};
 use crate::guard::place::{Place, is_elsewhere};
 use crate::guard::rule::Rule;
 use crate::guard::search;
+use crate::guard::world::World;
 
 /// Programs whose output names files.
 const SEARCHES: &[&str] =

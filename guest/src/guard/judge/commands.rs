@@ -6,12 +6,14 @@ use toolgate_shell::{Command, Script, Span, Value, Word};
 
 use super::{Coded, Inquiry, evidence};
 use crate::call::{Evidence, Field, Kind};
-use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
+use crate::guard::matching::{Miss, Purpose, Subject, confirmed};
 use crate::guard::needs::Has;
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
 use crate::guard::view::{View, views, without_folder};
+use crate::guard::when::Surroundings;
+use crate::guard::world::World;
 
 /// How many paths a reason names.
 const NAMED: usize = 3;

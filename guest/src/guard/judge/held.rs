@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use toolgate_shell::{Command, Joiner, absolute};
 
 use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World, names_repository};
+use crate::guard::matching::{Subject, names_repository};
+use crate::guard::world::World;
 
 /// Most files that git is asked about for one call: each takes some 15 ms.
 const FILES: usize = 16;

@@ -8,7 +8,8 @@ use super::coded::Coded;
 use super::{Inquiry, evidence};
 use crate::call::Field;
 use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World, names_repository};
+use crate::guard::matching::{Subject, names_repository};
+use crate::guard::world::World;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
 const TAKES_OVER: &[&str] = &["am", "checkout", "cherry-pick", "merge", "pull", "rebase", "reset", "switch"];
