@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
+use super::glob::known_part;
 use super::invocation::{Given, Grammars, Invocation};
 use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
@@ -320,9 +321,8 @@ impl<'a> Subject<'a> {
         }
         // A link is removed or made itself; what is below it is where it leads to.
         let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
-        let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-        let whole = fixed.len() == text.len();
-        let folder = if whole && !itself { fixed } else { fixed.rsplit_once('/').map_or("", |(folder, _)| folder) };
+        let (fixed, above) = known_part(text);
+        let folder = if fixed.len() == text.len() && !itself { fixed } else { above };
         if folder.is_empty() {
             return None;
         }
@@ -638,8 +638,7 @@ impl<'a> Subject<'a> {
         match &self.command.effects[at].path {
             Value::Known(_) => self.under(rules, at),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
-                let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-                let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let (_, folder) = known_part(text);
                 !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.scene.home)
             }
         }
@@ -677,8 +676,7 @@ impl<'a> Subject<'a> {
             (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.
             (Value::Pattern(path) | Value::Unknown { shape: path, .. }, Some(look)) => {
-                let fixed = path.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-                let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let (_, folder) = known_part(path);
                 !matches!(effect.kind, Kind::Delete | Kind::Move)
                     && folder.starts_with('/')
                     && look.look(folder) == Presence::Absent
