@@ -9,7 +9,8 @@ use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script
 
 use super::glob::known_part;
 use super::invocation::{Given, Grammars, Invocation};
-use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
+use super::path_index::{Answered, Lists};
+use super::path_rules::{Around, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
 use super::rule::{Assigns, EffectMatch, Flag, Rule, What, fits};

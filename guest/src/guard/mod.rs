@@ -18,12 +18,13 @@
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
-//! | `path_rules` | which path rule a path falls under | what happens to the path |
+//! | `path_rules`, `path_index`, `asked` | which path rule a path falls under, among many | what happens to the path |
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
 //! | `judge` | puts them together | |
 //! | `check` | the tests that stand beside rules | |
 
+mod asked;
 mod branch;
 mod check;
 mod events;
@@ -37,6 +38,7 @@ mod needs;
 mod observers;
 mod overrides;
 mod packs;
+mod path_index;
 mod path_rules;
 mod pattern;
 mod place;
