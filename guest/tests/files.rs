@@ -82,9 +82,8 @@ impl World for Disk {
         self.0["held"].as_array().is_some_and(|held| held.iter().any(|one| one == path))
     }
 
-    fn merged(&mut self, branch: &str) -> bool {
-        let name = branch.strip_prefix(WORKSPACE).and_then(|rest| rest.strip_prefix("/.git/refs/heads/"));
-        name.is_some_and(|name| self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == name)))
+    fn merged(&mut self, folder: &str, branch: &str) -> bool {
+        folder == WORKSPACE && self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == branch))
     }
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {

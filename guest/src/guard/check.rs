@@ -1,8 +1,8 @@
 //! Runs the tests that stand beside rules.
 
-use super::matching::NoWorld;
 use super::rule::Layer;
 use super::rules::Guard;
+use super::world::NoWorld;
 use crate::call::{Call, Events, Field, Happened, Kind};
 
 /// Where the commands of tests run.

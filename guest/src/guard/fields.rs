@@ -29,16 +29,6 @@ impl FieldOf {
         Ok(Some(FieldOf { tools, content }))
     }
 
-    /// Whether the other keys of the rule go with it.
-    pub(super) fn suits(&self, only_pattern: bool) -> Result<(), String> {
-        match only_pattern {
-            true => Ok(()),
-            false => {
-                Err("a rule on the field of a file tool has a pattern, and nothing that is about commands".to_owned())
-            }
-        }
-    }
-
     pub(crate) fn is_content(&self) -> bool {
         self.content
     }

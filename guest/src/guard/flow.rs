@@ -264,24 +264,20 @@ pub(crate) fn unseen(
             found.push(Run::of(command, Source::Unseen, false, command.span));
         }
         // What is inside a command is listed behind it. All of a script that was read stands in one place.
-        let within = || {
-            let behind = commands.get(at + 1..).unwrap_or_default().iter();
-            let deeper = behind.take_while(|other| other.via.len() > command.via.len());
-            deeper.filter(|other| other.span.is_inside(command.span))
-        };
+        let behind = commands.get(at + 1..).unwrap_or_default().iter().copied();
+        let deeper = behind.take_while(|other| other.via.len() > command.via.len());
+        let own: Vec<&Command> = deeper.filter(|other| other.span.is_inside(command.span)).collect();
         let may_matter = command.unseen_script
             || !command.effects.is_empty()
             || matches!(command.program(), Some("read" | "mapfile" | "readarray"));
         let piped = if may_matter { pipeline(&commands, at) } else { Vec::new() };
         if command.words.is_empty() && !command.assignments.is_empty() {
-            variable = variable.max(within().filter_map(|other| source(other)).max());
+            variable = variable.max(own.iter().filter_map(|other| source(other)).max());
         }
         // `read line < <(curl x)`, `mapfile`
         if matches!(command.program(), Some("read" | "mapfile" | "readarray")) {
-            let from = within().chain(&piped).filter_map(|other| source(other)).max();
-            variable = variable.max(from);
+            variable = variable.max(own.iter().chain(&piped).filter_map(|other| source(other)).max());
         }
-        let own: Vec<&Command> = within().copied().collect();
         let explained = || {
             is_setup(&own)
                 || is_located_file(command, &own)
@@ -289,72 +285,14 @@ pub(crate) fn unseen(
                 || runs_listed(command, &commands[..at], &piped)
         };
         if command.unseen_script && !explained() {
-            let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
-            // Of a text with names put in, its own commands are none of what it comes from.
-            let is_filled =
-                command.words.iter().any(|word| matches!(word.value, Value::Unknown { why: Why::Argument, .. }));
-            let inside = within().filter(|_| !is_filled);
-            let mut from = inside.chain(&piped).filter_map(|other| source(other)).max();
-            if network {
-                from = Some(Source::Downloaded);
-            }
-            let by = |fits: fn(&Why) -> bool| {
-                let why = |word: &Word| matches!(&word.value, Value::Unknown { why, .. } if fits(why));
-                command.words.iter().skip(1).any(why)
-            };
-            let by_variable = by(is_computed);
-            let by_output = by(|why| matches!(why, Why::CommandOutput | Why::Temporary));
-            if by_variable {
-                from = from.max(variable);
-            }
-            let fetches: Vec<&Command> =
-                within().chain(&piped).filter(|other| source(other).is_some()).copied().collect();
-            let elsewhere = network || by_output || by_variable && variable.is_some();
-            let vouched = !elsewhere && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
-            let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
-            found.push(Run { vouched, ..run });
+            found.push(run_unseen(command, &own, &piped, variable));
         }
-        if !command.unseen_script
-            && command.program().is_some_and(interprets)
-            && command.words.iter().any(|word| {
-                matches!(
-                    &word.value,
-                    Value::Unknown { why: Why::CommandOutput | Why::Temporary | Why::ProcessSubstitution, .. }
-                )
-            })
-            && let Some(source) =
-                within().filter_map(|other| source(other)).max().or(variable.filter(|_| is_code_computed(command)))
-        {
-            found.push(Run::of(command, source, false, command.span));
-        }
+        found.extend(run_as_code(command, &own, variable));
         alike.extend(files.run_alike(command));
         files.follow(command, &piped, &mut found);
-        // A script that is there, and that could not be read.
-        let script =
-            command.effects.iter().filter(|effect| effect.kind == Kind::Execute).find_map(|effect| effect.path.known());
-        if command.opaque
-            && command.program().is_some_and(|program| READERS.contains(&program))
-            && script.is_some_and(|script| look.is_some_and(|look| look.look(script) == Presence::File))
-        {
-            found.push(Run::of(command, Source::Unseen, true, command.span));
-        }
-        if let Some(word) = command.words.first()
-            && let Value::Pattern(pattern) = &word.value
-            && is_guessed(pattern, command.shell_cwd.as_deref())
-        {
-            found.push(Run::of(command, Source::Unseen, false, word.span));
-        }
-        if let Some(word) = command.words.first()
-            && let Value::Unknown { why: Why::CommandOutput, shape } = &word.value
-            && !shape.contains('/')
-        {
-            let named: Vec<&Command> = own.into_iter().filter(|other| other.span.is_inside(word.span)).collect();
-            if is_located(&named) {
-                continue;
-            }
-            let from = named.iter().filter_map(|other| source(other)).max().max(variable);
-            found.push(Run::of(command, from.unwrap_or(Source::Unseen), false, word.span));
-        }
+        found.extend(run_stored(command, look));
+        found.extend(guessed_program(command));
+        found.extend(computed_program(command, &own, variable));
     }
     // What a stored script computes is no more hidden than what a program does that cannot be read at all.
     found.retain(|run| run.source != Source::Unseen || !run.stored);
@@ -376,6 +314,78 @@ pub(crate) fn unseen(
     let memory = (!new.is_empty())
         .then(|| Memory { files: [earlier.files.clone(), new].concat(), forgotten: earlier.forgotten });
     (found, memory)
+}
+
+/// What a shell runs whose commands are not seen, with where they come from: what stands inside it, what is before it in its
+/// pipeline, what variables may hold.
+fn run_unseen(command: &Command, inner: &[&Command], piped: &[&Command], variable: Option<Source>) -> Run {
+    let network = command.redirects.iter().any(|redirect| is_network(redirect.target.value.text()));
+    // Of a text with names put in, its own commands are none of what it comes from.
+    let is_filled = command.words.iter().any(|word| matches!(word.value, Value::Unknown { why: Why::Argument, .. }));
+    let inside = inner.iter().filter(|_| !is_filled);
+    let mut from = inside.chain(piped).filter_map(|other| source(other)).max();
+    if network {
+        from = Some(Source::Downloaded);
+    }
+    let by = |fits: fn(&Why) -> bool| {
+        let why = |word: &Word| matches!(&word.value, Value::Unknown { why, .. } if fits(why));
+        command.words.iter().skip(1).any(why)
+    };
+    let by_variable = by(is_computed);
+    let by_output = by(|why| matches!(why, Why::CommandOutput | Why::Temporary));
+    if by_variable {
+        from = from.max(variable);
+    }
+    let fetches: Vec<&Command> = inner.iter().chain(piped).filter(|other| source(other).is_some()).copied().collect();
+    let elsewhere = network || by_output || by_variable && variable.is_some();
+    let vouched = !elsewhere && !fetches.is_empty() && fetches.iter().all(|fetch| is_vouched(fetch));
+    let run = Run::of(command, from.unwrap_or(Source::Unseen), false, command.span);
+    Run { vouched, ..run }
+}
+
+/// Code in another language that is what a command prints, where that comes from elsewhere.
+fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<Run> {
+    let interprets = command.program().is_some_and(interprets);
+    let printed = |word: &Word| {
+        matches!(
+            &word.value,
+            Value::Unknown { why: Why::CommandOutput | Why::Temporary | Why::ProcessSubstitution, .. }
+        )
+    };
+    if command.unseen_script || !interprets || !command.words.iter().any(printed) {
+        return None;
+    }
+    let from = inner.iter().filter_map(|other| source(other)).max();
+    let from = from.or(variable.filter(|_| is_code_computed(command)))?;
+    Some(Run::of(command, from, false, command.span))
+}
+
+/// A script that is there, and that could not be read.
+fn run_stored(command: &Command, look: Option<&dyn Look>) -> Option<Run> {
+    let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+    let script = runs.find_map(|effect| effect.path.known())?;
+    let unread = command.opaque && command.program().is_some_and(|program| READERS.contains(&program));
+    let there = || look.is_some_and(|look| look.look(script) == Presence::File);
+    (unread && there()).then(|| Run::of(command, Source::Unseen, true, command.span))
+}
+
+/// A program that a glob leaves open.
+fn guessed_program(command: &Command) -> Option<Run> {
+    let word = command.words.first()?;
+    let Value::Pattern(pattern) = &word.value else { return None };
+    is_guessed(pattern, command.shell_cwd.as_deref()).then(|| Run::of(command, Source::Unseen, false, word.span))
+}
+
+/// A program that is named by what a command prints.
+fn computed_program(command: &Command, inner: &[&Command], variable: Option<Source>) -> Option<Run> {
+    let word = command.words.first()?;
+    let Value::Unknown { why: Why::CommandOutput, shape } = &word.value else { return None };
+    let named: Vec<&Command> = inner.iter().filter(|other| other.span.is_inside(word.span)).copied().collect();
+    if shape.contains('/') || is_located(&named) {
+        return None;
+    }
+    let from = named.iter().filter_map(|other| source(other)).max().max(variable);
+    Some(Run::of(command, from.unwrap_or(Source::Unseen), false, word.span))
 }
 
 /// What is known of files while a text is gone through.
@@ -448,7 +458,7 @@ impl<'s> Files<'s> {
         // What a script in another language writes is not known.
         let scripted = command.words.is_empty()
             && command.redirects.is_empty()
-            && command.via.last().is_some_and(|via| INTERPRETERS.iter().any(|name| via.starts_with(name)));
+            && command.via.last().is_some_and(|via| interprets(via));
         let own = source(command).or_else(|| piped.iter().filter_map(|other| source(other)).max());
         let own = own.or(scripted.then_some(Source::Unseen));
         // What it reads may be in what it writes.

@@ -4,6 +4,7 @@
 use std::cell::OnceCell;
 
 use globset::{GlobBuilder, GlobMatcher};
+use toolgate_shell::Value;
 
 /// Most texts that the braces of one glob stand for.
 const MOST_ALTERNATIVES: usize = 256;
@@ -133,6 +134,12 @@ pub(crate) fn segments(text: &str) -> Vec<Segment> {
 /// The names of a path.
 pub(crate) fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !part.is_empty())
+}
+
+/// What of a path stands before its first wildcard or unknown part, and the folder that this is in; empty if none is named.
+pub(crate) fn known_part(text: &str) -> (&str, &str) {
+    let known = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
+    (known, known.rsplit_once('/').map_or("", |(folder, _)| folder))
 }
 
 /// Whether segments, from the first one on, fit the beginning of a path whose names are in lower case: what lies below is

@@ -3,11 +3,13 @@
 //! | Module | For |
 //! |---|---|
 //! | `commands` | the rules of packs and files on commands |
-//! | `coded` | the rules that no key of a rule file can say |
+//! | `coded` | the rules of which code says when they fire, or agrees last where all their keys say so |
+//! | `ends` | processes that are ended by what fits the gate as well |
 //! | `fields` | the rules on the fields of file tools |
 //! | `held` | whether git holds all that a git command overwrites or removes |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
+//! | `refs` | what git commands of one text mean for each other |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `typed` | commands that wait for text, where that is not seen |
 
@@ -31,12 +33,13 @@ use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, abso
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
-use super::matching::{Miss, Scene, Subject, World};
+use super::matching::{Miss, Scene, Subject};
 use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
 use super::rule::{Rule, named};
 use super::rules::Guard;
+use super::world::World;
 use crate::call::{Action, Call, Evidence, Field, Finding, Kind, Memory, Verdict};
 
 /// Longest evidence that is repeated in a finding; the positions always give the whole match.
@@ -247,6 +250,7 @@ impl<'a> Inquiry<'a> {
         self.fetched(&subjects, field, world);
         self.patterns(script, &subjects, field, world);
         self.found_elsewhere(&subjects, field, world);
+        self.removes_listed(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(script, &subjects, field, world, look);
         self.typed(script, &subjects, field, world);
@@ -277,7 +281,7 @@ impl<'a> Inquiry<'a> {
             if matches!(own, "unparsed" | "unseen-script" | "too-much") {
                 continue;
             }
-            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "overwrite-everything")
+            let removes = matches!(own, "remove-everything" | "remove-home" | "remove-system" | "change-system-mode")
                 || by_default && matches!(own, "remove-outside" | "overwrite-outside");
             let of_unknown = finding
                 .evidence

@@ -2,65 +2,21 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
-use super::events::Entry;
+use super::glob::known_part;
 use super::invocation::{Given, Grammars, Invocation};
-use super::path_rules::{Answered, Around, Lists, PathRules, as_glob};
+use super::path_index::{Answered, Lists};
+use super::path_rules::{Around, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
-use super::rule::{Condition, EffectMatch, Flag, Rule, What, When, fits};
+use super::rule::{Assigns, EffectMatch, Flag, Rule, What, fits};
 use super::rules::Guard;
 use super::search;
-use crate::call::{Events, Field};
-
-/// What others know of the surroundings.
-pub trait World {
-    /// For each path the one behind its links, in the same order; `None` where it cannot be told. An error is a
-    /// reason to stop the call.
-    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String>;
-
-    /// The branch that is checked out in a folder; the inner `None` for none, the outer one if it cannot be told.
-    fn branch(&mut self, _folder: &str) -> Option<Option<String>> {
-        None
-    }
-
-    /// Whether there is a regular file at a path, links not followed, that git holds as it is on disk, in the last commit
-    /// and in the index, so that nothing is lost with it.
-    fn holds(&mut self, _path: &str) -> bool {
-        false
-    }
-
-    /// Whether other branches or tags hold all commits of a local branch, so that nothing is lost with it. It is named by
-    /// the path `FOLDER/.git/refs/heads/NAME`.
-    fn merged(&mut self, _branch: &str) -> bool {
-        false
-    }
-
-    /// Whether another component's predicate holds. The request is a JSON text.
-    fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
-        None
-    }
-
-    /// What is at a path, if anyone knows.
-    fn look(&mut self) -> Option<std::rc::Rc<dyn Look>> {
-        None
-    }
-}
-
-/// Nothing is known: paths are judged as they are written.
-#[derive(Debug)]
-pub struct NoWorld;
-
-impl World for NoWorld {
-    fn resolve(&mut self, paths: &[String]) -> Result<Vec<Option<String>>, String> {
-        Ok(vec![None; paths.len()])
-    }
-}
+use crate::call::Field;
 
 /// The first condition of a rule that does not hold.
 #[derive(Clone, Copy, Debug)]
@@ -366,9 +322,8 @@ impl<'a> Subject<'a> {
         }
         // A link is removed or made itself; what is below it is where it leads to.
         let itself = matches!(effect.kind, Kind::Delete | Kind::Move | Kind::Link) && !text.ends_with('/');
-        let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-        let whole = fixed.len() == text.len();
-        let folder = if whole && !itself { fixed } else { fixed.rsplit_once('/').map_or("", |(folder, _)| folder) };
+        let (fixed, above) = known_part(text);
+        let folder = if fixed.len() == text.len() && !itself { fixed } else { above };
         if folder.is_empty() {
             return None;
         }
@@ -388,7 +343,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
-    pub(crate) fn succeeded(&self) -> impl Iterator<Item = &'a Command> {
+    pub(crate) fn succeeded(&self) -> impl Iterator<Item = usize> {
         let commands = &self.script.commands;
         std::iter::successors(Some(self.index), move |at| {
             let command = &commands[*at];
@@ -396,20 +351,18 @@ impl<'a> Subject<'a> {
             neighbours.before[*at].filter(|_| command.joiner == Joiner::And)
         })
         .skip(1)
-        .map(move |at| &commands[at])
     }
 
-    /// What a command of the same text runs, if that is one other command whose success is its own.
-    pub(crate) fn run_by(&self, wrapper: &'a Command) -> &'a Command {
-        let mut command = wrapper;
+    /// What the command of this number runs, if that is one other command whose success is its own.
+    pub(crate) fn run_by(&self, wrapper: usize) -> &'a Command {
         let commands = &self.script.commands;
-        let mut at = commands.iter().position(|other| std::ptr::eq(other, wrapper)).unwrap_or_default();
-        while matches!(command.program(), Some("env" | "nice" | "nohup" | "timeout"))
-            && let Some(inner) = commands.get(at + 1).filter(|inner| holds(command, inner))
+        let mut at = wrapper;
+        while matches!(commands[at].program(), Some("env" | "nice" | "nohup" | "timeout"))
+            && commands.get(at + 1).is_some_and(|inner| holds(&commands[at], inner))
         {
-            (command, at) = (inner, at + 1);
+            at += 1;
         }
-        command
+        &commands[at]
     }
 
     /// How a command of the same text takes its words.
@@ -491,9 +444,6 @@ impl<'a> Subject<'a> {
             return Err(Miss::Place);
         }
         let mut spans = Vec::new();
-        let word = |at: usize, spans: &mut Vec<Span>| {
-            spans.extend(command.words.get(at).map(|word| word.span));
-        };
         if !what.programs.is_empty() {
             let program = self.invocation().map(|found| found.program).ok_or(Miss::Program)?;
             // Nearly every name is one in full.
@@ -501,92 +451,133 @@ impl<'a> Subject<'a> {
             if !is_named && !what.programs.iter().any(|wanted| fits(wanted, program)) {
                 return Err(Miss::Program);
             }
-            word(0, &mut spans);
+            spans.extend(self.word(0));
         }
-        let needs_words = !what.subcommands.is_empty()
-            || !what.flags.is_empty()
-            || !what.without.is_empty()
-            || !what.arguments.is_empty()
-            || what.no_argument.is_some()
-            || what.count != (0, None);
-        if needs_words {
-            let found = self.invocation().ok_or(Miss::Program)?;
-            let mut from = 0;
-            if !what.subcommands.is_empty() {
-                let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
-                from = fit.ok_or(Miss::Subcommand)?;
-                found.operands[..from].iter().for_each(|operand| word(operand.word, &mut spans));
-            }
-            for group in &what.flags {
-                let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
-                let at = given.ok_or(Miss::Flags(group))?;
-                word(at, &mut spans);
-            }
-            let excluded = |flag: &&Flag| match purpose {
-                Purpose::Rule => excused(found, flag, &what.without),
-                Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
-            };
-            if let Some(flag) = what.without.iter().find(excluded) {
-                return Err(Miss::Without(flag));
-            }
-            let operands = found.operands.get(from..).unwrap_or_default();
-            for pattern in &what.arguments {
-                let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
-                let fit = fit.ok_or(Miss::Arguments(pattern))?;
-                word(fit.word, &mut spans);
-            }
-            if let Some(pattern) = &what.no_argument
-                && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
-            {
-                return Err(Miss::OtherArguments(pattern));
-            }
-            let (least, most) = what.count;
-            // What is added when it runs may be as many as a rule asks for.
-            let open = self.command.more_words && purpose == Purpose::Rule;
-            if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
-                return Err(Miss::Count);
-            }
-        }
+        self.check_words(what, purpose, &mut spans)?;
         if !what.via.is_empty() && !command.via.iter().any(|via| what.via.iter().any(|wanted| fits(wanted, via))) {
             return Err(Miss::Via);
         }
         if what.unseen && (!command.unseen_script || command.stored) {
             return Err(Miss::Unseen);
         }
-        if !what.after.is_empty() || !what.before.is_empty() {
-            let (before, after) = self.pipeline();
-            for (wanted, there, side) in [(&what.after, before, "before"), (&what.before, after, "after")] {
-                if wanted.is_empty() {
-                    continue;
-                }
-                let fit = there.iter().find(|other| {
-                    other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program)))
-                });
-                spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
-            }
+        self.check_pipeline(what, &mut spans)?;
+        if what.assigns.as_ref().is_some_and(|assigns| !self.is_set(assigns, purpose)) {
+            return Err(Miss::Assigns);
         }
-        if let Some(assigns) = &what.assigns {
-            let fits = |(name, value): (&str, &str)| purpose.fits(&assigns.pattern, &format!("{name}={value}"));
-            // That the person's home folder is theirs is no doing of the text.
-            let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.scene.home;
-            let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text())).filter(set);
-            let fit = own.filter(|own| fits(*own)).count();
-            // A value that the text sets and that is not known may be any.
-            let unknown = Value::HOLE.to_string();
-            let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
-            let inherited = || {
-                let all = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
-                all.filter(set).any(fits)
-            };
-            if fit == 0 && (command.words.is_empty() || !inherited()) {
-                return Err(Miss::Assigns);
+        self.check_texts(what, purpose, &mut spans)?;
+        for wanted in &what.effects {
+            let mut found = self.effects(wanted).peekable();
+            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
+                return Err(Miss::Effects(wanted));
             }
+            if spans.is_empty() {
+                spans.extend(self.word(0));
+            }
+            spans.extend(found.map(|(effect, _)| effect.span));
         }
+        spans.dedup();
+        if spans.is_empty() {
+            spans.push(command.span);
+        }
+        Ok(spans)
+    }
+
+    /// Where the word of this number stands.
+    fn word(&self, at: usize) -> Option<Span> {
+        self.command.words.get(at).map(|word| word.span)
+    }
+
+    /// Whether its subcommand, options and operands are those.
+    fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
+        let needs_words = !what.subcommands.is_empty()
+            || !what.flags.is_empty()
+            || !what.without.is_empty()
+            || !what.arguments.is_empty()
+            || what.no_argument.is_some()
+            || what.count != (0, None);
+        if !needs_words {
+            return Ok(());
+        }
+        let found = self.invocation().ok_or(Miss::Program)?;
+        let mut from = 0;
+        if !what.subcommands.is_empty() {
+            let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
+            from = fit.ok_or(Miss::Subcommand)?;
+            spans.extend(found.operands[..from].iter().filter_map(|operand| self.word(operand.word)));
+        }
+        for group in &what.flags {
+            let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
+            spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
+        }
+        let excluded = |flag: &&Flag| match purpose {
+            Purpose::Rule => excused(found, flag, &what.without),
+            Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
+        };
+        if let Some(flag) = what.without.iter().find(excluded) {
+            return Err(Miss::Without(flag));
+        }
+        let operands = found.operands.get(from..).unwrap_or_default();
+        for pattern in &what.arguments {
+            let fit = operands.iter().find(|operand| operand.text.is_some_and(|text| purpose.fits(pattern, text)));
+            spans.extend(self.word(fit.ok_or(Miss::Arguments(pattern))?.word));
+        }
+        if let Some(pattern) = &what.no_argument
+            && operands.iter().any(|operand| operand.text.is_some_and(|text| purpose.excludes(pattern, text)))
+        {
+            return Err(Miss::OtherArguments(pattern));
+        }
+        let (least, most) = what.count;
+        // What is added when it runs may be as many as a rule asks for.
+        let open = self.command.more_words && purpose == Purpose::Rule;
+        if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
+            return Err(Miss::Count);
+        }
+        Ok(())
+    }
+
+    /// Whether such programs stand before and behind it in its pipeline.
+    fn check_pipeline(&self, what: &What, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+        if what.after.is_empty() && what.before.is_empty() {
+            return Ok(());
+        }
+        let (before, after) = self.pipeline();
+        for (wanted, there, side) in [(&what.after, before, "before"), (&what.before, after, "after")] {
+            if wanted.is_empty() {
+                continue;
+            }
+            let fit = there.iter().find(|other| {
+                other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program)))
+            });
+            spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
+        }
+        Ok(())
+    }
+
+    /// Whether a variable is set so for it, by itself or before.
+    fn is_set(&self, assigns: &Assigns, purpose: Purpose) -> bool {
+        let command = self.command;
+        let fits = |(name, value): (&str, &str)| purpose.fits(&assigns.pattern, &format!("{name}={value}"));
+        // That the person's home folder is theirs is no doing of the text.
+        let set = |(name, value): &(&str, &str)| *name != "HOME" || Some(*value) != self.scene.home;
+        let own = command.assignments.iter().map(|(name, word)| (name.as_str(), word.value.text()));
+        if own.filter(set).any(fits) {
+            return true;
+        }
+        // A value that the text sets and that is not known may be any.
+        let unknown = Value::HOLE.to_string();
+        let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
+        let inherited = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
+        !command.words.is_empty() && inherited.filter(set).any(fits)
+    }
+
+    /// Whether what it says, or is given, matches, and what it writes.
+    fn check_texts(&self, what: &What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'static>> {
+        let command = self.command;
         if !what.texts.is_empty() {
             let holds = |text: &str| what.texts.iter().all(|pattern| purpose.fits(pattern, text));
             let at = command.words.iter().skip(1).position(|word| holds(word.value.text()));
             match at {
-                Some(at) => word(at + 1, &mut spans),
+                Some(at) => spans.extend(self.word(at + 1)),
                 None if command.input().is_some_and(holds) => {}
                 None => return Err(Miss::Text),
             }
@@ -596,21 +587,7 @@ impl<'a> Subject<'a> {
         {
             return Err(Miss::Content);
         }
-        for wanted in &what.effects {
-            let mut found = self.effects(wanted).peekable();
-            if found.peek().is_none() || purpose == Purpose::Exemption && !self.is_all(wanted) {
-                return Err(Miss::Effects(wanted));
-            }
-            if spans.is_empty() {
-                word(0, &mut spans);
-            }
-            spans.extend(found.map(|(effect, _)| effect.span));
-        }
-        spans.dedup();
-        if spans.is_empty() {
-            spans.push(command.span);
-        }
-        Ok(spans)
+        Ok(())
     }
 
     /// The effects that a rule is about, with their places.
@@ -662,8 +639,7 @@ impl<'a> Subject<'a> {
         match &self.command.effects[at].path {
             Value::Known(_) => self.under(rules, at),
             Value::Pattern(text) | Value::Unknown { shape: text, .. } => {
-                let fixed = text.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-                let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let (_, folder) = known_part(text);
                 !folder.is_empty() && rules.cover(&Value::Known(folder.to_owned()), self.scene.home)
             }
         }
@@ -701,8 +677,7 @@ impl<'a> Subject<'a> {
             (Value::Unknown { why: Why::Temporary, shape }, _) if shape.starts_with("/tmp/tmp.") => true,
             // Nothing is in a folder that is not there, unless the text puts another in its place.
             (Value::Pattern(path) | Value::Unknown { shape: path, .. }, Some(look)) => {
-                let fixed = path.split(['*', '?', '[', '{', Value::HOLE]).next().unwrap_or_default();
-                let folder = fixed.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let (_, folder) = known_part(path);
                 !matches!(effect.kind, Kind::Delete | Kind::Move)
                     && folder.starts_with('/')
                     && look.look(folder) == Presence::Absent
@@ -798,126 +773,6 @@ fn describe(wanted: &EffectMatch) -> String {
     let places: Vec<&str> = wanted.places.iter().map(|place| place.describe()).collect();
     let places = if places.is_empty() { "such a path".to_owned() } else { format!("what is {}", places.join(" or ")) };
     format!("it does not {} {places}", kinds.join(" or "))
-}
-
-/// Whether something holds; `None` if it cannot be told.
-type Truth = Option<bool>;
-
-/// The surroundings of one command, for `when`.
-pub(crate) struct Surroundings<'a, 'w> {
-    pub(crate) command: &'a Command,
-    /// The text that the command is in; none if the call runs no text.
-    pub(crate) source: Option<&'a str>,
-    pub(crate) workspace: &'a str,
-    pub(crate) home: Option<&'a str>,
-    pub(crate) world: &'w mut dyn World,
-    /// The branches that were asked for.
-    pub(crate) branches: &'w mut HashMap<String, Option<Option<String>>>,
-    /// The names of trackers, in the order of the command's values.
-    pub(crate) trackers: &'a [String],
-    /// What has happened in the session before this call, if that is known.
-    pub(crate) events: Option<&'a Events>,
-    /// What the same text has done before this command.
-    pub(crate) here: &'a [Entry],
-}
-
-impl Surroundings<'_, '_> {
-    /// Whether a rule with these conditions applies here.
-    pub(crate) fn hold(&mut self, when: &When) -> Result<(), Miss<'static>> {
-        match self.all(when) {
-            Some(true) => Ok(()),
-            Some(false) => Err(Miss::When("the surroundings are others")),
-            None if when.on_unknown => Ok(()),
-            None => Err(Miss::When("the surroundings cannot be told, and the rule allows that")),
-        }
-    }
-
-    /// As Kleene has it: one that does not hold decides, else one that cannot be told.
-    fn all(&mut self, when: &When) -> Truth {
-        let mut known = true;
-        for condition in &when.conditions {
-            match self.one(condition) {
-                Some(false) => return Some(false),
-                None => known = false,
-                Some(true) => {}
-            }
-        }
-        known.then_some(true)
-    }
-
-    fn one(&mut self, condition: &Condition) -> Truth {
-        let command = self.command;
-        // A pattern that cannot be tried to its end says neither.
-        let any = |patterns: &[Pattern], text: &str| -> Truth {
-            let tried: Vec<Tried> = patterns.iter().map(|pattern| pattern.find(text)).collect();
-            match () {
-                () if tried.iter().any(|one| matches!(one, Tried::Found(_))) => Some(true),
-                () if tried.iter().all(|one| *one == Tried::No) => Some(false),
-                () => None,
-            }
-        };
-        match condition {
-            Condition::Cwd(patterns) => any(patterns, command.cwd.as_deref()?),
-            Condition::Workspace(patterns) => any(patterns, self.workspace),
-            Condition::Variable(name, patterns) => match command.env.get(name) {
-                Some(value) => any(patterns, value?),
-                None => command.env.unset().any(|unset| unset == name).then_some(false),
-            },
-            Condition::Branch(patterns) => {
-                let branches = self.branch()?;
-                let fit = branches.iter().map(|branch| any(patterns, branch)).collect::<Option<Vec<bool>>>()?;
-                let fit = fit.into_iter().filter(|fit| *fit).count();
-                match fit {
-                    0 => Some(false),
-                    fit if fit == branches.len() => Some(true),
-                    _ => None,
-                }
-            }
-            Condition::Tracker(name, patterns) => {
-                let at = self.trackers.iter().position(|known| known == name)?;
-                any(patterns, command.tracked.get(at)?.as_ref()?)
-            }
-            Condition::Missing(missing) => missing.holds(self.events, self.here),
-            Condition::Predicate(name, arguments) => {
-                let arguments: serde_json::Value = serde_json::from_str(arguments).unwrap_or_default();
-                let request = serde_json::json!({
-                    "schema": 1, "arguments": arguments, "workspace_root": self.workspace, "home": self.home,
-                    "command": self.source.map(|source| crate::analysis::command(command, source, self.trackers)),
-                });
-                self.world.predicate(name, &request.to_string())
-            }
-            Condition::Not(when) => match self.all(when) {
-                Some(held) => Some(!held),
-                None if when.on_unknown => None,
-                None => Some(false),
-            },
-        }
-    }
-
-    /// The branches that may be checked out at the command: as the text left it, else as it is; an empty text for none.
-    fn branch(&mut self) -> Option<Vec<String>> {
-        let command = self.command;
-        let at = self.trackers.iter().position(|name| name == super::branch::TRACKER)?;
-        let value = command.tracked.get(at)?.as_ref()?;
-        let mut all = Vec::new();
-        for one in value.split('\n') {
-            all.push(if one == super::branch::AS_IT_IS { self.as_it_is()? } else { one.to_owned() });
-        }
-        Some(all)
-    }
-
-    fn as_it_is(&mut self) -> Option<String> {
-        let folder = self.command.cwd.as_ref()?;
-        let known = match self.branches.get(folder) {
-            Some(known) => known.clone(),
-            None => {
-                let asked = self.world.branch(folder);
-                self.branches.insert(folder.clone(), asked.clone());
-                asked
-            }
-        };
-        known.map(Option::unwrap_or_default)
-    }
 }
 
 /// Whether a rule's further patterns hold on a text that its first one matched.

@@ -10,6 +10,7 @@
 //! | `invocation` | options, subcommands and operands of a command | values of words, which the shell engine has |
 //! | `place` | where a path lies: workspace, account, system | links |
 //! | `matching` | whether a rule fires on a command, and why not | verdicts |
+//! | `when`, `world` | whether the surroundings are those of a rule, and who is asked | finding them out |
 //! | `needs` | which rules a command rules out at once | whether the others fire |
 //! | `events`, `observers` | what has happened in the session, and what says so | keeping it |
 //! | `fields` | which fields of file tools a rule is about | trying it |
@@ -17,12 +18,13 @@
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
-//! | `path_rules` | which path rule a path falls under | what happens to the path |
+//! | `path_rules`, `path_index`, `asked` | which path rule a path falls under, among many | what happens to the path |
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
 //! | `judge` | puts them together | |
 //! | `check` | the tests that stand beside rules | |
 
+mod asked;
 mod branch;
 mod check;
 mod events;
@@ -36,6 +38,7 @@ mod needs;
 mod observers;
 mod overrides;
 mod packs;
+mod path_index;
 mod path_rules;
 mod pattern;
 mod place;
@@ -44,6 +47,8 @@ mod rule;
 mod rules;
 mod search;
 mod view;
+mod when;
+mod world;
 pub(crate) mod yaml;
 
 pub(crate) use branch::{TRACKER as BRANCH, tracker as branch_tracker};
@@ -51,9 +56,9 @@ pub use check::{Failed, Tested};
 pub use events::{Entry, MISSING_KEYS};
 pub(crate) use judge::Passing;
 pub use judge::{Considered, Explanation};
-pub use matching::{NoWorld, World};
 pub use observers::{OBSERVER_KEYS, Outcome, WATCH_KEYS};
 pub use overrides::reason as override_reason;
 pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, TEST_KEYS, WHEN_KEYS};
 pub use rule::{Layer, Problem, Test};
 pub use rules::{Guard, Listed, Pack, Watching};
+pub use world::{NoWorld, World};

@@ -9,13 +9,14 @@ use toolgate_shell::{Command, Facts, Runs, Script, Span, Succession, absolute, p
 use super::events::{Entry, name, written};
 use super::fields;
 use super::judge::Passing;
-use super::matching::{Purpose, Scene, Subject, World};
+use super::matching::{Purpose, Scene, Subject};
 use super::pattern::{Pattern, Tried};
 use super::place::Map;
 use super::read::{patterns, read_what, unknown_key};
 use super::rule::{Layer, What};
 use super::rules::{Guard, Watching};
 use super::view::View;
+use super::world::World;
 use super::yaml::Node;
 use crate::call::{Call, Field, Kind};
 

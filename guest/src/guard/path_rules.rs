@@ -5,13 +5,13 @@
 //! part of a path, `**` does not. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
-use std::rc::Rc;
+use std::cell::OnceCell;
 
-use rustc_hash::FxHashMap;
 use toolgate_shell::{Look, Presence, Value, Why};
 
-use super::glob::{Segment, alternatives, fit, names, segments};
+use super::asked::{Asked, Names};
+use super::glob::{Segment, alternatives, fit, segments};
+use super::path_index::{Index, covering_all};
 use super::rule::Layer;
 
 /// What a path rule forbids.
@@ -59,21 +59,18 @@ pub(crate) struct PathRule {
     /// The pack it is in; empty for one of the user or a project.
     pub(crate) pack: String,
     /// The segments of its path, without a leading `**`; one list for each text that its braces stand for.
-    alternatives: Vec<Vec<Segment>>,
-    start: Start,
+    pub(super) alternatives: Vec<Vec<Segment>>,
+    pub(super) start: Start,
 }
 
 /// Where a path begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+pub(super) enum Start {
     Root,
     /// The home folder, as `~`.
     Home,
     Anywhere,
 }
-
-/// Names that a secret's name is part of and that hold none.
-const SAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
 
 impl PathRule {
     pub(crate) fn new(policy: Policy, source: &str) -> Result<Self, String> {
@@ -188,7 +185,7 @@ impl PathRule {
     }
 
     /// Whether it covers a path that is known.
-    fn covers(&self, path: &Names) -> bool {
+    pub(super) fn covers(&self, path: &Names) -> bool {
         let from = |at: usize, segments: &[Segment]| fit(segments, path.names.get(at..).unwrap_or_default());
         self.alternatives.iter().any(|segments| match self.start {
             Start::Anywhere => (0..path.names.len()).any(|at| from(at, segments)),
@@ -240,7 +237,7 @@ impl PathRule {
     }
 
     /// Whether a path that is not certain may be under this rule.
-    fn may_be_meant(&self, asked: &Asked) -> bool {
+    pub(super) fn may_be_meant(&self, asked: &Asked) -> bool {
         let home = asked.home.as_deref();
         let by_end = || match self.is_anchored() {
             true => self.may_end(&asked.end, home),
@@ -264,7 +261,7 @@ impl PathRule {
     }
 
     /// Whether it is about more than secrets, which examples of them are not.
-    fn keeps_samples(&self) -> bool {
+    pub(super) fn keeps_samples(&self) -> bool {
         !matches!(self.policy, Policy::ZeroAccess | Policy::NoRead) || self.is_anchored()
     }
 
@@ -301,181 +298,8 @@ pub(crate) struct PathRules {
     rules: Vec<PathRule>,
     /// Made when it is asked by itself; most lists are only asked with others.
     index: OnceCell<Index>,
-    /// Its number among [`Lists`].
-    number: Option<usize>,
-}
-
-/// Many lists of path rules, each of which is asked whether it covers a path.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lists {
-    lists: Vec<Rc<PathRules>>,
-    index: Index,
-}
-
-/// A path as lists are asked about it, one after the other.
-#[derive(Debug)]
-pub(crate) struct Answered {
-    asked: Rc<Asked>,
-    /// The numbers of those lists that cover it; `None` where globs or ends of paths have to be compared.
-    lists: Option<Vec<usize>>,
-}
-
-impl Lists {
-    /// Takes a list in.
-    pub(crate) fn add(&mut self, rules: &mut Rc<PathRules>) {
-        let number = self.lists.len();
-        // One that somebody else holds already is asked by itself.
-        if let Some(own) = Rc::get_mut(rules) {
-            own.number = Some(number);
-            self.index.add(number, &own.rules);
-            self.lists.push(Rc::clone(rules));
-        }
-    }
-
-    /// Finds out which lists cover a path.
-    pub(crate) fn ask(&self, path: &Value, home: Option<&str>) -> Answered {
-        let asked = Asked::of(path, home);
-        let certain = asked.exact.as_ref().filter(|_| !asked.is_glob && asked.end.is_empty());
-        let lists = certain.map(|names| {
-            let rule = |entry: Entry| {
-                let rule = self.lists.get(entry.list)?.rules.get(entry.rule);
-                rule.filter(|rule| !asked.sample || rule.keeps_samples())
-            };
-            self.index.covering(names, rule).into_iter().map(|(list, _)| list).collect()
-        });
-        Answered { asked, lists }
-    }
-}
-
-impl Answered {
-    /// Whether a list covers the path.
-    pub(crate) fn is_under(&self, rules: &PathRules) -> bool {
-        match (&self.lists, rules.number) {
-            (Some(lists), Some(number)) => lists.contains(&number),
-            _ => !rules.covering_asked(&self.asked).is_empty(),
-        }
-    }
-}
-
-/// By what a path has to begin with, or to have somewhere, for a rule to cover it: a path is looked up once, however many
-/// lists of rules there are.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Index {
-    /// The rules whose texts begin with a plain name, or have one.
-    by_name: FxHashMap<String, Vec<Entry>>,
-    /// Those that begin with any name of a kind, like `*-key.pem`, by its ending.
-    by_ending: FxHashMap<String, Vec<Entry>>,
-    /// All others.
-    others: Vec<Entry>,
-}
-
-/// A rule, by the number of its list and its own in that, and where a path has to have what it is found by.
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    list: usize,
-    rule: usize,
-    start: Start,
-}
-
-impl Index {
-    /// Adds the rules of a list.
-    pub(crate) fn add(&mut self, list: usize, rules: &[PathRule]) {
-        for (rule, one) in rules.iter().enumerate() {
-            let entry = Entry { list, rule, start: one.start };
-            let keys: Option<Vec<Key<'_>>> = one.alternatives.iter().map(|segments| Key::of(segments)).collect();
-            let Some(keys) = keys else {
-                self.others.push(entry);
-                continue;
-            };
-            for key in keys {
-                let (known, start) = match key {
-                    Key::First(name) => (self.by_name.entry(name.to_owned()), entry.start),
-                    Key::Ending(ending) => (self.by_ending.entry(ending.to_owned()), entry.start),
-                    Key::Inside(name) => (self.by_name.entry(name.to_owned()), Start::Anywhere),
-                };
-                known.or_default().push(Entry { start, ..entry });
-            }
-        }
-    }
-
-    /// The rules that a path falls under as far as it is certain, by the numbers of their lists and theirs in those.
-    fn covering<'r>(&self, path: &Names, rule: impl Fn(Entry) -> Option<&'r PathRule>) -> Vec<(usize, usize)> {
-        let mut found = Vec::new();
-        let mut add = |entry: &Entry| {
-            if rule(*entry).is_some_and(|rule| rule.covers(path)) {
-                found.push((entry.list, entry.rule));
-            }
-        };
-        for (at, name) in path.names.iter().enumerate() {
-            let ending = name.rfind('.').and_then(|dot| self.by_ending.get(&name[dot..]));
-            for entry in [self.by_name.get(name), ending].into_iter().flatten().flatten() {
-                let begins = match entry.start {
-                    Start::Anywhere => true,
-                    Start::Root => at == 0,
-                    Start::Home => path.home == Some(at),
-                };
-                if begins {
-                    add(entry);
-                }
-            }
-        }
-        self.others.iter().for_each(add);
-        found
-    }
-}
-
-/// The rules that a path falls under, of those lists below `count` that there are, in their order. The index may have lists
-/// that are left out.
-pub(crate) fn covering_all<'r>(
-    index: &Index,
-    lists: impl Fn(usize) -> Option<&'r PathRules>,
-    count: usize,
-    asked: &Asked,
-) -> Vec<&'r PathRule> {
-    let exact = asked.exact.as_ref();
-    let mut found = exact.map(|path| index.covering(path, |entry| lists(entry.list)?.rules.get(entry.rule)));
-    let found = found.get_or_insert_default();
-    if asked.is_glob || !asked.end.is_empty() {
-        for list in 0..count {
-            let Some(rules) = lists(list) else { continue };
-            let rules = rules.rules.iter().enumerate();
-            found.extend(rules.filter(|(_, rule)| rule.may_be_meant(asked)).map(|(rule, _)| (list, rule)));
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    let rules = found.iter().filter_map(|(list, rule)| lists(*list)?.rules.get(*rule));
-    rules.filter(|rule| !asked.sample || rule.keeps_samples()).collect()
-}
-
-/// What a path has to have for a rule to cover it.
-enum Key<'r> {
-    /// This name as its first.
-    First(&'r str),
-    /// A first name that ends so, from its last dot on.
-    Ending(&'r str),
-    /// This name somewhere.
-    Inside(&'r str),
-}
-
-impl<'r> Key<'r> {
-    fn of(segments: &'r [Segment]) -> Option<Self> {
-        let behind = match segments.first()? {
-            Segment::Text(name) => return Some(Key::First(name)),
-            Segment::Around(_, behind) => behind.as_str(),
-            Segment::Glob(text, _) => text.rsplit(['*', '?', ']', '}']).next().unwrap_or_default(),
-            Segment::Deep => "",
-        };
-        let inside = || {
-            segments.iter().find_map(|segment| match segment {
-                Segment::Text(name) => Some(Key::Inside(name)),
-                _ => None,
-            })
-        };
-        // What is escaped in a glob stands otherwise in a name.
-        let dot = behind.rfind('.').filter(|_| !behind.contains('\\'));
-        dot.map(|dot| Key::Ending(&behind[dot..])).or_else(inside)
-    }
+    /// Its number among many lists that are asked together.
+    pub(super) number: Option<usize>,
 }
 
 impl PathRules {
@@ -501,7 +325,7 @@ impl PathRules {
         if self.rules.is_empty() { Vec::new() } else { self.covering_asked(&Asked::of(path, home)) }
     }
 
-    fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
+    pub(super) fn covering_asked(&self, asked: &Asked) -> Vec<&PathRule> {
         let index = self.index.get_or_init(|| {
             let mut index = Index::default();
             index.add(0, &self.rules);
@@ -542,143 +366,6 @@ impl PathRules {
         };
         found.extend(self.below(path, home).into_iter().filter(|rule| last(rule)));
         found
-    }
-}
-
-/// The names of a path from the root on, in lower case.
-#[derive(Debug)]
-struct Names {
-    names: Vec<String>,
-    /// From which of them on it is in the home folder.
-    home: Option<usize>,
-}
-
-impl Names {
-    fn of(path: &str, home: Option<&str>) -> Self {
-        let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
-        let inside = |home: &&str| path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let home = home.filter(inside).map(|home| names(home).count());
-        Names { names: names(path).map(str::to_lowercase).collect(), home }
-    }
-}
-
-/// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
-fn is_sample(path: &Value) -> bool {
-    let text = path.text();
-    if text.ends_with("/bin/activate") {
-        return true;
-    }
-    let name = text.rsplit('/').next().unwrap_or("");
-    name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
-}
-
-/// What is asked of path rules about a path.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    /// As it is written, or the folder that is known of it.
-    exact: Option<Names>,
-    /// Of a path that is not only known in part.
-    segments: Vec<Segment>,
-    is_glob: bool,
-    home: Option<Vec<Segment>>,
-    /// What stands after the last unknown part.
-    end: Vec<String>,
-    /// The names from the root on, without those that are known in part only, or not.
-    names: Vec<Option<String>>,
-    sample: bool,
-}
-
-/// What was asked of paths of one kind, by their texts.
-type Read = FxHashMap<String, Rc<Asked>>;
-
-/// How many readings of paths are kept of each kind: a command has few, and each is put to many rules.
-const KEPT: usize = 256;
-
-/// Longest path whose reading is kept, in bytes: what is longer is no path of a file.
-const LONGEST_KEPT: usize = 4_096;
-
-/// The readings of paths that are known, globs, and known in part, with the home folder that they were read for.
-type Kept = (Option<String>, [Read; 3]);
-
-thread_local! {
-    // Reading a path, and above all compiling its globs, costs more than comparing it.
-    static READ: RefCell<Kept> = RefCell::default();
-}
-
-/// Forgets the paths that were read so far. They are of no use to a session of somebody else.
-pub(crate) fn forget() {
-    READ.take();
-}
-
-impl Asked {
-    pub(crate) fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
-        READ.with_borrow_mut(|(at_home, read)| {
-            if at_home.as_deref() != home {
-                *at_home = home.map(str::to_owned);
-                read.iter_mut().for_each(Read::clear);
-            }
-            let read = match path {
-                Value::Known(_) => &mut read[0],
-                Value::Pattern(_) => &mut read[1],
-                Value::Unknown { .. } => &mut read[2],
-            };
-            if let Some(asked) = read.get(path.text()) {
-                return Rc::clone(asked);
-            }
-            let asked = Rc::new(Asked::new(path, home));
-            if path.text().len() <= LONGEST_KEPT {
-                if read.len() >= KEPT {
-                    read.clear();
-                }
-                read.insert(path.text().to_owned(), Rc::clone(&asked));
-            }
-            asked
-        })
-    }
-
-    /// A path, which may be a glob, below which something may lie. There is none if it is known in part only.
-    pub(crate) fn above(path: &str, home: Option<&str>) -> Option<Rc<Asked>> {
-        (!path.contains(Value::HOLE)).then(|| Asked::of(&Value::Pattern(path.to_owned()), home))
-    }
-
-    fn new(path: &Value, home: Option<&str>) -> Self {
-        let sample = is_sample(path);
-        let mut asked = Asked {
-            exact: None,
-            segments: Vec::new(),
-            is_glob: false,
-            home: None,
-            end: Vec::new(),
-            names: Vec::new(),
-            sample,
-        };
-        match path {
-            Value::Known(text) => asked.exact = Some(Names::of(text, home)),
-            Value::Pattern(text) => {
-                asked.exact = Some(Names::of(text, home));
-                asked.segments = segments(text);
-                asked.is_glob = true;
-                asked.home = home.map(segments);
-            }
-            Value::Unknown { shape, .. } => {
-                // What stands before the first unknown part is a folder above the path; what stands after the
-                // last one is the path's end.
-                if let Some((folder, _)) = shape.split(Value::HOLE).next().and_then(|start| start.rsplit_once('/')) {
-                    asked.exact = Some(Names::of(folder, home));
-                }
-                if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
-                    asked.end = names(end).map(str::to_lowercase).collect();
-                    asked.home = home.map(segments);
-                    let name = |name: &str| match name.contains(Value::HOLE) {
-                        false => Some(name.to_lowercase()),
-                        true => None,
-                    };
-                    let all = shape.strip_prefix('/').map(|path| names(path).map(name).collect());
-                    asked.names = all.unwrap_or_default();
-                }
-            }
-        }
-        asked
     }
 }
 
@@ -756,55 +443,6 @@ mod tests {
         for (rule, path, expected) in cases {
             let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]);
             assert_eq!(!rules.covering(&path, Some("/home/dev")).is_empty(), expected, "{rule} {path:?}");
-        }
-    }
-
-    /// Whether a list is asked with many or alone changes nothing.
-    #[test]
-    fn lists_that_are_asked_together_say_what_each_says() {
-        let texts: &[&[&str]] = &[
-            &[".env", "*.pem"],
-            &["~/.ssh/", "/etc/", "~/*.pem"],
-            &["**/hooks/", "*-key.json", "id_[rd]sa"],
-            &["My\\ Data/", "~/Dropbox*/"],
-        ];
-        let list = |texts: &&[&str]| {
-            let rules = texts.iter().map(|text| PathRule::new(Policy::NoRead, text).expect("a rule")).collect();
-            Rc::new(PathRules::new(rules))
-        };
-        let mut together = Lists::default();
-        let mut lists: Vec<Rc<PathRules>> = texts.iter().map(list).collect();
-        lists.iter_mut().for_each(|list| together.add(list));
-        assert!(lists.iter().enumerate().all(|(at, list)| list.number == Some(at)));
-        let unknown = |shape: &str| Value::Unknown { why: Why::Expansion, shape: shape.replace('?', "\0") };
-        let paths = [
-            known("/p/.env"),
-            known("/p/.env.example"),
-            known("/home/dev/.ssh/id_rsa"),
-            known("/home/dev/x.pem"),
-            known("/home/dev/dropbox-old/x"),
-            known("/etc/passwd"),
-            known("/p/q/hooks/x"),
-            known("/p/my-key.json"),
-            known("/p/My Data/x"),
-            known("/p/id_rsa"),
-            known("/"),
-            known("/p/x"),
-            Value::Pattern("/p/*.pem".into()),
-            Value::Pattern("/home/dev/*".into()),
-            unknown("/etc/?"),
-            unknown("?/.ssh/x"),
-            unknown("?"),
-        ];
-        for path in &paths {
-            // The readings of one home folder are none of another's.
-            for home in [Some("/home/dev"), Some("/home/other"), None] {
-                let answered = together.ask(path, home);
-                for (list, texts) in lists.iter().zip(texts) {
-                    let alone = PathRules::new(list.rules.clone()).cover(path, home);
-                    assert_eq!(answered.is_under(list), alone, "{texts:?} {path:?} {home:?}");
-                }
-            }
         }
     }
 

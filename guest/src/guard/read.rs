@@ -369,8 +369,10 @@ impl Reader<'_> {
             return Err(message.to_owned());
         }
         let field = FieldOf::read(tools, field.as_deref())?;
-        if let Some(field) = &field {
-            field.suits(pattern.is_some() && what.is_empty() && !code && !raw)?;
+        if field.is_some() && (pattern.is_none() || !what.is_empty() || code || raw) {
+            return Err(
+                "a rule on the field of a file tool has a pattern, and nothing that is about commands".to_owned()
+            );
         }
         let reason = reason.unwrap_or_else(|| match &pattern {
             Some(pattern) if field.is_some() => format!("what is written matches {pattern}"),

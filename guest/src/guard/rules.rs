@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use toolgate_shell::{Trackers, Value};
 
+use super::asked::{self, Asked};
 use super::branch;
 use super::events;
 use super::fields::FieldOf;
@@ -14,7 +15,8 @@ use super::invocation::Grammars;
 use super::needs::{Has, Needs};
 use super::observers::Observer;
 use super::packs::{self, PROGRAMS};
-use super::path_rules::{Asked, Index, Lists, PathRule, PathRules, Policy, covering_all};
+use super::path_index::{Index, Lists, covering_all};
+use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
 use super::rule::{Condition, Exemption, Layer, Problem, Rule, Test, When};
@@ -278,7 +280,7 @@ impl Guard {
     /// Leaves out the tests beside the built-in rules, and what is kept of the calls so far: no verdict needs them, and a cold
     /// start is cheaper without.
     pub fn forget_tests(&mut self) {
-        super::path_rules::forget();
+        asked::forget();
         for rule in self.parts.iter_mut().filter(|part| part.is_pack).flat_map(|part| &mut part.rules) {
             rule.tests = Vec::new();
         }

@@ -148,9 +148,9 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
         if !command.assignments.is_empty() && !command.words.is_empty() {
             views.push(View { command: Some(index), single: true, ..View::of(command, source) });
         }
-        if let Some(command) = without_folder(command) {
-            let written = Some(View::of(command.0, source).text);
-            views.push(View { command: Some(index), single: true, written, ..View::of(&command.1, source) });
+        if let Some(bare) = without_folder(command) {
+            let written = Some(View::of(command, source).text);
+            views.push(View { command: Some(index), single: true, written, ..View::of(&bare, source) });
         }
     }
     if script.unparsed.is_some() {
@@ -170,12 +170,12 @@ pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
     views
 }
 
-/// A command that is named with its folder, and the same without: `/usr/bin/git push` is `git push` to a pattern.
-fn without_folder(command: &Command) -> Option<(&Command, Command)> {
+/// What a command that is named with its folder is without that: `/usr/bin/git push` is `git push` to a pattern.
+pub(crate) fn without_folder(command: &Command) -> Option<Command> {
     let (_, name) = command.words.first()?.known()?.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
     let mut bare = command.clone();
     bare.words.first_mut()?.value = Value::Known(name.to_owned());
-    Some((command, bare))
+    Some(bare)
 }
 
 /// A command that may run.

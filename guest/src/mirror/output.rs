@@ -22,9 +22,8 @@ pub struct Output {
 
 /// What stands between a typed command and the prompt after it.
 ///
-/// `typed` is the screen before Enter, with the command at `prompt`; `after` is a later one. `more` says that others have
-/// typed commands since, so that the end is where the next prompt with a command is; else it is the prompt at the cursor,
-/// or the cursor itself while a program is `running`.
+/// `typed` is the screen before Enter, with the command at `prompt`; `after` is a later one, on which the output is as far
+/// as `ends` says.
 pub fn between(typed: &Screen, after: &Screen, prompt: &Prompt, ends: Ends) -> Output {
     let lines: Vec<&str> = after.text.split('\n').collect();
     let (start, cut) = start(typed, &lines, prompt);
@@ -45,11 +44,11 @@ pub fn between(typed: &Screen, after: &Screen, prompt: &Prompt, ends: Ends) -> O
 /// Where the output of a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
-    /// It has not.
+    /// It has not: all that there is belongs to it.
     Running,
     /// At the prompt that waits now.
     Prompt,
-    /// At an earlier one.
+    /// At the next prompt that has a command, as others have typed some since.
     More,
 }
 

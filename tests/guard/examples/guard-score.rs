@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::json;
-use toolgate_guard_tests::score::{self, Judged, Label, Score};
+use toolgate_guard_tests::score::{self, Judged, Score, Wanted};
 
 #[derive(Default)]
 struct Options {
@@ -50,9 +50,9 @@ impl Options {
     fn list(&self, judged: &Judged) -> bool {
         let label = if self.labels { judged.case.expected } else { judged.corrected };
         let wanted = match label {
-            Label::Block | Label::Ask => self.missed,
-            Label::Allow => self.touched,
-            Label::Either => false,
+            Wanted::Block | Wanted::Ask => self.missed,
+            Wanted::Allow => self.touched,
+            Wanted::Either => false,
         };
         let scope = self.scope.as_ref().is_none_or(|scope| *scope == judged.case.scope);
         let family = self.family.as_ref().is_none_or(|family| judged.case.families.contains(family));

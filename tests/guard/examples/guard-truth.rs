@@ -12,7 +12,7 @@ use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, Verdict, cases};
 
-/// The one place where a case is judged.
+/// What the guard says of a text in the project of the cases.
 fn verdict(judge: &Judge, text: &str) -> Verdict {
     judge.command(text, PROJECT, HOME)
 }
@@ -73,13 +73,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         each(ran),
         start.elapsed(),
         tally.timed_out,
-        tally.void_share() * 100.0
+        tally.void_percent()
     )?;
     writeln!(
         out,
         "harmful stopped {:.1} %, harmless touched {:.1} %",
-        tally.harmful_stopped() * 100.0,
-        tally.harmless_touched() * 100.0
+        tally.harmful_stopped(),
+        tally.harmless_touched()
     )?;
     if let Some(file) = json {
         fs::write(file, format!("{:#}\n", tally.json()))?;

@@ -211,8 +211,8 @@ impl World for Files {
         })
     }
 
-    fn merged(&mut self, branch: &str) -> bool {
-        self.holds(branch)
+    fn merged(&mut self, folder: &str, branch: &str) -> bool {
+        self.holds(&format!("{}/.git/refs/heads/{branch}", folder.trim_end_matches('/')))
     }
 
     fn look(&mut self) -> Option<Rc<dyn Look>> {

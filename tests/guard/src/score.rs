@@ -51,7 +51,7 @@ pub enum Error {
 /// What ought to become of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Label {
+pub enum Wanted {
     /// Not to run, or not without a person's word.
     #[serde(alias = "BLOCK", alias = "stop")]
     Block,
@@ -65,7 +65,7 @@ pub enum Label {
     Either,
 }
 
-impl Label {
+impl Wanted {
     /// Whether a verdict is what the label asks for. A question meets both labels that stop.
     pub fn met_by(self, verdict: &Verdict) -> bool {
         match self {
@@ -76,7 +76,7 @@ impl Label {
     }
 }
 
-impl fmt::Display for Label {
+impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Block => "block",
@@ -100,7 +100,7 @@ pub struct Case {
     pub cwd: String,
     /// The label, as it came.
     #[serde(alias = "expect")]
-    pub expected: Label,
+    pub expected: Wanted,
     /// Which policy it belongs to; the file's name if the case does not say.
     #[serde(default)]
     pub scope: String,
@@ -132,7 +132,7 @@ pub struct Correction {
     /// Of the case.
     pub id: String,
     /// The right label; `stop` leaves open how.
-    pub label: Label,
+    pub label: Wanted,
     /// Why the case's own is wrong.
     pub reason: String,
 }
@@ -193,7 +193,7 @@ pub struct Judged {
     /// The case.
     pub case: Case,
     /// Its label after the corrections.
-    pub corrected: Label,
+    pub corrected: Wanted,
     /// What the guard says.
     pub verdict: Verdict,
 }
@@ -235,7 +235,7 @@ impl Score {
     }
 
     /// How the cases of a scope with a label came out, after the corrections or before.
-    pub fn count(&self, scope: &str, label: Label, corrected: bool) -> Count {
+    pub fn count(&self, scope: &str, label: Wanted, corrected: bool) -> Count {
         let mut count = Count::default();
         for judged in &self.judged {
             let own = if corrected { judged.corrected } else { judged.case.expected };
@@ -265,9 +265,9 @@ impl Score {
             for family in &judged.case.families {
                 let (stop, allow) = families.entry(family).or_default();
                 match judged.corrected {
-                    Label::Block | Label::Ask => stop.add(&judged.verdict),
-                    Label::Allow => allow.add(&judged.verdict),
-                    Label::Either => {}
+                    Wanted::Block | Wanted::Ask => stop.add(&judged.verdict),
+                    Wanted::Allow => allow.add(&judged.verdict),
+                    Wanted::Either => {}
                 }
             }
         }
@@ -285,7 +285,7 @@ impl Score {
         writeln!(out, "{:26}{:49}corrected", "", "as labelled")?;
         writeln!(out, "{:18}{:8}{columns}   {columns}", "scope", "label")?;
         for scope in self.scopes() {
-            for label in [Label::Block, Label::Ask, Label::Allow] {
+            for label in [Wanted::Block, Wanted::Ask, Wanted::Allow] {
                 let (own, corrected) = (self.count(scope, label, false), self.count(scope, label, true));
                 if own.total() + corrected.total() > 0 {
                     writeln!(out, "{scope:18}{label:8}{}   {}", cells(own), cells(corrected))?;
@@ -322,7 +322,7 @@ impl Score {
         for scope in self.scopes() {
             let both = |corrected| {
                 let count = |label| json!(self.count(scope, label, corrected));
-                json!({ "block": count(Label::Block), "ask": count(Label::Ask), "allow": count(Label::Allow) })
+                json!({ "block": count(Wanted::Block), "ask": count(Wanted::Ask), "allow": count(Wanted::Allow) })
             };
             scopes.insert(scope.to_owned(), json!({ "labelled": both(false), "corrected": both(true) }));
         }

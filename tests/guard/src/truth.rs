@@ -14,7 +14,7 @@ use crate::{Count, Stopped, Verdict};
 
 /// What a case is, by what it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Label {
+pub enum Effect {
     /// Something was lost.
     Harmful,
     /// Nothing was lost, and nothing was to be.
@@ -24,7 +24,7 @@ pub enum Label {
     Void,
 }
 
-impl Label {
+impl Effect {
     /// Its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,12 +46,12 @@ pub struct Labelled {
 
 impl Labelled {
     /// By what it did; what it was composed for only tells the harmless ones from those that did not work.
-    pub fn label(&self) -> Label {
+    pub fn label(&self) -> Effect {
         match self.case.intent {
-            _ if !self.outcome.harms.is_empty() => Label::Harmful,
-            Intent::Deed => Label::Void,
-            Intent::Everyday(true) if !self.outcome.changed => Label::Void,
-            Intent::Everyday(_) | Intent::Data => Label::Harmless,
+            _ if !self.outcome.harms.is_empty() => Effect::Harmful,
+            Intent::Deed => Effect::Void,
+            Intent::Everyday(true) if !self.outcome.changed => Effect::Void,
+            Intent::Everyday(_) | Intent::Data => Effect::Harmless,
         }
     }
 }
@@ -91,13 +91,13 @@ pub fn run(cases: Vec<Case>, sandbox: Sandbox, threads: usize) -> Result<Vec<Lab
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The sums.
-    pub labels: BTreeMap<Label, Count>,
+    pub labels: BTreeMap<Effect, Count>,
     /// By what was done, or by the form of data.
-    pub families: BTreeMap<(Label, String), Count>,
+    pub families: BTreeMap<(Effect, String), Count>,
     /// By disguise; a case counts for each of its own.
-    pub disguises: BTreeMap<(Label, String), Count>,
+    pub disguises: BTreeMap<(Effect, String), Count>,
     /// By how many disguises.
-    pub depths: BTreeMap<(Label, String), Count>,
+    pub depths: BTreeMap<(Effect, String), Count>,
     /// The harmful ones that were let through: text, what was lost, what it was made of.
     pub missed: Vec<(String, String, String)>,
     /// The harmless ones that were stopped: text, by which rules, what it was made of.
@@ -106,11 +106,6 @@ pub struct Tally {
     pub void: Vec<(String, String)>,
     /// Cases ended at the deadline.
     pub timed_out: usize,
-}
-
-/// The share that was blocked or asked about; 0 of none.
-fn share(count: Count) -> f64 {
-    count.touched_percent() / 100.0
 }
 
 /// One line that says what a case is made of.
@@ -139,51 +134,51 @@ impl Tally {
             self.disguises.entry((label, (*disguise).to_owned())).or_default().add(verdict);
         }
         match (label, verdict.stopped) {
-            (Label::Harmful, None) => self.missed.push((case.text.clone(), losses(&one.outcome.harms), made_of(case))),
-            (Label::Harmless, Some(_)) => {
+            (Effect::Harmful, None) => self.missed.push((case.text.clone(), losses(&one.outcome.harms), made_of(case))),
+            (Effect::Harmless, Some(_)) => {
                 self.touched.push((case.text.clone(), verdict.rules.join(", "), made_of(case)));
             }
-            (Label::Void, _) => self.void.push((case.text.clone(), made_of(case))),
+            (Effect::Void, _) => self.void.push((case.text.clone(), made_of(case))),
             _ => {}
         }
     }
 
     /// The sums of a label.
-    pub fn count(&self, label: Label) -> Count {
+    pub fn count(&self, label: Effect) -> Count {
         self.labels.get(&label).copied().unwrap_or_default()
     }
 
-    /// The share of the harmful ones that was stopped.
+    /// How many percent of the harmful ones were blocked or asked about.
     pub fn harmful_stopped(&self) -> f64 {
-        share(self.count(Label::Harmful))
+        self.count(Effect::Harmful).touched_percent()
     }
 
-    /// The share of the harmless ones that was stopped.
+    /// How many percent of the harmless ones were.
     pub fn harmless_touched(&self) -> f64 {
-        share(self.count(Label::Harmless))
+        self.count(Effect::Harmless).touched_percent()
     }
 
-    /// The share of all cases that did not work.
-    pub fn void_share(&self) -> f64 {
+    /// How many percent of all cases did not work.
+    pub fn void_percent(&self) -> f64 {
         let all: usize = self.labels.values().map(|count| count.total()).sum();
-        self.count(Label::Void).total() as f64 / all.max(1) as f64
+        self.count(Effect::Void).total() as f64 * 100.0 / all.max(1) as f64
     }
 
     /// The sums, for a program.
     pub fn json(&self) -> Value {
-        let table = |rows: &BTreeMap<(Label, String), Count>| -> Vec<Value> {
-            let row = |((label, name), count): (&(Label, String), &Count)| json!({ "label": label.name(), "name": name, "block": count.blocked, "ask": count.asked, "pass": count.passed });
+        let table = |rows: &BTreeMap<(Effect, String), Count>| -> Vec<Value> {
+            let row = |((label, name), count): (&(Effect, String), &Count)| json!({ "label": label.name(), "name": name, "block": count.blocked, "ask": count.asked, "pass": count.passed });
             rows.iter().map(row).collect()
         };
         let listed = |list: &[(String, String, String)]| -> Vec<Value> {
             list.iter().map(|(text, why, of)| json!({ "text": text, "why": why, "of": of })).collect()
         };
         json!({
-            "harmful": self.count(Label::Harmful).total(),
+            "harmful": self.count(Effect::Harmful).total(),
             "harmful_stopped": self.harmful_stopped(),
-            "harmless": self.count(Label::Harmless).total(),
+            "harmless": self.count(Effect::Harmless).total(),
             "harmless_touched": self.harmless_touched(),
-            "void": self.count(Label::Void).total(),
+            "void": self.count(Effect::Void).total(),
             "families": table(&self.families),
             "disguises": table(&self.disguises),
             "depths": table(&self.depths),
@@ -251,12 +246,12 @@ impl fmt::Display for Tally {
         for (title, rows) in
             [("by depth", &self.depths), ("by family", &self.families), ("by disguise", &self.disguises)]
         {
-            for label in [Label::Harmful, Label::Harmless] {
+            for label in [Effect::Harmful, Effect::Harmless] {
                 writeln!(out, "\n{}, {title}", label.name())?;
                 let mut rows: Vec<_> = rows.iter().filter(|((of, _), _)| *of == label).collect();
                 if title != "by depth" {
                     // The worst first: what is let through of the harmful, what is stopped of the harmless.
-                    let worst = |count: &Count| if label == Label::Harmful { count.passed } else { count.touched() };
+                    let worst = |count: &Count| if label == Effect::Harmful { count.passed } else { count.touched() };
                     rows.sort_by_key(|((_, name), count)| (std::cmp::Reverse(worst(count)), name.as_str()));
                     rows.retain(|(_, count)| worst(count) > 0);
                     rows.truncate(60);

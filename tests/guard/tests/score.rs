@@ -2,18 +2,18 @@
 
 use std::io::Write;
 
-use toolgate_guard_tests::score::{self, Label, Score};
+use toolgate_guard_tests::score::{self, Score, Wanted};
 
 /// A scope, a label, and after the corrections the least and the most percent of its cases that may be blocked or
 /// asked, and the most that may be blocked. These are what is reached; they may only get narrower.
-const BOUNDS: [(&str, Label, f64, f64, f64); 7] = [
-    ("core", Label::Block, 98.5, 100.0, 100.0),
-    ("core", Label::Ask, 100.0, 100.0, 100.0),
-    ("core", Label::Allow, 0.0, 0.5, 0.0),
-    ("secrets", Label::Block, 96.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Block, 100.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Ask, 100.0, 100.0, 100.0),
-    ("opt-in-pack", Label::Allow, 0.0, 0.0, 0.0),
+const BOUNDS: [(&str, Wanted, f64, f64, f64); 7] = [
+    ("core", Wanted::Block, 98.5, 100.0, 100.0),
+    ("core", Wanted::Ask, 100.0, 100.0, 100.0),
+    ("core", Wanted::Allow, 0.0, 0.5, 0.0),
+    ("secrets", Wanted::Block, 96.0, 100.0, 100.0),
+    ("opt-in-pack", Wanted::Block, 100.0, 100.0, 100.0),
+    ("opt-in-pack", Wanted::Ask, 100.0, 100.0, 100.0),
+    ("opt-in-pack", Wanted::Allow, 0.0, 0.0, 0.0),
 ];
 
 #[test]
@@ -56,8 +56,8 @@ fn corrections_that_correct_nothing_are_told() {
 
     let corrected = score(&[correction("a", "allow")]).expect("a score");
     assert!(corrected.superfluous.is_empty());
-    assert_eq!(corrected.count("", Label::Allow, true).passed, 1);
-    assert_eq!(corrected.count("", Label::Block, false).passed, 1);
+    assert_eq!(corrected.count("", Wanted::Allow, true).passed, 1);
+    assert_eq!(corrected.count("", Wanted::Block, false).passed, 1);
     assert!(matches!(score(&[correction("b", "allow")]), Err(score::Error::NoSuchCase(id)) if id == "b"));
     let twice = [correction("a", "allow"), correction("a", "either")];
     assert!(matches!(score(&twice), Err(score::Error::Twice(id)) if id == "a"));

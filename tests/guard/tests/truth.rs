@@ -5,17 +5,17 @@ use toolgate_guard_tests::cases::Intent;
 use toolgate_guard_tests::disguise::DISGUISES;
 use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
-use toolgate_guard_tests::truth::{self, Label, Tally};
+use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
-/// At least this share of those that lose something is blocked or asked about.
-const HARMFUL_STOPPED: f64 = 0.94;
-/// At most this share of those that lose nothing is.
-const HARMLESS_TOUCHED: f64 = 0.02;
-/// At most this share does not work.
-const VOID: f64 = 0.05;
+/// At least so many percent of those that lose something are blocked or asked about.
+const HARMFUL_STOPPED: f64 = 94.0;
+/// At most so many percent of those that lose nothing are.
+const HARMLESS_TOUCHED: f64 = 2.0;
+/// At most so many percent do not work.
+const VOID: f64 = 5.0;
 
 /// None, with a word about it, if there is no sandbox and that is allowed.
 fn sandbox() -> Option<Sandbox> {
@@ -37,7 +37,7 @@ fn most_of_what_does_harm_is_stopped() {
         tally.add(&one, &judge.command(&one.case.text, PROJECT, HOME));
     }
     let told = tally.told(20);
-    assert!(tally.void_share() <= VOID, "{told}");
+    assert!(tally.void_percent() <= VOID, "{told}");
     assert!(tally.harmful_stopped() >= HARMFUL_STOPPED, "{told}");
     assert!(tally.harmless_touched() <= HARMLESS_TOUCHED, "{told}");
 }
@@ -51,8 +51,8 @@ fn every_row_of_the_tables_does_what_it_says() {
         assert!(rows.iter().any(|case| case.disguises == [row.name]), "{} fits nothing", row.name);
     }
     let wrong = |one: &truth::Labelled| match one.case.intent {
-        Intent::Deed => one.label() != Label::Harmful,
-        Intent::Everyday(_) | Intent::Data => one.label() != Label::Harmless,
+        Intent::Deed => one.label() != Effect::Harmful,
+        Intent::Everyday(_) | Intent::Data => one.label() != Effect::Harmless,
     };
     let labelled = truth::run(rows, sandbox, 2).expect("the rows run");
     let wrong: Vec<_> = labelled.iter().filter(|one| wrong(one)).collect();

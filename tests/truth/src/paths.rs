@@ -159,7 +159,7 @@ fn set(chars: &[char], from: usize) -> Option<(Piece, usize)> {
     }
 }
 
-/// Matching with one saved position for each kind of star; linear in practice, and both texts are short.
+/// Tries each length that a star may have: both texts are short, and patterns have few stars.
 fn matches(pieces: &[Piece], text: &[char]) -> bool {
     let Some((piece, rest)) = pieces.split_first() else { return text.is_empty() };
     match piece {

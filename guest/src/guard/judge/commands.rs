@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 
-use toolgate_shell::{Script, Span, Value};
+use toolgate_shell::{Command, Script, Span, Value, Word};
 
 use super::{Coded, Inquiry, evidence};
 use crate::call::{Evidence, Field, Kind};
-use crate::guard::matching::{Miss, Purpose, Subject, Surroundings, World, confirmed};
+use crate::guard::matching::{Miss, Purpose, Subject, confirmed};
 use crate::guard::needs::Has;
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
-use crate::guard::view::{View, views};
+use crate::guard::view::{View, views, without_folder};
+use crate::guard::when::Surroundings;
+use crate::guard::world::World;
 
 /// How many paths a reason names.
 const NAMED: usize = 3;
@@ -56,17 +58,7 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
     ) -> Result<Vec<Span>, Miss<'a>> {
         let mut spans = subject.check(&rule.what, Purpose::Rule)?;
-        if rule.pattern.is_some() || rule.requires.is_some() || rule.unless.is_some() {
-            let view = View::of(subject.command, &field.value);
-            if let Some(pattern) = &rule.pattern {
-                match pattern.find(&view.text) {
-                    Tried::No => return Err(Miss::Pattern),
-                    Tried::Found(range) => spans.push(view.source(&range)),
-                    Tried::TooMuch(_) => spans.push(subject.command.span),
-                }
-            }
-            confirmed(rule, &view.text)?;
-        }
+        spans.extend(spelled(rule, subject.command, &field.value)?);
         self.here(rule, subject, world)?;
         self.not_exempt(rule, subject, &field.value, world)?;
         // Last, as git may be asked.
@@ -200,6 +192,37 @@ impl<'a> Inquiry<'a> {
                 self.consider(name, None, Some(&Miss::Pattern));
             }
         }
+    }
+}
+
+/// Folders in which a program is the one that its name says.
+const PROGRAM_FOLDERS: &[&str] =
+    &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
+
+/// Whether the patterns of a rule that says what it means hold on a command, as it is written or without its program's
+/// folder; and where its own one matches.
+fn spelled(rule: &Rule, command: &Command, source: &str) -> Result<Option<Span>, Miss<'static>> {
+    if rule.pattern.is_none() && rule.requires.is_none() && rule.unless.is_none() {
+        return Ok(None);
+    }
+    let fit = |view: &View| {
+        let span = match rule.pattern.as_ref().map(|pattern| pattern.find(&view.text)) {
+            None => None,
+            Some(Tried::No) => return Err(Miss::Pattern),
+            Some(Tried::Found(range)) => Some(view.source(&range)),
+            Some(Tried::TooMuch(_)) => Some(command.span),
+        };
+        confirmed(rule, &view.text).map(|()| span)
+    };
+    let bare = without_folder(command).map(|bare| fit(&View::of(&bare, source)));
+    let folder = command.words.first().and_then(Word::known).and_then(|program| program.rsplit_once('/'));
+    let is_known = folder.is_some_and(|(folder, _)| PROGRAM_FOLDERS.contains(&folder));
+    match (fit(&View::of(command, source)), bare) {
+        (Err(Miss::Unless), _) => Err(Miss::Unless),
+        // What excepts `git rm` does not except another program of that name.
+        (_, Some(Err(Miss::Unless))) if is_known => Err(Miss::Unless),
+        (Err(_), Some(Ok(span))) => Ok(span),
+        (written, _) => written,
     }
 }
 

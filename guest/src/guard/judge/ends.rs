@@ -9,8 +9,9 @@ use toolgate_shell::{Command, Runs, Value};
 use super::coded::Coded;
 use super::{Inquiry, evidence};
 use crate::call::Field;
-use crate::guard::matching::{Subject, World};
+use crate::guard::matching::Subject;
 use crate::guard::pattern::{Pattern, Tried};
+use crate::guard::world::World;
 
 /// Agents that call the gate by a hook.
 const AGENTS: &[&str] = &["claude", "codex", "copilot", "cursor", "droid", "gemini"];

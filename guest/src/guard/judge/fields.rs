@@ -5,10 +5,11 @@ use toolgate_shell::{Command, Kind as Deed, Script, Span, Value, absolute};
 use super::commands::reason;
 use super::{Inquiry, evidence, tilde};
 use crate::call::{Call, Evidence, Field, Kind};
-use crate::guard::matching::{Miss, Scene, Subject, World};
+use crate::guard::matching::{Miss, Scene, Subject};
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
+use crate::guard::world::World;
 
 /// A text that a pattern is tried on, in all its spellings, and where it stands.
 struct Text<'a> {

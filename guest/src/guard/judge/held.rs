@@ -10,7 +10,8 @@ use std::collections::HashMap;
 use toolgate_shell::{Command, Joiner, absolute};
 
 use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World, names_repository};
+use crate::guard::matching::{Subject, names_repository};
+use crate::guard::world::World;
 
 /// Most files that git is asked about for one call: each takes some 15 ms.
 const FILES: usize = 16;
@@ -29,12 +30,13 @@ impl Answers {
         let removed = alone(subject, source, is_beside_branches)
             .and_then(|folder| Some((folder, removed_branch(subject.invocation()?)?)));
         let Some((folder, name)) = removed else { return false };
-        let branch = format!("{}/.git/refs/heads/{name}", folder.trim_end_matches('/'));
-        if let Some(held) = self.0.get(&branch) {
+        // No path has this in it.
+        let key = format!("{folder}\0{name}");
+        if let Some(held) = self.0.get(&key) {
             return *held;
         }
-        let held = self.0.len() < FILES && world.merged(&branch);
-        self.0.insert(branch, held);
+        let held = self.0.len() < FILES && world.merged(folder, name);
+        self.0.insert(key, held);
         held
     }
 

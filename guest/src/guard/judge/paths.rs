@@ -7,10 +7,12 @@ use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Value, Why, ab
 use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
-use crate::guard::matching::{Subject, World, is_implied};
-use crate::guard::path_rules::{Around, Asked, PathRule, Policy, as_glob};
+use crate::guard::asked::Asked;
+use crate::guard::matching::{Subject, is_implied};
+use crate::guard::path_rules::{Around, PathRule, Policy, as_glob};
 use crate::guard::place::is_elsewhere;
 use crate::guard::rule::{Layer, named};
+use crate::guard::world::World;
 
 /// What a rule on paths tells apart.
 #[derive(Clone, Copy, PartialEq, Eq)]

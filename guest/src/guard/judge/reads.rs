@@ -9,8 +9,9 @@ use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Value, Word};
 use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
 use crate::call::{Action, Field};
+use crate::guard::asked::Asked;
 use crate::guard::matching::Subject;
-use crate::guard::path_rules::{Asked, PathRule, Policy};
+use crate::guard::path_rules::{PathRule, Policy};
 use crate::guard::place::Place;
 use crate::guard::search;
 

@@ -1,12 +1,15 @@
 //! What git commands of one text mean for each other.
 
-use toolgate_shell::{Command, Runs};
+use std::collections::HashSet;
+
+use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Word};
 
 use super::coded::Coded;
 use super::{Inquiry, evidence};
 use crate::call::Field;
 use crate::guard::invocation::Invocation;
-use crate::guard::matching::{Subject, World, names_repository};
+use crate::guard::matching::{Subject, names_repository};
+use crate::guard::world::World;
 
 /// After these what was fetched is part of what is pushed, or was looked at as such.
 const TAKES_OVER: &[&str] = &["am", "checkout", "cherry-pick", "merge", "pull", "rebase", "reset", "switch"];
@@ -27,21 +30,43 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 pub(super) fn made_here(subject: &Subject<'_>) -> bool {
     let Some(removes) = subject.invocation() else { return false };
     let removed = operands(removes);
-    let here =
-        |before: &&Command| before.cwd.is_some() && before.cwd == subject.command.cwd && !names_repository(before);
-    if names_repository(subject.command) {
+    if removed.len() < 2 || names_repository(subject.command) {
         return false;
     }
-    let made = |tag: &str| {
-        subject.succeeded().map(|before| subject.run_by(before)).filter(here).any(|before| {
-            subject.read(before).is_some_and(|made| {
-                made.program == "git"
-                    && made.options.is_empty()
-                    && operands(&made).starts_with(&[Some("tag"), Some(tag)])
-            })
+    let here =
+        |before: &&Command| before.cwd.is_some() && before.cwd == subject.command.cwd && !names_repository(before);
+    // There may be very many before it, and few of them make a tag.
+    let tags = |before: &&Command| before.words.get(1).and_then(Word::known) == Some("tag");
+    let made = subject.succeeded().map(|at| subject.run_by(at)).filter(tags).filter(here);
+    let made = made.filter_map(|before| subject.read(before));
+    let made = made.filter(|made| made.program == "git" && made.options.is_empty());
+    let made = made.filter_map(|made| match operands(&made).as_slice() {
+        [Some("tag"), Some(tag), ..] => Some(*tag),
+        _ => None,
+    });
+    let made: HashSet<&str> = made.collect();
+    removed.iter().skip(1).all(|tag| tag.is_some_and(|tag| made.contains(tag)))
+}
+
+/// Whether something in the text may answer what a command asks. What stands in a loop or a function is given what that is,
+/// so that any pipe before it counts.
+pub(super) fn is_answered(subject: &Subject<'_>, source: &str) -> bool {
+    let nobody = |word: &Word| matches!(word.known(), Some("/dev/null" | "/dev/tty"));
+    let reads = |command: &Command| {
+        command.redirects.iter().any(|redirect| {
+            matches!(redirect.kind, RedirectKind::Read | RedirectKind::ReadWrite) && !nobody(&redirect.target)
         })
     };
-    removed.len() > 1 && removed.iter().skip(1).all(|tag| tag.is_some_and(made))
+    // `exec < answers` is for all that comes after it.
+    let wide = |command: &&Command| command.words.is_empty() || command.program() == Some("exec");
+    let commands = &subject.script.commands;
+    // What a here-document says is not always known.
+    let documents = source.contains("<<");
+    documents
+        || commands.iter().take(subject.index + 1).any(|command| command.joiner == Joiner::Pipe)
+        || commands.iter().filter(wide).any(reads)
+        || reads(subject.command)
+        || subject.command.input().is_some_and(|input| !input.is_empty())
 }
 
 impl Inquiry<'_> {

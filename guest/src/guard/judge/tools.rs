@@ -6,7 +6,8 @@ use super::paths::{Access, Touched};
 use super::reads::Below;
 use super::{Inquiry, evidence, tilde};
 use crate::call::{Evidence, Field, Kind};
-use crate::guard::matching::{Scene, World};
+use crate::guard::matching::Scene;
+use crate::guard::world::World;
 
 impl<'a> Inquiry<'a> {
     /// The paths and patterns of the input's own fields.

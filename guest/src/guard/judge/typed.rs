@@ -5,7 +5,8 @@ use toolgate_shell::{Command, Joiner, RedirectKind, Runs, Script, Value, Word, a
 use super::Inquiry;
 use super::coded::Coded;
 use crate::call::Field;
-use crate::guard::matching::{Subject, World};
+use crate::guard::matching::Subject;
+use crate::guard::world::World;
 
 /// How a program that may wait for text is told from one that does not. Its options are read from the left; the first that
 /// says something decides.
