@@ -81,11 +81,9 @@ impl Desk<'_> {
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
         let elsewhere = scene.guessed && !matches!(&about, About::Start(reason) if reason != GOES_ON);
-        let mut kept = None;
-        let believed = belief::variables(&scene.root, || {
-            elsewhere.then(|| kept.insert(session::load(self.agent.name(), &scene)).root.clone()).flatten()
-        });
-        if let Err(why) = believed {
+        let kept = elsewhere.then(|| session::load(self.agent.name(), &scene));
+        let root = kept.as_ref().and_then(|kept| kept.root.as_deref());
+        if let Err(why) = belief::variables(&scene.root, root) {
             if !moment.when.gates() {
                 if let (About::Start(_), false) = (&about, elsewhere) {
                     // What is known of where the session was before is no excuse for where it is now.
