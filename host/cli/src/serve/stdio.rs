@@ -173,11 +173,13 @@ fn answer_all(
             frames.write("error", "the frame has neither id nor answer".into()).map_err(|error| broken(&error))?;
             continue;
         };
-        fired::note(agent.name(), agent.unreadable(frame.event.as_deref()).when.gates());
+        let gates = agent.unreadable(frame.event.as_deref()).when.gates();
         let payload = frame.payload.map(|payload| payload.get().as_bytes().to_vec()).unwrap_or_default();
         let request = Request { agent, id, event: frame.event, payload, frames: frames.clone() };
         let cancelled = host.started(&request);
         runtime.spawn(request.answer(Arc::clone(host), cancelled));
+        // Whoever else writes there holds up no frame.
+        runtime.spawn_blocking(move || fired::note(agent.name(), gates));
     }
     Ok(ExitCode::SUCCESS)
 }
