@@ -410,9 +410,6 @@ impl File {
     fn read(path: PathBuf, layer: &'static str) -> Option<Self> {
         let content = match read_regular(&path, CONFIG_FILE) {
             Err(error) if is_missing(&error) => return None,
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                Err(format!("the file is larger than {} MiB", CONFIG_FILE >> 20))
-            }
             Err(error) => Err(error.to_string()),
             Ok(bytes) => {
                 String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text; save it as UTF-8".to_owned())

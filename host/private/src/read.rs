@@ -25,13 +25,21 @@ pub fn open_regular(path: &Path, more: OFlags) -> io::Result<File> {
 /// # Errors
 /// If it cannot be read, or is larger, which is [`ErrorKind::FileTooLarge`].
 pub fn read_at_most(file: &File, most: u64) -> io::Result<Vec<u8>> {
-    let too_large = || io::Error::new(ErrorKind::FileTooLarge, "it is too large");
+    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {}", length(most)));
     if file.metadata()?.len() > most {
         return Err(too_large());
     }
     let mut content = Vec::with_capacity(4_096);
     file.take(most + 1).read_to_end(&mut content)?;
     if content.len() as u64 > most { Err(too_large()) } else { Ok(content) }
+}
+
+fn length(bytes: u64) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} bytes"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
 }
 
 /// Reads a regular file of at most so many bytes.
@@ -78,5 +86,13 @@ mod tests {
             assert_eq!(found, expected.map(|text| text.as_bytes().to_vec()), "{}", path.display());
         }
         assert!(open_regular(&at("link"), OFlags::NOFOLLOW).is_err());
+    }
+
+    #[test]
+    fn a_limit_is_told_in_round_numbers() {
+        let cases = [(4, "4 bytes"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB"), (16 << 20, "16 MiB")];
+        for (bytes, expected) in cases {
+            assert_eq!(length(bytes), expected);
+        }
     }
 }
