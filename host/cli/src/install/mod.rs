@@ -132,7 +132,7 @@ impl Arguments {
 }
 
 /// Whether there are packs of these names. With one that there is not the hook would deny every call.
-fn known(packs: &Packs) -> Result<(), Failure> {
+fn packs_exist(packs: &Packs) -> Result<(), Failure> {
     if packs.names().is_empty() {
         return Ok(());
     }
@@ -171,10 +171,10 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let change = &arguments.change;
     let known = change.agent;
     let program = program::running()?;
-    self::known(&arguments.packs)?;
     let file = File::read(&known.file(change.scope())?)?;
     let next = match &known.way {
         Way::Hooks(hooks) => {
+            packs_exist(&arguments.packs)?;
             hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
                 .map_err(|error| unreadable(&file, &error))?
         }
