@@ -179,14 +179,17 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
-            let (given, instead) = if !arguments.plugins.files().is_empty() {
-                ("--plugin", "`toolgate plugin add FILE` holds for every agent")
-            } else if !arguments.packs.names().is_empty() {
-                ("--packs", "your rule file can choose `packs`")
-            } else {
-                ("--no-lens", "your rule file can have `lens: {enabled: false}`")
-            };
-            let message = format!("{} has no place for {given}; {instead}", known.title());
+            let plugins = !arguments.plugins.files().is_empty();
+            let packs = !arguments.packs.names().is_empty();
+            let no_lens = arguments.lens.said() == Some(false);
+            let all = [
+                (plugins, "--plugin", "`toolgate plugin add FILE` holds for every agent"),
+                (packs, "--packs", "your rule file can choose `packs`"),
+                (no_lens, "--no-lens", "your rule file can have `lens: {enabled: false}`"),
+            ];
+            let given = all.into_iter().filter(|(given, ..)| *given);
+            let (names, instead): (Vec<_>, Vec<_>) = given.map(|(_, name, instead)| (name, instead)).unzip();
+            let message = format!("{} has no place for {}; {}", known.title(), names.join(", "), instead.join("; "));
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => {
