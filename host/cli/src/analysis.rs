@@ -27,13 +27,16 @@ macro_rules! help {
         concat!(
             $examples,
             "\n\n\
-A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"}, all but the \
-command optional. What a line does not give is as in the options; HOME and USER only if it has neither home nor env, \
-and paths are relative to a workspace only if it has one. ",
+A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"},
+all but the command optional. What a line does not give is as in the options; HOME and USER only if
+it has neither home nor env, and paths are relative to a workspace only if it has one.
+",
             $answer,
-            " A line that makes no sense gets {\"id\", \"error\"}.\n\n\
-Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the current \
-directory is not known, 70 and above a fault of Toolgate's own."
+            "
+A line that makes no sense gets {\"id\", \"error\"}.
+
+Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the
+current directory is not known, 70 and above a fault of Toolgate's own."
         )
     };
 }
@@ -43,8 +46,9 @@ pub(crate) const WALK: &str = help!(
   toolgate walk 'cd src && sudo rm -rf \"$HOME/.cache\"'\n  \
   toolgate walk --cwd /srv --env STAGE=test --json < deploy.sh\n  \
   toolgate walk --batch < commands.jsonl",
-    "Its answer is {\"id\", \"commands\"}; wit/v0.1/hooks.wit says what is in it. The table shows no variables, the JSON \
-has them all."
+    "Its answer is {\"id\", \"commands\"}; what is in it is said by `interface analysis` of the contract, in
+the wit/hooks.wit that `toolgate plugin new` writes. The table shows no variables, the JSON has them
+all."
 );
 
 pub(crate) const FILES: &str = help!(

@@ -27,12 +27,13 @@ const GATES: usize = 16;
 
 #[derive(Args)]
 #[command(after_help = "\
-Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a \
-fault of Toolgate's own. With --batch: 0 when every line was answered; with --history: 0.
+Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else;
+64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a fault of Toolgate's own. With
+--batch: 0 when every line was answered; with --history: 0.
 
-A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
-command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
-bash, read, write, edit, grep, find, ls.")]
+A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but
+the command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\",
+\"evidence\"}. Tools and their inputs are pi's: bash, read, write, edit, grep, find, ls.")]
 #[command(group(ArgGroup::new("judged").required(true).args(["command", "script", "history", "batch"])))]
 pub(crate) struct Arguments {
     /// The shell command to judge

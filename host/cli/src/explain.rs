@@ -31,8 +31,8 @@ Examples:
   toolgate explain 'cd infra && terraform destroy' --packs infrastructure
   toolgate explain --json - < deploy.sh
 
-Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current directory or your \
-home folder is not known, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current
+directory or your home folder is not known, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The shell command; `-` or nothing reads it from standard input
     command: Option<String>,

@@ -44,12 +44,13 @@ enum Command {
     #[command(after_help = "\
 Every command is judged in /home/dev/project by the rules of all files; nothing is run.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of
+Toolgate's own.")]
     Test(Test),
     /// Say what is wrong with rule files
     #[command(after_help = "\
-Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a fault of \
-Toolgate's own.")]
+Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a
+fault of Toolgate's own.")]
     Lint(Lint),
     /// Print the JSON Schema of rule files
     #[command(after_help = "\

@@ -67,14 +67,16 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Args)]
 #[command(after_help = "\
-Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which must be denied, \
-`true`, and one that a rule of the trial's own asks about. They are judged and not run.
+Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which
+must be denied, `true`, and one that a rule of the trial's own asks about. They are judged and not
+run.
 
-With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
-\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \
-\"plugins\": {\"checks\"}, \"files\": {\"checks\"}}.
+With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\",
+\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \"plugins\":
+{\"checks\"}, \"files\": {\"checks\"}}.
 
-Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of
+Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
     #[arg(value_parser = table::parser())]

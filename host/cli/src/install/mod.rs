@@ -63,14 +63,16 @@ use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
-What is there stays: other hooks, comments, the order. A file that cannot be read is not changed, and before a change \
-it is copied to NAME.toolgate-backup beside it. The second time nothing is to be done.
+What is there stays: other hooks, comments, the order. A file that cannot be read is not changed,
+and before a change it is copied to NAME.toolgate-backup beside it. The second time nothing is to be
+done.
 
-Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent. With --dry-run anyone \
-may see what would be changed.
+Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent.
+With --dry-run anyone may see what would be changed.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
-70 and above a fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
+configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
+the disk.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     change: Change,
@@ -90,13 +92,15 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-What else is in the agent's configuration stays, and before a change it is copied to NAME.toolgate-backup beside it.
+What else is in the agent's configuration stays, and before a change it is copied to
+NAME.toolgate-backup beside it.
 
-Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see what would be \
-changed.
+Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see
+what would be changed.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be \
-read, 66 no home folder, 70 and above a fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
+configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
+the disk.")]
 pub(crate) struct Removal {
     #[command(flatten)]
     change: Change,

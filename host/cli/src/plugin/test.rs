@@ -39,24 +39,29 @@ const HOME: &str = "/home/dev";
 pub(super) const HELP: &str = "\
 cases.yaml is a list:
 
-  - name: never deletes in production       # all keys: name, command | call | result, rules, cwd, expect, reason, adds,
-    command: kubectl delete pod x           # grants, rewrite
-    rules: 'rules: [{name: x, program: kubectl, when: ..}]'   # a rule file's text, or the path of one (*.yaml)
-    expect: block                           # pass, ask, block or rewrite
-    reason: production                      # a pattern: some finding's reason, or the decision's, matches it
-    grants: [files]                         # what the plugin is granted in this case; nothing without it
+  - name: never deletes in production
+    command: kubectl delete pod x
+    # A rule file's text, or the path of one (*.yaml).
+    rules: 'rules: [{name: x, program: kubectl, when: ..}]'
+    expect: block             # pass, ask, block or rewrite
+    reason: production        # a pattern: some finding's reason, or the decision's, matches it
+    grants: [files]           # what the plugin is granted in this case; nothing without it
   - name: a write by another tool
-    call: {tool: write, input: {path: a, content: b}}         # a tool by pi's name, or an agent's own
+    # A tool by pi's name, or an agent's own.
+    call: {tool: write, input: {path: a, content: b}}
     expect: pass
   - name: what it adds to a result
     result: {tool: write, input: {path: a, content: b}, output: ok}
-    adds: '^checked'                        # a pattern; without it nothing may be added
+    adds: '^checked'          # a pattern; without it nothing may be added
 
-Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included. `cwd` is a path below the \
-folder of the cases, which is the default. `files` reaches no further than that folder, and nothing that acts is granted in \
-a test.
+All keys: name, command | call | result, rules, cwd, expect, reason, adds, grants, rewrite.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no such file.";
+Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included.
+`cwd` is a path below the folder of the cases, which is the default. `files` reaches no further than
+that folder, and nothing that acts is granted in a test.
+
+Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no
+such file.";
 
 #[derive(Args)]
 pub(super) struct Arguments {
