@@ -51,7 +51,7 @@ setup:
     @.ci/wasm setup
     @.ci/tools strace bwrap:bubblewrap tmux zsh faketime
 
-# The formatters, linters, compilers and language servers that the tests of the check daemon run: 400 MB, once
+# The formatters, linters, compilers and language servers that the tests of the check daemon run. Downloads them once
 lens-setup:
     @.ci/lens
 
@@ -70,7 +70,7 @@ reproducible: guest
 plugins: setup
     @.ci/plugins
 
-# The command and the check daemon, in target/release
+# The command, and the check daemon as a program of its own for tests, in target/release
 build: guest
     cargo build {{all}} --bin toolgate --bin toolgate-lens
 
