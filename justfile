@@ -136,7 +136,7 @@ bench-peers *ARGUMENTS: build
     cargo run {{run}} --bin bench-peers -- {{ARGUMENTS}}
 
 # Write again what real panes of bash and zsh show, for the tests of the component
-record:
+record: setup
     cargo run {{run}} --example record
 
 # Fuzz TARGET for so many SECONDS, with cargo-fuzz: a nightly toolchain if there is one, else the features of nightly in this one
