@@ -3,7 +3,7 @@
 //! Only from a terminal that is theirs, see `ancestry`, and only after they have typed a word that was just shown.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The call as an agent would make it.
 pub(crate) fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
-    let root = place::project_root(Path::new(cwd)).display().to_string();
+    let root = place::root_of(cwd);
     let here = |call: ToolCall| ToolCall { home: place::home(), workspace_root: root.clone(), ..call };
     if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {
         return Ok(here(ToolCall::shell(text, cwd)));

@@ -1,7 +1,7 @@
 //! `toolgate walk`, `files` and `hints`: what a shell text does, without judging it. The component gives the answers.
 
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -249,7 +249,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     let mut defaults = Defaults::new(arguments)?;
     let text = if arguments.batch { None } else { Some(text(arguments.command.as_deref())?) };
     if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
-        defaults.workspace = Some(place::project_root(Path::new(&defaults.cwd)).display().to_string());
+        defaults.workspace = Some(place::root_of(&defaults.cwd));
     }
     let plugin = place::default_plugin().map_err(Failure::software)?;
     let session = Session {

@@ -180,11 +180,7 @@ pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
 }
 
 async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
-    let call = ToolCall {
-        home: place::home(),
-        workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
-        ..ToolCall::shell(command, cwd)
-    };
+    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(command, cwd) };
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
         let policy = Policy::new().person(Terminal).deadline(Duration::from_secs(arguments.timeout));
@@ -259,7 +255,7 @@ fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
         (None, Some(command)) => json!({ "command": command }),
         (None, None) => return Err("the line has neither a command nor an input".to_owned()),
     };
-    let root = line.workspace_root.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
+    let root = line.workspace_root.unwrap_or_else(|| place::root_of(&cwd));
     let call = ToolCall {
         home: line.home.or_else(place::home),
         workspace_root: root,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -56,7 +56,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref())?;
     let text = analysis::text(arguments.command.as_deref())?;
-    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let root = place::root_of(&cwd);
     let home = place::home();
     let plugin = place::default_plugin().map_err(Failure::software)?;
     let files = rules::rule_files(&cwd, &root)?;

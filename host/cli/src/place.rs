@@ -42,6 +42,11 @@ pub(crate) fn home() -> Option<String> {
     home.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
 }
 
+/// Where Toolgate keeps what it has to remember, if there is telling where that is.
+pub(crate) fn state() -> Option<PathBuf> {
+    state_folder(home().map(PathBuf::from).as_deref())
+}
+
 /// A folder that an option names, absolute; the current one if none does.
 pub(crate) fn folder(given: Option<&Path>) -> Result<String, Failure> {
     let folder = match (given, std::env::current_dir()) {
@@ -68,6 +73,11 @@ pub(crate) fn project_root(folder: &Path) -> PathBuf {
     let there = |path: PathBuf| path.try_exists().unwrap_or(true);
     let marked = |folder: &&Path| there(folder.join(".git")) || PROJECTS.iter().any(|name| there(folder.join(name)));
     folder.ancestors().find(marked).unwrap_or(folder).to_path_buf()
+}
+
+/// The same as a call names it.
+pub(crate) fn root_of(folder: impl AsRef<Path>) -> String {
+    project_root(folder.as_ref()).display().to_string()
 }
 
 /// The rule files that are in force: the user's, then those of the projects that these folders are in. More rules
@@ -134,9 +144,8 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
 /// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere.
 fn own(kept: &[PathBuf]) -> Vec<String> {
     let config = homes().ok().map(|(_, config)| config);
-    let state = state_folder(home().map(PathBuf::from).as_deref());
     let sockets = crate::serve::resident::folder();
-    let named = [config, state, sockets, std::env::current_exe().ok()].into_iter().flatten();
+    let named = [config, state(), sockets, std::env::current_exe().ok()].into_iter().flatten();
     let named: Vec<PathBuf> =
         named.chain(kept.iter().cloned()).chain(live::files()).chain(crate::install::moved()).collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();

@@ -176,7 +176,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -
 /// Answers about rules: the component, and whose rules it knows.
 fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Value>>, Failure> {
     let cwd = place::folder(at.cwd.as_deref())?;
-    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let root = place::root_of(&cwd);
     let home = place::home();
     let plugin = place::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
@@ -431,7 +431,7 @@ impl Files {
     /// The files that are there, and the names of all that were looked for.
     fn read(&self) -> Result<(Vec<File>, Vec<PathBuf>), Failure> {
         let cwd = place::folder(None)?;
-        let root = place::project_root(Path::new(&cwd)).display().to_string();
+        let root = place::root_of(&cwd);
         let known = rule_files(&cwd, &root)?;
         if self.files.is_empty() {
             let files = known.rules().filter_map(|(layer, path)| File::read(path.to_path_buf(), layer)).collect();

@@ -60,11 +60,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
             path.display()
         ));
     }
-    let call = ToolCall {
-        home: place::home(),
-        workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
-        ..ToolCall::shell(&text, cwd)
-    };
+    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(&text, cwd) };
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::private::PrivateFile;
-use toolgate_host::{Measure, state_folder};
+use toolgate_host::Measure;
 
 use crate::agent::Scene;
 use crate::events::Events;
@@ -98,7 +98,7 @@ impl State {
 
 /// The folder of all sessions.
 fn folder() -> Option<PathBuf> {
-    Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("sessions"))
+    Some(place::state()?.join("sessions"))
 }
 
 /// The file of a session. An agent that does not name its sessions has none.

@@ -107,7 +107,7 @@ pub(crate) async fn run(
         }
         *seen += 1;
     }
-    let (home, root) = (place::home(), place::project_root(Path::new(cwd)).display().to_string());
+    let (home, root) = (place::home(), place::root_of(cwd));
     let mut decisions: BTreeMap<&'static str, Tally> = BTreeMap::new();
     let mut rules: HashMap<String, Decided> = HashMap::new();
     let watched = std::io::stderr().is_terminal() && order.len() > PROGRESS;

@@ -75,7 +75,7 @@ impl Server {
     pub(crate) async fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
         let plugin = place::default_plugin().map_err(Failure::software)?;
         let cwd = place::folder(None)?;
-        let root = place::project_root(cwd.as_ref()).display().to_string();
+        let root = place::root_of(&cwd);
         let session = name();
         let scene = Scene { session, cwd, root, guessed: true };
         let mailbox = Mailbox::default();

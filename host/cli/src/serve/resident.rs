@@ -35,7 +35,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     match runtime {
         Some(runtime) => Some(runtime.join("toolgate")),
-        None => Some(toolgate_host::state_folder(place::home().map(PathBuf::from).as_deref())?.join("run")),
+        None => Some(place::state()?.join("run")),
     }
 }
 
