@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let answer = standing.analysis(&opened).explain(&request.to_string()).await;
         answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))
     })?;
-    rules::print(|mut out| {
+    show::print(|mut out| {
         if arguments.json {
             return writeln!(out, "{}", Value::Object(answer));
         }

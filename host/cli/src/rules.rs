@@ -16,7 +16,7 @@ use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
 use crate::place::Standing;
 use crate::plugin::loaded;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list};
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print};
 use crate::{Failure, analysis, exit, place, runtime, show};
 
 /// What rule files may hold, for editors.
@@ -161,15 +161,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Lint(arguments) => lint(arguments),
         Command::Schema => print(|out| out.write_all(SCHEMA.as_bytes())),
         Command::Init(arguments) => init(arguments.project),
-    }
-}
-
-pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
-    let mut out = anstream::stdout();
-    match write(&mut out) {
-        // Whoever read it has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
     }
 }
 

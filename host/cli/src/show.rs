@@ -3,12 +3,14 @@
 //! What a person reads must not deceive: characters that move the cursor, turn the text round or cannot be seen are
 //! shown as escapes, and what is left out is marked.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
 use toolgate_host::{Action, Diagnostic, Level, Verdict, decide, excerpt, plain};
 
+use crate::Failure;
 use crate::agent::quoted;
 
 /// Longest line of a command that is shown as it is, in characters.
@@ -25,6 +27,16 @@ pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects:
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
 pub(crate) const BOLD: Style = Style::new().effects(Effects::BOLD);
+
+/// Writes something to standard output.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
+    let mut out = anstream::stdout();
+    match write(&mut out) {
+        // Whoever read it has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
+    }
+}
 
 /// An error on standard error.
 pub(crate) fn complain(message: &str) {

@@ -53,9 +53,10 @@ use super::table::{self, Hooks, Known, Scope, Way};
 use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
+use crate::Failure;
 use crate::columns::count;
 use crate::fired;
-use crate::{Failure, rules};
+use crate::show::print;
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -128,9 +129,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
             "plugins": plugins, "files": { "checks": json_of(&files) },
         });
-        rules::print(|out| writeln!(out, "{answer}"))?;
+        print(|out| writeln!(out, "{answer}"))?;
     } else {
-        rules::print(|out| {
+        print(|out| {
             if reports.is_empty() {
                 writeln!(out, "no agent is found here")?;
             }

@@ -53,8 +53,8 @@ pub(crate) use table::{moved, variables};
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
-use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, person, place, rules, runtime, shim};
+use crate::show::{BOLD, GREEN, RED, YELLOW, print};
+use crate::{Failure, exit, person, place, runtime, shim};
 use file::File;
 use off::{Own, Where};
 use packs::Chosen;
@@ -345,7 +345,7 @@ impl Change {
                 if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
             }
         };
-        rules::print(|out| {
+        print(|out| {
             writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
             notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
@@ -363,7 +363,7 @@ impl Change {
             let (old, new) = (if file.exists() { &path } else { "/dev/null" }, &path);
             similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
         };
-        rules::print(|out| {
+        print(|out| {
             shown.lines().try_for_each(|line| {
                 let line = line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
                 match line.as_bytes().first() {

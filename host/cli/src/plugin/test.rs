@@ -21,8 +21,8 @@ use super::source::{Source, unlinked};
 use crate::gates::{self, Asked, Told};
 use crate::packs::Packs;
 use crate::place::{self, Standing};
-use crate::show::{DIM, GREEN, RED};
-use crate::{Failure, allow, check, columns, exit, rules, runtime};
+use crate::show::{DIM, GREEN, RED, print};
+use crate::{Failure, allow, check, columns, exit, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -172,9 +172,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let one = |(case, held): &(&Case, Result<(), String>)| json!({ "name": case.name, "ok": held.is_ok(), "why": held.as_ref().err() });
         let cases: Vec<Value> = ran.iter().map(one).collect();
-        rules::print(|out| writeln!(out, "{}", json!({ "schema": 1, "cases": cases, "failed": failed })))?;
+        print(|out| writeln!(out, "{}", json!({ "schema": 1, "cases": cases, "failed": failed })))?;
     } else {
-        rules::print(|out| {
+        print(|out| {
             for (case, held) in &ran {
                 match held {
                     Ok(()) => writeln!(out, "{GREEN}ok{GREEN:#}     {}", plain(&case.name))?,
