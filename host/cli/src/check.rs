@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
-use toolgate_host::{Action, Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
 use crate::gates::{Asked, Told};
@@ -304,12 +304,7 @@ fn evidence(one: &toolgate_host::Evidence) -> Value {
 fn findings(verdict: &Verdict) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
         let evidence: Vec<Value> = finding.evidence.iter().map(evidence).collect();
-        let action = match finding.action {
-            Action::Block => "block",
-            Action::Ask => "ask",
-            Action::Rewrite => "rewrite",
-            Action::Note => "note",
-        };
+        let action = show::action(&finding.action);
         json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     findings.collect()

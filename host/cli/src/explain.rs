@@ -15,7 +15,7 @@ use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
 use crate::place::Standing;
 use crate::plugin::loaded;
-use crate::show::{BOLD, DIM, GREEN, LINE, RED, YELLOW, list};
+use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
 use crate::{Failure, analysis, place, rules, runtime, show};
 
@@ -90,19 +90,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn span(value: &Value) -> Option<Range<usize>> {
     let at = |key: &str| value[key].as_u64().and_then(|at| usize::try_from(at).ok());
     Some(at("start")?..at("end")?)
-}
-
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn style(action: &str) -> anstyle::Style {
-    match action {
-        "pass" => GREEN,
-        "ask" => YELLOW,
-        "block" => RED,
-        _ => DIM,
-    }
 }
 
 struct Explanation<'a> {

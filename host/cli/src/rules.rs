@@ -16,7 +16,7 @@ use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
 use crate::place::Standing;
 use crate::plugin::loaded;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print};
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
 use crate::{Failure, analysis, exit, place, runtime, show};
 
 /// What rule files may hold, for editors.
@@ -206,10 +206,6 @@ fn first(mut answers: Vec<Map<String, Value>>) -> Map<String, Value> {
     if answers.is_empty() { Map::new() } else { answers.swap_remove(0) }
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
 fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
     list(value.get(key)).iter().filter_map(Value::as_str).collect()
 }
@@ -225,11 +221,7 @@ fn own_name(name: &str) -> &str {
 
 fn action(rule: &Value) -> String {
     let action = text(rule, "action");
-    let style = match action {
-        "block" => RED,
-        "ask" => YELLOW,
-        _ => DIM,
-    };
+    let style = show::style(action);
     format!("{style}{action:<5}{style:#}")
 }
 
