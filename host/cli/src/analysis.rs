@@ -13,7 +13,7 @@ use toolgate_host::{Analysis, CallError, Capabilities, Session};
 use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
 use crate::plugin::loaded;
-use crate::{Failure, exit, gates, path_hints, place, runtime, show};
+use crate::{Failure, exit, gates, path_hints, place, runtime, show, standing};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -231,7 +231,7 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
         About::Result(result) => result.call,
         _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
     };
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let runtime = runtime::one_thread()?;
     let paths = runtime.block_on(path_hints::of(&plugin, &call)).map_err(|error| unanswered(&error))?;
     let mut answer = Map::new();
@@ -251,7 +251,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
         defaults.workspace = Some(place::root_of(&defaults.cwd));
     }
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let session = Session {
         home: defaults.home.clone(),
         workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),

@@ -17,8 +17,8 @@ use crate::agent::{pi::Pi, read};
 use crate::gates::{Asked, Told};
 use crate::lines::Lines;
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded::{self, Loaded};
+use crate::standing::{self, Standing};
 use crate::terminal::Terminal;
 use crate::{Failure, exit, place, runtime, script, show, survey};
 
@@ -155,7 +155,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let home = place::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
     let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
     let runtime = runtime::one_thread()?;
@@ -173,7 +173,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The verdict on one call by the rules that are in force.
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
     let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
     runtime::one_thread()?.block_on(gates.judge(call))

@@ -18,7 +18,7 @@ use crate::serve::Frames;
 use crate::session::{self, Kept};
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, events, fired, path_hints, place, show};
+use crate::{ancestry, belief, events, fired, path_hints, place, show, standing};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -221,7 +221,7 @@ impl Desk<'_> {
             (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
             _ => verdict,
         };
-        let covered = match approved.map(|approved| (approved, place::default_plugin())) {
+        let covered = match approved.map(|approved| (approved, standing::default_plugin())) {
             Some((approved, Ok(plugin))) => approved.covers(&plugin, &call, &verdict).await,
             _ => false,
         };
@@ -333,7 +333,7 @@ impl Desk<'_> {
 
 /// Notes which paths a call is about. Without them nothing is missing that decides.
 async fn hint(call: &mut ToolCall) {
-    let hints = match place::default_plugin() {
+    let hints = match standing::default_plugin() {
         Ok(plugin) => match tokio::time::timeout(HINTING, path_hints::of(&plugin, call)).await {
             Ok(hints) => hints.map_err(|error| error.to_string()),
             Err(_) => Err("it takes too long".to_owned()),

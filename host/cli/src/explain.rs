@@ -13,10 +13,10 @@ use toolgate_host::{excerpt, plain};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
+use crate::standing::{self, Standing};
 use crate::{Failure, analysis, place, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let text = analysis::text(arguments.command.as_deref())?;
     let root = place::root_of(&cwd);
     let home = place::home();
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = rules::rule_files(&cwd, &root)?;
     let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {

@@ -12,7 +12,7 @@ use crate::plugin::grants;
 use crate::plugin::source::Source;
 use crate::plugin::store::Installed;
 use crate::show::{DIM, print};
-use crate::{Failure, exit, place};
+use crate::{Failure, exit, standing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.component {
         None => {
-            let plugin = place::default_plugin().map_err(Failure::software)?;
+            let plugin = standing::default_plugin().map_err(Failure::software)?;
             show(plugin.description(), None, arguments.json)
         }
         Some(path) => file(path, arguments.json),

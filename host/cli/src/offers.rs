@@ -16,6 +16,7 @@ use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::standing;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
 const DESCRIBING: Duration = Duration::from_secs(2);
@@ -46,7 +47,7 @@ impl Offers {
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session =
                 Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-            let reach = place::granted(LocalFiles::new(), frames, &Peers::default());
+            let reach = standing::granted(LocalFiles::new(), frames, &Peers::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);

@@ -14,9 +14,9 @@ use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
+use crate::standing::{self, Standing};
 use crate::{Failure, analysis, exit, place, runtime, show};
 
 /// What rule files may hold, for editors.
@@ -169,7 +169,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let cwd = place::folder(at.cwd.as_deref())?;
     let root = place::root_of(&cwd);
     let home = place::home();
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
     let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {

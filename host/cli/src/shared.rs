@@ -451,6 +451,7 @@ mod tests {
 
     use super::*;
     use crate::agent::mcp::Mcp;
+    use crate::standing;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {
@@ -560,7 +561,7 @@ mod tests {
     }
 
     fn parts(line: &'static str, waits: bool) -> Parts {
-        let plugin = place::default_plugin().expect("a plugin");
+        let plugin = standing::default_plugin().expect("a plugin");
         let opening = Opening {
             agent: &Mcp,
             plugin: &plugin,
@@ -590,7 +591,7 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            place::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
+            standing::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");

@@ -54,7 +54,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{Failure, exit, person, place, runtime, shim};
+use crate::{Failure, exit, person, runtime, shim, standing};
 use file::File;
 use off::{Own, Where};
 use packs::Chosen;
@@ -140,8 +140,8 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
     if packs.names().is_empty() {
         return Ok(());
     }
-    let plugin = place::default_plugin().map_err(Failure::software)?;
-    let standing = place::Standing {
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let standing = standing::Standing {
         plugin: &plugin,
         cwd: "/",
         home: None,

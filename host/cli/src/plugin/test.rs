@@ -20,8 +20,8 @@ use super::loaded::Loaded;
 use super::source::{Source, unlinked};
 use crate::gates::{self, Asked, Told};
 use crate::packs::Packs;
-use crate::place::{self, Standing};
 use crate::show::{DIM, GREEN, RED, print};
+use crate::standing::{self, Standing};
 use crate::{Failure, allow, check, columns, exit, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
@@ -163,7 +163,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let file = file.canonicalize().map_err(|error| wrong(&file, &error.to_string()))?;
     let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-    let guard = place::default_plugin().map_err(Failure::software)?;
+    let guard = standing::default_plugin().map_err(Failure::software)?;
     let bench = Bench { plugin: source.compile(&source.name)?, guard, file, folder };
     let runtime = runtime::one_thread()?;
     let ran: Vec<(&Case, Result<(), String>)> =
@@ -302,13 +302,13 @@ impl Bench {
             return Err("`expect`, `reason` and `rules` are for a call".to_owned());
         }
         let call = self.call(&result.tool, &result.input, cwd)?;
-        let reach = place::granted(LocalFiles::new(), None, &Peers::default());
+        let reach = standing::granted(LocalFiles::new(), None, &Peers::default());
         let analysis = Analysis::new(self.guard.clone(), self.session(cwd), reach);
         let call = gates::analysed(&analysis, &call).await?;
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()), None),
+            self.loaded(case).may(standing::granted(LocalFiles::new(), None, &Peers::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome =

@@ -54,7 +54,7 @@ use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
 use crate::watch::{Post, Sessions, Watch};
-use crate::{Failure, exit, fired, place};
+use crate::{Failure, exit, fired, standing};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";
@@ -93,7 +93,7 @@ pub(super) fn run(
     terminal: Option<Terminal>,
 ) -> Result<ExitCode, Failure> {
     let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
-    let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let plugin = standing::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
     let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "agent": agent.name() });
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
