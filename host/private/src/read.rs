@@ -1,6 +1,6 @@
 //! Reading files that somebody may have made anything of: a pipe, a device, a file without end.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -12,11 +12,15 @@ use rustix::fs::{Mode, OFlags};
 /// # Errors
 /// If it cannot be opened, or is something else, which is [`ErrorKind::InvalidInput`].
 pub fn open_regular(path: &Path, more: OFlags) -> io::Result<File> {
+    let regular = |found: Metadata| match found.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")),
+    };
+    // To open a device may do something by itself.
+    path.metadata().and_then(regular)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
+    file.metadata().and_then(regular)?;
     Ok(file)
 }
 
