@@ -189,18 +189,7 @@ impl Desk<'_> {
     ) -> Ruled {
         let agent = self.agent.name();
         let kept = kept.unwrap_or_else(|| session::load(agent, &scene));
-        if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
-            call.workspace_root.clone_from(&root);
-            scene.root = root;
-        }
-        // Without a name nothing is known of the session.
-        let events = kept.events.json().filter(|_| !scene.session.is_empty());
-        if let Some(events) = events {
-            note(&mut call, "events", events);
-        }
-        if let Some(memory) = &kept.memory {
-            note(&mut call, "memory", memory.clone());
-        }
+        tell(&kept, &mut scene, &mut call);
         let hinted = self.plugins.any();
         if hinted {
             hint(&mut call).await;
@@ -212,14 +201,14 @@ impl Desk<'_> {
         let Some(mut call) = call else {
             return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
-        let Judged { verdict, diagnostics, memory, memories, events, digests, took } = match judged {
+        let judged = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
-        let verdict = match (asked, &verdict.decision) {
+        let verdict = match (asked, &judged.verdict.decision) {
             // The agent asks in any case.
             (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
-            _ => verdict,
+            _ => judged.verdict.clone(),
         };
         let covered = match approved.map(|approved| (approved, standing::default_plugin())) {
             Some((approved, Ok(plugin))) => approved.covers(&plugin, &call, &verdict).await,
@@ -236,9 +225,9 @@ impl Desk<'_> {
                 if !hinted {
                     hint(&mut call).await;
                 }
-                let policy = self.policy(asks, digests);
+                let policy = self.policy(asks, judged.digests.clone());
                 let policy = if approved.is_some() { policy.rewrites(false) } else { policy };
-                let decided = policy.decide(&call, verdict.clone(), took).await;
+                let decided = policy.decide(&call, verdict.clone(), judged.took).await;
                 if let (Some(terminal), None) = (self.terminal, approved) {
                     terminal.approvals().note(&call, &verdict, &decided.verdict);
                 }
@@ -248,21 +237,8 @@ impl Desk<'_> {
         if let Some(terminal) = self.terminal {
             terminal.show(&verdict);
         }
-        // A call that is asked about may run.
-        let runs = !matches!(verdict.decision, Decision::Block(_));
-        if runs && (memory.is_some() || !memories.is_empty() || !events.is_empty()) {
-            let certain = !matches!(verdict.decision, Decision::Ask(_));
-            session::keep(agent, &scene, |file| {
-                events.iter().for_each(|event| file.events.note(event, certain));
-                if let Some(memory) = &memory {
-                    file.remember(memory, kept.memory.as_ref());
-                }
-                for (plugin, memory) in &memories {
-                    file.remember_for(plugin, memory, kept.memories.get(plugin));
-                }
-            });
-        }
-        let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
+        learn(agent, &scene, &kept, &judged, &verdict.decision);
+        let severe = judged.diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
@@ -329,6 +305,42 @@ impl Desk<'_> {
             _ => policy.audit(NoAudit),
         }
     }
+}
+
+/// Tells a call what is kept of its session. Where that was started is known then, too.
+fn tell(kept: &Kept, scene: &mut Scene, call: &mut ToolCall) {
+    if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
+        call.workspace_root.clone_from(&root);
+        scene.root = root;
+    }
+    // Without a name nothing is known of the session.
+    let events = kept.events.json().filter(|_| !scene.session.is_empty());
+    if let Some(events) = events {
+        note(call, "events", events);
+    }
+    if let Some(memory) = &kept.memory {
+        note(call, "memory", memory.clone());
+    }
+}
+
+/// Keeps what a call leaves behind that was told what is `kept`, unless it does not run.
+fn learn(agent: &str, scene: &Scene, kept: &Kept, judged: &Judged, decision: &Decision) {
+    let Judged { memory, memories, events, .. } = judged;
+    // A call that is asked about may run.
+    let runs = !matches!(decision, Decision::Block(_));
+    if !runs || memory.is_none() && memories.is_empty() && events.is_empty() {
+        return;
+    }
+    let certain = !matches!(decision, Decision::Ask(_));
+    session::keep(agent, scene, |file| {
+        events.iter().for_each(|event| file.events.note(event, certain));
+        if let Some(memory) = memory {
+            file.remember(memory, kept.memory.as_ref());
+        }
+        for (plugin, memory) in memories {
+            file.remember_for(plugin, memory, kept.memories.get(plugin));
+        }
+    });
 }
 
 /// Notes which paths a call is about. Without them nothing is missing that decides.
