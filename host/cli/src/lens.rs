@@ -133,9 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Trust(arguments) => trust(&arguments.folder.root()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => {
-            Ok(toolgate_lens::serve(std::env::var_os("CODE_LENS_SOCKET_PATH"), std::env::var_os("CODE_LENS_CWD")))
-        }
+        Command::Serve => Ok(toolgate_lens::serve()),
     }
 }
 
