@@ -202,10 +202,8 @@ async fn look(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, l
     }
     let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
     let session = Session {
-        home: place::home(),
-        workspace_root: scene.root.clone(),
         context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
-        ..Session::in_folder(&result.call.cwd)
+        ..scene.session_in(&result.call.cwd)
     };
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);

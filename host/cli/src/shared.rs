@@ -24,7 +24,6 @@ use crate::judge::Judge;
 use crate::lease::Leases;
 use crate::offers::failed;
 use crate::packs::Packs;
-use crate::place;
 use crate::plugins::Plugins;
 use crate::watch::Watch;
 
@@ -226,10 +225,8 @@ impl Shared {
         let granted = granted.clock(LocalClock::waking(due));
         let (agent, open) = (opening.agent.name(), opening.open);
         let session = Session {
-            home: place::home(),
-            workspace_root: opening.scene.root.clone(),
             context: json!({ "schema": 1, "agent": agent, "target": target, "open": open }).to_string(),
-            ..Session::in_folder(&opening.scene.cwd)
+            ..opening.scene.session_in(&opening.scene.cwd)
         };
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
         let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());

@@ -189,8 +189,7 @@ async fn analysed(loaded: &[Loaded], whose: Whose<'_>, result: &ToolResult) -> O
     if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
         return None;
     }
-    let session =
-        Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&result.call.cwd) };
+    let session = scene.session_in(&result.call.cwd);
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
     let reach = standing::granted(files.clone(), None, &gates::peers(loaded, &session, &files, Some(whose)));
     let analysis = Analysis::new(standing::default_plugin().ok()?, session, reach);
@@ -306,12 +305,7 @@ fn session(agent: &dyn Dialect, scene: &Scene, reason: Option<&str>) -> Session 
     if let Some(reason) = reason {
         context["reason"] = reason.into();
     }
-    Session {
-        home: place::home(),
-        workspace_root: scene.root.clone(),
-        context: context.to_string(),
-        ..Session::in_folder(&scene.cwd)
-    }
+    Session { context: context.to_string(), ..scene.session_in(&scene.cwd) }
 }
 
 /// Starts an observer, and says what is wrong with its settings.
