@@ -295,6 +295,14 @@ mod tests {
             assert_eq!(trust.add(&at("above/trusted")).is_ok(), expected || folder.contains("between"), "{folder}");
             std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).expect("its mode");
         }
+        // A group that is nobody's alone, where the system lets a folder be given to it.
+        let between = at("above/trusted/between");
+        if std::os::unix::fs::chown(&between, None, Some(65_432)).is_ok() {
+            std::fs::set_permissions(&between, std::fs::Permissions::from_mode(0o775)).expect("its mode");
+            let said = trust.check(&between).map_err(|error| error.to_string());
+            let expected = "can be written by a group of users; `chmod go-w` it";
+            assert!(said.is_err_and(|why| why.ends_with(expected)));
+        }
     }
 
     #[test]
