@@ -64,8 +64,8 @@ pub(crate) fn project_root(folder: &Path) -> PathBuf {
 }
 
 /// The same as a call names it.
-pub(crate) fn root_of(folder: impl AsRef<Path>) -> String {
-    project_root(folder.as_ref()).display().to_string()
+pub(crate) fn root_of(folder: &str) -> String {
+    project_root(Path::new(folder)).display().to_string()
 }
 
 /// The rule files that are in force: the user's, then those of the projects that these folders are in. More rules
