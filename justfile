@@ -51,7 +51,7 @@ setup:
     @.ci/wasm setup
     @.ci/tools strace bwrap:bubblewrap tmux zsh faketime
 
-# The formatters, linters, compilers and language servers that the tests of the check daemon run: 400 MB, once
+# The formatters, linters, compilers and language servers that the tests of the check daemon run. Downloads them once
 lens-setup:
     @.ci/lens
 
@@ -70,7 +70,7 @@ reproducible: guest
 plugins: setup
     @.ci/plugins
 
-# The command and the check daemon, in target/release
+# The command, and the check daemon as a program of its own for tests, in target/release
 build: guest
     cargo build {{all}} --bin toolgate --bin toolgate-lens
 
@@ -136,7 +136,7 @@ bench-peers *ARGUMENTS: build
     cargo run {{run}} --bin bench-peers -- {{ARGUMENTS}}
 
 # Write again what real panes of bash and zsh show, for the tests of the component
-record:
+record: setup
     cargo run {{run}} --example record
 
 # Fuzz TARGET for so many SECONDS, with cargo-fuzz: a nightly toolchain if there is one, else the features of nightly in this one

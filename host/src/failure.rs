@@ -12,42 +12,16 @@
 //! that does not start. In every role the failed instance is dropped and the next call gets a new one.
 
 use crate::error::CallError;
-use crate::instance::Role;
 use crate::limits::said;
 use crate::text::{self, shortened};
 use crate::{Action, Decision, Finding, Started, Verdict};
 
-/// What a failure does to the call that it happened in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The call does not run.
-    Block,
-    /// The call goes on as if the component were not there.
-    Ignore,
-    /// Whoever asked is told.
-    Tell,
-}
-
-/// The table above.
-pub fn policy(role: Role) -> OnFailure {
-    match role {
-        Role::Gate => OnFailure::Block,
-        Role::Observer => OnFailure::Ignore,
-        Role::Terminal | Role::Analysis | Role::Extension => OnFailure::Tell,
-    }
-}
-
 /// The verdict that a failed gate gives.
-pub(crate) fn verdict(role: Role, plugin: &str, error: &CallError) -> Verdict {
-    match policy(role) {
-        OnFailure::Ignore | OnFailure::Tell => Verdict::pass(),
-        OnFailure::Block => {
-            let reason = format!("{error}; a call that could not be judged does not run");
-            let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);
-            verdict.findings.iter_mut().for_each(|finding| plugin.clone_into(&mut finding.plugin));
-            verdict
-        }
-    }
+pub(crate) fn verdict(plugin: &str, error: &CallError) -> Verdict {
+    let reason = format!("{error}; a call that could not be judged does not run");
+    let mut verdict = Verdict::block(format!("host:{}", error.name()), reason);
+    verdict.findings.iter_mut().for_each(|finding| plugin.clone_into(&mut finding.plugin));
+    verdict
 }
 
 /// A verdict that holds what the contract asks of it: a block or a question has a reason, and only who may rewrite does.
@@ -149,11 +123,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_gate_blocks_and_a_failed_observer_does_nothing() {
+    fn a_failed_gate_blocks() {
         let failures = [CallError::Deadline, CallError::Memory, CallError::Stack, CallError::Trap("x".into())];
         for error in failures {
-            assert!(matches!(verdict(Role::Gate, "p", &error).decision, Decision::Block(reason) if !reason.is_empty()));
-            assert_eq!(verdict(Role::Observer, "p", &error), Verdict::pass());
+            let verdict = verdict("p", &error);
+            assert!(matches!(&verdict.decision, Decision::Block(reason) if !reason.is_empty()), "{error}");
+            assert_eq!(verdict.findings[0].plugin, "p", "{error}");
         }
     }
 

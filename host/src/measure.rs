@@ -24,7 +24,8 @@ impl Measure {
         Measure { sha256, bytes: bytes.len() as u64 }
     }
 
-    /// What names a file by some bytes, the same whatever this was built with: the first 16 digits.
+    /// The first 16 hexadecimal digits of the sha256 of some bytes: a name for a file, the same whatever this was built with.
+    /// Sockets of code-lens are named so too, and its other clients look for just these.
     pub fn name_of(bytes: &[u8]) -> String {
         let mut name = Measure::of(bytes).sha256;
         name.truncate(16);

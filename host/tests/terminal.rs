@@ -376,13 +376,16 @@ async fn what_is_refused_leaves_nothing_on_the_line() {
 async fn the_directory_of_the_shell_is_judged_with_the_text() {
     let Some(server) = Server::new("bash") else { return };
     let terminal = server.terminal();
-    std::fs::create_dir(server.at("sub")).expect("a folder");
+    std::fs::create_dir_all(server.at("sub/deeper")).expect("a folder");
     let pane = server.pane(&terminal).await;
+    let judged = || server.judge.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
     run(&terminal, &pane, "cd sub").await;
-    server.judged();
     terminal.send_text(pane.clone(), "ls".to_owned(), false).await.expect("typed");
-    let judged = server.judge.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    assert_eq!(judged, Some(("ls".to_owned(), server.text("sub"))));
+    assert_eq!(judged(), Some(("ls".to_owned(), server.text("sub"))));
+    terminal.send_keys(pane.clone(), keys(&["C-c"])).await.expect("pressed");
+    run(&terminal, &pane, "cd deeper").await;
+    terminal.send_keys(pane.clone(), keys(&["l", "s"])).await.expect("pressed");
+    assert_eq!(judged(), Some(("ls".to_owned(), server.text("sub/deeper"))));
 }
 
 #[tokio::test]

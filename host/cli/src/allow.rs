@@ -3,7 +3,7 @@
 //! Only from a terminal that is theirs, see `ancestry`, and only after they have typed a word that was just shown.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -23,9 +23,10 @@ const PASSES: u8 = 1;
 
 #[derive(Args)]
 #[command(after_help = "\
-A permission is for exactly this command, in this directory, for the rules that speak against it now. It is used up by \
-the first such call and is gone after a while. Permissions are given only at a terminal of yours: not below an agent, \
-not in a terminal where one runs, not where it cannot be seen who started the session.
+A permission is for exactly this command, in this directory, for the rules that speak against it
+now. It is used up by the first such call and is gone after a while. Permissions are given only at a
+terminal of yours: not below an agent, not in a terminal where one runs, not where it cannot be seen
+who started the session.
 
 Examples:
   toolgate allow 'git push --force origin topic'
@@ -34,8 +35,8 @@ Examples:
   toolgate allow --list
   toolgate allow --revoke 1f2e3d4c
 
-Exit codes: 0 given, listed or revoked, 1 nothing speaks against it, 2 refused or not confirmed; 64 wrong arguments, \
-65 wrong data, 66 no such permission, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 given, listed or revoked, 1 nothing speaks against it, 2 refused or not confirmed; 64
+wrong arguments, 65 wrong data, 66 no such permission, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The exact command; for a tool that is no shell, its input as JSON
     #[arg(required_unless_present_any = ["list", "revoke"], conflicts_with_all = ["list", "revoke"])]
@@ -118,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The call as an agent would make it.
 pub(crate) fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
-    let root = place::project_root(Path::new(cwd)).display().to_string();
+    let root = place::root_of(cwd);
     let here = |call: ToolCall| ToolCall { home: place::home(), workspace_root: root.clone(), ..call };
     if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {
         return Ok(here(ToolCall::shell(text, cwd)));

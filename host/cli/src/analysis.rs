@@ -1,7 +1,7 @@
 //! `toolgate walk`, `files` and `hints`: what a shell text does, without judging it. The component gives the answers.
 
 use std::io::{IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -13,7 +13,7 @@ use toolgate_host::{Analysis, CallError, Capabilities, Session};
 use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
 use crate::plugin::loaded;
-use crate::{Failure, exit, gates, path_hints, place, runtime, show};
+use crate::{Failure, exit, gates, path_hints, place, runtime, show, standing};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -27,13 +27,16 @@ macro_rules! help {
         concat!(
             $examples,
             "\n\n\
-A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"}, all but the \
-command optional. What a line does not give is as in the options; HOME and USER only if it has neither home nor env, \
-and paths are relative to a workspace only if it has one. ",
+A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"},
+all but the command optional. What a line does not give is as in the options; HOME and USER only if
+it has neither home nor env, and paths are relative to a workspace only if it has one.
+",
             $answer,
-            " A line that makes no sense gets {\"id\", \"error\"}.\n\n\
-Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the current \
-directory is not known, 70 and above a fault of Toolgate's own."
+            "
+A line that makes no sense gets {\"id\", \"error\"}.
+
+Exit codes: 0 answered; 1 a line of the batch was wrong; 64 wrong arguments, 65 wrong data, 66 the
+current directory is not known, 70 and above a fault of Toolgate's own."
         )
     };
 }
@@ -43,8 +46,9 @@ pub(crate) const WALK: &str = help!(
   toolgate walk 'cd src && sudo rm -rf \"$HOME/.cache\"'\n  \
   toolgate walk --cwd /srv --env STAGE=test --json < deploy.sh\n  \
   toolgate walk --batch < commands.jsonl",
-    "Its answer is {\"id\", \"commands\"}; wit/v0.1/hooks.wit says what is in it. The table shows no variables, the JSON \
-has them all."
+    "Its answer is {\"id\", \"commands\"}; what is in it is said by `interface analysis` of the contract, in
+the wit/hooks.wit that `toolgate plugin new` writes. The table shows no variables, the JSON has them
+all."
 );
 
 pub(crate) const FILES: &str = help!(
@@ -227,7 +231,7 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
         About::Result(result) => result.call,
         _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
     };
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let runtime = runtime::one_thread()?;
     let paths = runtime.block_on(path_hints::of(&plugin, &call)).map_err(|error| unanswered(&error))?;
     let mut answer = Map::new();
@@ -245,9 +249,9 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     let mut defaults = Defaults::new(arguments)?;
     let text = if arguments.batch { None } else { Some(text(arguments.command.as_deref())?) };
     if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
-        defaults.workspace = Some(place::project_root(Path::new(&defaults.cwd)).display().to_string());
+        defaults.workspace = Some(place::root_of(&defaults.cwd));
     }
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let session = Session {
         home: defaults.home.clone(),
         workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),

@@ -6,10 +6,10 @@
 //! must not be one in which a noted agent still runs.
 //!
 //! What remains: an agent that makes a multiplexer which a person started open a window, and types into it, looks from
-//! here like that person; so does one that drives another program that starts terminals, that runs a program of its own under the name of a
-//! terminal, or that runs in a terminal
-//! whose own program is an agent nobody knows and whose hooks are not installed. The gate judges the commands for
-//! that, as it judges `toolgate allow` itself. Who may trace or replace the user's processes is beyond all this.
+//! here like that person; so does one that drives another program that starts terminals, that runs a program of its own
+//! under the name of a terminal, or that runs in a terminal whose own program is an agent nobody knows and whose hooks
+//! are not installed. The gate judges the commands for that, as it judges `toolgate allow` itself. Who may trace or
+//! replace the user's processes is beyond all this.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ const STARTERS: &[&str] = &[
     // Terminals.
     "alacritty", "Alacritty", "foot", "footclient", "ghostty", "gnome-terminal-server", "iTerm2",
     "iTermServer", "kgx", "kitty", "konsole", "lxterminal", "mate-terminal", "ptyxis-agent", "qterminal", "rio", "rxvt", "st",
-    "Terminal", "tilix", "urxvt", "urxvtd", "wezterm", "wezterm-gui", "wezterm-mux-server", 
+    "Terminal", "tilix", "urxvt", "urxvtd", "wezterm", "wezterm-gui", "wezterm-mux-server",
     "xfce4-terminal", "xterm", "yakuake",
 ];
 

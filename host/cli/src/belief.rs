@@ -23,11 +23,11 @@ const OTHERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"];
 ///
 /// # Errors
 /// Which one does not, as a sentence for the person.
-pub(crate) fn variables(folder: &str, kept: impl FnOnce() -> Option<String>) -> Result<(), String> {
+pub(crate) fn variables(folder: &str, kept: Option<&str>) -> Result<(), String> {
     // What is kept in this folder was perhaps put there.
     among(set(&OF_SESSIONS), Path::new(folder), account_home)?;
-    match kept() {
-        Some(kept) => among(set(&VARIABLES), Path::new(&kept), account_home),
+    match kept {
+        Some(kept) => among(set(&VARIABLES), Path::new(kept), account_home),
         None => among(set(&OTHERS), Path::new(folder), account_home),
     }
 }

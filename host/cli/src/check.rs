@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
-use toolgate_host::{Action, Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
 use crate::gates::{Asked, Told};
 use crate::lines::Lines;
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded::{self, Loaded};
+use crate::standing::{self, Standing};
 use crate::terminal::Terminal;
 use crate::{Failure, exit, place, runtime, script, show, survey};
 
@@ -27,12 +27,13 @@ const GATES: usize = 16;
 
 #[derive(Args)]
 #[command(after_help = "\
-Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a \
-fault of Toolgate's own. With --batch: 0 when every line was answered; with --history: 0.
+Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else;
+64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a fault of Toolgate's own. With
+--batch: 0 when every line was answered; with --history: 0.
 
-A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but the \
-command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\", \"evidence\"}. Tools and their inputs are pi's: \
-bash, read, write, edit, grep, find, ls.")]
+A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but
+the command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\",
+\"evidence\"}. Tools and their inputs are pi's: bash, read, write, edit, grep, find, ls.")]
 #[command(group(ArgGroup::new("judged").required(true).args(["command", "script", "history", "batch"])))]
 pub(crate) struct Arguments {
     /// The shell command to judge
@@ -154,7 +155,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let home = place::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
     let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
     let runtime = runtime::one_thread()?;
@@ -172,18 +173,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The verdict on one call by the rules that are in force.
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
     let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 
 async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
-    let call = ToolCall {
-        home: place::home(),
-        workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
-        ..ToolCall::shell(command, cwd)
-    };
+    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(command, cwd) };
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
         let policy = Policy::new().person(Terminal).deadline(Duration::from_secs(arguments.timeout));
@@ -258,7 +255,7 @@ fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
         (None, Some(command)) => json!({ "command": command }),
         (None, None) => return Err("the line has neither a command nor an input".to_owned()),
     };
-    let root = line.workspace_root.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
+    let root = line.workspace_root.unwrap_or_else(|| place::root_of(&cwd));
     let call = ToolCall {
         home: line.home.or_else(place::home),
         workspace_root: root,
@@ -307,12 +304,7 @@ fn evidence(one: &toolgate_host::Evidence) -> Value {
 fn findings(verdict: &Verdict) -> Value {
     let findings = verdict.findings.iter().map(|finding| {
         let evidence: Vec<Value> = finding.evidence.iter().map(evidence).collect();
-        let action = match finding.action {
-            Action::Block => "block",
-            Action::Ask => "ask",
-            Action::Rewrite => "rewrite",
-            Action::Note => "note",
-        };
+        let action = show::action(&finding.action);
         json!({ "rule": finding.rule, "plugin": finding.plugin, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     findings.collect()

@@ -18,7 +18,7 @@ use crate::serve::Frames;
 use crate::session::{self, Kept};
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, events, fired, path_hints, place, show};
+use crate::{ancestry, belief, events, fired, path_hints, place, show, standing};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -81,11 +81,9 @@ impl Desk<'_> {
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
         let elsewhere = scene.guessed && !matches!(&about, About::Start(reason) if reason != GOES_ON);
-        let mut kept = None;
-        let believed = belief::variables(&scene.root, || {
-            elsewhere.then(|| kept.insert(session::load(self.agent.name(), &scene)).root.clone()).flatten()
-        });
-        if let Err(why) = believed {
+        let kept = elsewhere.then(|| session::load(self.agent.name(), &scene));
+        let root = kept.as_ref().and_then(|kept| kept.root.as_deref());
+        if let Err(why) = belief::variables(&scene.root, root) {
             if !moment.when.gates() {
                 if let (About::Start(_), false) = (&about, elsewhere) {
                     // What is known of where the session was before is no excuse for where it is now.
@@ -191,18 +189,7 @@ impl Desk<'_> {
     ) -> Ruled {
         let agent = self.agent.name();
         let kept = kept.unwrap_or_else(|| session::load(agent, &scene));
-        if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
-            call.workspace_root.clone_from(&root);
-            scene.root = root;
-        }
-        // Without a name nothing is known of the session.
-        let events = kept.events.json().filter(|_| !scene.session.is_empty());
-        if let Some(events) = events {
-            note(&mut call, "events", events);
-        }
-        if let Some(memory) = &kept.memory {
-            note(&mut call, "memory", memory.clone());
-        }
+        tell(&kept, &mut scene, &mut call);
         let hinted = self.plugins.any();
         if hinted {
             hint(&mut call).await;
@@ -214,16 +201,16 @@ impl Desk<'_> {
         let Some(mut call) = call else {
             return self.refusing(&refusal("call", "the call is gone"), None).await;
         };
-        let Judged { verdict, diagnostics, memory, memories, events, digests, took } = match judged {
+        let judged = match judged {
             Ok(judged) => judged,
             Err(why) => return self.refusing(&refusal("start", &why), Some(&call)).await,
         };
-        let verdict = match (asked, &verdict.decision) {
+        let verdict = match (asked, &judged.verdict.decision) {
             // The agent asks in any case.
             (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
-            _ => verdict,
+            _ => judged.verdict.clone(),
         };
-        let covered = match approved.map(|approved| (approved, place::default_plugin())) {
+        let covered = match approved.map(|approved| (approved, standing::default_plugin())) {
             Some((approved, Ok(plugin))) => approved.covers(&plugin, &call, &verdict).await,
             _ => false,
         };
@@ -238,9 +225,9 @@ impl Desk<'_> {
                 if !hinted {
                     hint(&mut call).await;
                 }
-                let policy = self.policy(asks, digests);
+                let policy = self.policy(asks, judged.digests.clone());
                 let policy = if approved.is_some() { policy.rewrites(false) } else { policy };
-                let decided = policy.decide(&call, verdict.clone(), took).await;
+                let decided = policy.decide(&call, verdict.clone(), judged.took).await;
                 if let (Some(terminal), None) = (self.terminal, approved) {
                     terminal.approvals().note(&call, &verdict, &decided.verdict);
                 }
@@ -250,21 +237,8 @@ impl Desk<'_> {
         if let Some(terminal) = self.terminal {
             terminal.show(&verdict);
         }
-        // A call that is asked about may run.
-        let runs = !matches!(verdict.decision, Decision::Block(_));
-        if runs && (memory.is_some() || !memories.is_empty() || !events.is_empty()) {
-            let certain = !matches!(verdict.decision, Decision::Ask(_));
-            session::keep(agent, &scene, |file| {
-                events.iter().for_each(|event| file.events.note(event, certain));
-                if let Some(memory) = &memory {
-                    file.remember(memory, kept.memory.as_ref());
-                }
-                for (plugin, memory) in &memories {
-                    file.remember_for(plugin, memory, kept.memories.get(plugin));
-                }
-            });
-        }
-        let severe = diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
+        learn(agent, &scene, &kept, &judged, &verdict.decision);
+        let severe = judged.diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
         let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
@@ -333,9 +307,45 @@ impl Desk<'_> {
     }
 }
 
+/// Tells a call what is kept of its session. Where that was started is known then, too.
+fn tell(kept: &Kept, scene: &mut Scene, call: &mut ToolCall) {
+    if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
+        call.workspace_root.clone_from(&root);
+        scene.root = root;
+    }
+    // Without a name nothing is known of the session.
+    let events = kept.events.json().filter(|_| !scene.session.is_empty());
+    if let Some(events) = events {
+        note(call, "events", events);
+    }
+    if let Some(memory) = &kept.memory {
+        note(call, "memory", memory.clone());
+    }
+}
+
+/// Keeps what a call leaves behind that was told what is `kept`, unless it does not run.
+fn learn(agent: &str, scene: &Scene, kept: &Kept, judged: &Judged, decision: &Decision) {
+    let Judged { memory, memories, events, .. } = judged;
+    // A call that is asked about may run.
+    let runs = !matches!(decision, Decision::Block(_));
+    if !runs || memory.is_none() && memories.is_empty() && events.is_empty() {
+        return;
+    }
+    let certain = !matches!(decision, Decision::Ask(_));
+    session::keep(agent, scene, |file| {
+        events.iter().for_each(|event| file.events.note(event, certain));
+        if let Some(memory) = memory {
+            file.remember(memory, kept.memory.as_ref());
+        }
+        for (plugin, memory) in memories {
+            file.remember_for(plugin, memory, kept.memories.get(plugin));
+        }
+    });
+}
+
 /// Notes which paths a call is about. Without them nothing is missing that decides.
 async fn hint(call: &mut ToolCall) {
-    let hints = match place::default_plugin() {
+    let hints = match standing::default_plugin() {
         Ok(plugin) => match tokio::time::timeout(HINTING, path_hints::of(&plugin, call)).await {
             Ok(hints) => hints.map_err(|error| error.to_string()),
             Err(_) => Err("it takes too long".to_owned()),

@@ -17,7 +17,7 @@ use toolgate_host::limits::Limits;
 use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
 
 use crate::agent::{Dialect, Scene};
-use crate::{place, session};
+use crate::{place, session, standing};
 
 /// The kind of a journal's entry that is an event.
 const KIND: &str = "event";
@@ -200,16 +200,14 @@ async fn look(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, l
     if !found.iter().any(|file| file.content.as_ref().is_ok_and(names)) {
         return Ok(());
     }
-    let plugin = place::default_plugin().map_err(|error| error.to_string())?;
+    let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
     let session = Session {
-        home: place::home(),
-        workspace_root: scene.root.clone(),
         context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
-        ..Session::in_folder(&result.call.cwd)
+        ..scene.session_in(&result.call.cwd)
     };
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);
-    let granted = place::granted(files, None, &Peers::default()).journal(journal);
+    let granted = standing::granted(files, None, &Peers::default()).journal(journal);
     let observer = Observer::new(plugin, session, granted).with_limits(Limits { call: LOOK, ..Limits::OBSERVER });
     let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
     if last {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -13,10 +13,10 @@ use toolgate_host::{excerpt, plain};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded;
-use crate::show::{BOLD, DIM, GREEN, LINE, RED, YELLOW, list};
+use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
+use crate::standing::{self, Standing};
 use crate::{Failure, analysis, place, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
@@ -31,8 +31,8 @@ Examples:
   toolgate explain 'cd infra && terraform destroy' --packs infrastructure
   toolgate explain --json - < deploy.sh
 
-Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current directory or your \
-home folder is not known, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current
+directory or your home folder is not known, 70 and above a fault of Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The shell command; `-` or nothing reads it from standard input
     command: Option<String>,
@@ -56,9 +56,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref())?;
     let text = analysis::text(arguments.command.as_deref())?;
-    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let root = place::root_of(&cwd);
     let home = place::home();
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = rules::rule_files(&cwd, &root)?;
     let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let answer = standing.analysis(&opened).explain(&request.to_string()).await;
         answer.and_then(|answer| analysis::object(&answer)).map_err(|error| analysis::unanswered(&error))
     })?;
-    rules::print(|mut out| {
+    show::print(|mut out| {
         if arguments.json {
             return writeln!(out, "{}", Value::Object(answer));
         }
@@ -90,19 +90,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn span(value: &Value) -> Option<Range<usize>> {
     let at = |key: &str| value[key].as_u64().and_then(|at| usize::try_from(at).ok());
     Some(at("start")?..at("end")?)
-}
-
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
-fn style(action: &str) -> anstyle::Style {
-    match action {
-        "pass" => GREEN,
-        "ask" => YELLOW,
-        "block" => RED,
-        _ => DIM,
-    }
 }
 
 struct Explanation<'a> {

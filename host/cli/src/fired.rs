@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::private::{Folder, Others, PrivateFile};
-use toolgate_host::{shortened, state_folder};
+use toolgate_host::shortened;
 
 use crate::place;
 
@@ -44,7 +44,7 @@ const LONGEST: usize = 100;
 
 /// Where the entry of an agent is.
 pub(crate) fn path(agent: &str) -> Option<PathBuf> {
-    Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("fired").join(format!("{agent}.json")))
+    Some(place::state()?.join("fired").join(format!("{agent}.json")))
 }
 
 /// The entry of an agent.

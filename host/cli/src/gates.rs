@@ -14,8 +14,8 @@ use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolC
 
 use crate::agent::{OTHER_CWD, Whose, note, unnote};
 use crate::events::{CallEvents, Event};
-use crate::place;
 use crate::plugin::loaded::Loaded;
+use crate::standing;
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
 /// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
@@ -84,7 +84,7 @@ struct Other {
 /// The trackers and predicates of these plugins.
 pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
     let extension = |one: &Loaded| {
-        let all = place::granted(files.clone(), None, &Peers::default());
+        let all = standing::granted(files.clone(), None, &Peers::default());
         // They are asked while others wait, so they ask nobody themselves.
         let may = one.may(all.extensions(Absent), whose);
         Extension::new(one.plugin.clone(), session.clone(), may)
@@ -208,7 +208,7 @@ mod tests {
     /// A plugin that has no opinion on the command, and an analysis that is or is not there in time.
     #[tokio::test]
     async fn what_cannot_be_analysed_is_not_left_to_plugins() {
-        let plugin = place::default_plugin().expect("a plugin");
+        let plugin = standing::default_plugin().expect("a plugin");
         let none = Limits { compute: Duration::ZERO, ..Limits::ANALYSIS };
         for (limits, blocked) in [(Limits::ANALYSIS, false), (none, true)] {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());

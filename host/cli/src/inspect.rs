@@ -11,8 +11,8 @@ use toolgate_host::{Capability, Description, plain};
 use crate::plugin::grants;
 use crate::plugin::source::Source;
 use crate::plugin::store::Installed;
-use crate::show::DIM;
-use crate::{Failure, exit, place, rules};
+use crate::show::{DIM, print};
+use crate::{Failure, exit, standing};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.component {
         None => {
-            let plugin = place::default_plugin().map_err(Failure::software)?;
+            let plugin = standing::default_plugin().map_err(Failure::software)?;
             show(plugin.description(), None, arguments.json)
         }
         Some(path) => file(path, arguments.json),
@@ -49,9 +49,9 @@ pub(crate) fn show(description: &Description, installed: Option<&Installed>, jso
             (text["granted"], text["source"], text["held"]) =
                 (json!(one.granted), json!(one.version.source), json!(one.held));
         }
-        return rules::print(|out| writeln!(out, "{text}"));
+        return print(|out| writeln!(out, "{text}"));
     }
-    rules::print(|out| {
+    print(|out| {
         table(out, description)?;
         installed.map_or(Ok(()), |one| {
             writeln!(out, "  installed from {}", plain(&one.version.source.display().to_string()))?;

@@ -15,10 +15,11 @@ use crate::agent::{Scene, Whose};
 use crate::events::Event;
 use crate::gates::{Asked, Gates, Said, Told};
 use crate::packs::Packs;
-use crate::place::{self, Standing};
+use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::{Frames, resident};
+use crate::standing::{self, Standing};
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,7 +80,7 @@ impl Judge {
                     Ok(judged)
                 }
                 None => {
-                    let plugin = place::default_plugin().map_err(|error| error.to_string())?;
+                    let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
                     here(&plugin, question, None, Life::Call).await
                 }
             },

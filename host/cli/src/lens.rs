@@ -22,10 +22,12 @@ use crate::{Failure, exit, person, place, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
-The daemon is started when it is needed, one for each project, and ends with the last session or after five idle minutes.
+The daemon is started when it is needed, one for each project, and ends with the last session or
+after five idle minutes.
 
-What a project brings along (its node_modules, configuration that is code, build scripts, macros) runs only in a folder \
-that you trust. Elsewhere your own tools are used, without such configuration, and what needs it is skipped.")]
+What a project brings along (its node_modules, configuration that is code, build scripts, macros)
+runs only in a folder that you trust. Elsewhere your own tools are used, without such configuration,
+and what needs it is skipped.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -58,9 +60,11 @@ impl Switch {
 enum Command {
     /// Check files: those given, else all that differ from the last commit
     #[command(after_help = "\
-Every check is made, whatever the settings say, and all files are checked, those that the settings leave out, too.
+Every check is made, whatever the settings say, and all files are checked, those that the settings
+leave out, too.
 
-Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such file, 70 no daemon.")]
+Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such
+file, 70 no daemon.")]
     Check(Check),
     /// Say whether the project's daemon runs, and what it has
     Status(Status),
@@ -129,9 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Trust(arguments) => trust(&arguments.folder.root()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => {
-            Ok(toolgate_lens::serve(std::env::var_os("CODE_LENS_SOCKET_PATH"), std::env::var_os("CODE_LENS_CWD")))
-        }
+        Command::Serve => Ok(toolgate_lens::serve()),
     }
 }
 

@@ -47,6 +47,7 @@
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
 //! | `span` | times as people write them |
+//! | `standing` | the gate that is started where a call is |
 //! | `survey` | judging a history |
 //! | `terminal` | questions on the terminal |
 //! | `watch` | looking at what happens in a session |
@@ -96,6 +97,7 @@ mod show;
 mod signals;
 mod source;
 mod span;
+mod standing;
 mod survey;
 mod terminal;
 mod watch;

@@ -34,11 +34,11 @@ Examples:
   toolgate log --rule 'builtin:*' --action denied
   toolgate log -n 0 --json | jq .input          all of it, for programs
 
-Times are local, days too; with --json they are as they were written, in UTC. A line of the log that is no entry is \
-told on standard error.
+Times are local, days too; with --json they are as they were written, in UTC. A line of the log that
+is no entry is told on standard error.
 
-Exit codes: 0 shown, also if there is nothing to show; 64 wrong arguments, 65 the log is not what it has to be, 66 \
-there is no telling where it is, 74 output failed.")]
+Exit codes: 0 shown, also if there is nothing to show; 64 wrong arguments, 65 the log is not what it
+has to be, 66 there is no telling where it is, 74 output failed.")]
 pub(crate) struct Arguments {
     /// Show so many of the newest entries; 0 for all. A summary counts all unless this is given
     #[arg(short = 'n', long = "lines", value_name = "COUNT")]

@@ -8,14 +8,14 @@
 use std::time::Duration;
 
 use toolgate_host::capability::{Absent, LocalFiles};
-use toolgate_host::{Peers, ProvidedTool, Provider, Session, ToolOutput};
+use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
 
 use crate::agent::Whose;
 use crate::events::SessionEvents;
-use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
+use crate::standing;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
 const DESCRIBING: Duration = Duration::from_secs(2);
@@ -44,9 +44,8 @@ impl Offers {
         let Whose { agent, scene } = whose;
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
-            let session =
-                Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&scene.cwd) };
-            let reach = place::granted(LocalFiles::new(), frames, &Peers::default());
+            let session = scene.session_in(&scene.cwd);
+            let reach = standing::granted(LocalFiles::new(), frames, &Peers::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);

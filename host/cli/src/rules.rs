@@ -14,9 +14,9 @@ use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
 use crate::packs::Packs;
-use crate::place::Standing;
 use crate::plugin::loaded;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list};
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
+use crate::standing::{self, Standing};
 use crate::{Failure, analysis, exit, place, runtime, show};
 
 /// What rule files may hold, for editors.
@@ -44,12 +44,13 @@ enum Command {
     #[command(after_help = "\
 Every command is judged in /home/dev/project by the rules of all files; nothing is run.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of
+Toolgate's own.")]
     Test(Test),
     /// Say what is wrong with rule files
     #[command(after_help = "\
-Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a fault of \
-Toolgate's own.")]
+Exit codes: 0 nothing is wrong, 1 something is, 64 wrong arguments, 66 no such file, 70 and above a
+fault of Toolgate's own.")]
     Lint(Lint),
     /// Print the JSON Schema of rule files
     #[command(after_help = "\
@@ -163,21 +164,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
-    let mut out = anstream::stdout();
-    match write(&mut out) {
-        // Whoever read it has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
-    }
-}
-
 /// Answers about rules: the component, and whose rules it knows.
 fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Value>>, Failure> {
     let cwd = place::folder(at.cwd.as_deref())?;
-    let root = place::project_root(Path::new(&cwd)).display().to_string();
+    let root = place::root_of(&cwd);
     let home = place::home();
-    let plugin = place::default_plugin().map_err(Failure::software)?;
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
     let loaded = loaded::installed().map_err(Failure::software)?;
     let standing = Standing {
@@ -214,10 +206,6 @@ fn first(mut answers: Vec<Map<String, Value>>) -> Map<String, Value> {
     if answers.is_empty() { Map::new() } else { answers.swap_remove(0) }
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_default()
-}
-
 fn texts<'a>(value: &'a Value, key: &str) -> Vec<&'a str> {
     list(value.get(key)).iter().filter_map(Value::as_str).collect()
 }
@@ -233,11 +221,7 @@ fn own_name(name: &str) -> &str {
 
 fn action(rule: &Value) -> String {
     let action = text(rule, "action");
-    let style = match action {
-        "block" => RED,
-        "ask" => YELLOW,
-        _ => DIM,
-    };
+    let style = show::style(action);
     format!("{style}{action:<5}{style:#}")
 }
 
@@ -410,9 +394,6 @@ impl File {
     fn read(path: PathBuf, layer: &'static str) -> Option<Self> {
         let content = match read_regular(&path, CONFIG_FILE) {
             Err(error) if is_missing(&error) => return None,
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                Err(format!("the file is larger than {} MiB", CONFIG_FILE >> 20))
-            }
             Err(error) => Err(error.to_string()),
             Ok(bytes) => {
                 String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text; save it as UTF-8".to_owned())
@@ -433,7 +414,7 @@ impl Files {
     /// The files that are there, and the names of all that were looked for.
     fn read(&self) -> Result<(Vec<File>, Vec<PathBuf>), Failure> {
         let cwd = place::folder(None)?;
-        let root = place::project_root(Path::new(&cwd)).display().to_string();
+        let root = place::root_of(&cwd);
         let known = rule_files(&cwd, &root)?;
         if self.files.is_empty() {
             let files = known.rules().filter_map(|(layer, path)| File::read(path.to_path_buf(), layer)).collect();

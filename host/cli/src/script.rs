@@ -10,7 +10,7 @@ use toolgate_host::{Action, Evidence, Finding, ToolCall, Verdict, plain};
 
 use crate::check::{self, Gates};
 use crate::columns::count;
-use crate::show::{DIM, GREEN, RED, YELLOW};
+use crate::show::DIM;
 use crate::source::Lines;
 use crate::{Failure, exit, place, show};
 
@@ -60,11 +60,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
             path.display()
         ));
     }
-    let call = ToolCall {
-        home: place::home(),
-        workspace_root: place::project_root(Path::new(cwd)).display().to_string(),
-        ..ToolCall::shell(&text, cwd)
-    };
+    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(&text, cwd) };
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);
@@ -110,15 +106,6 @@ fn weight(finding: &Finding) -> u8 {
     }
 }
 
-fn action(finding: &Finding) -> (&'static str, anstyle::Style) {
-    match finding.action {
-        Action::Block => ("block", RED),
-        Action::Rewrite => ("rewrite", RED),
-        Action::Ask => ("ask", YELLOW),
-        Action::Note => ("note", DIM),
-    }
-}
-
 fn table(
     out: &mut impl Write,
     path: &Path,
@@ -130,7 +117,8 @@ fn table(
     let file = plain(&path.display().to_string());
     for (index, At { finding, spans }) in placed.iter().enumerate() {
         let (line, column) = lines.position(spans.first().map_or(0, |span| span.start));
-        let (action, style) = action(finding);
+        let action = show::action(&finding.action);
+        let style = show::style(action);
         let (rule, reason) = (plain(&finding.rule), plain(&finding.reason));
         writeln!(out, "{file}:{line}:{column}: {style}{action}{style:#} {style}{rule}{style:#}  {reason}")?;
         // Several rules on the same words: those are shown once, below the last.
@@ -140,7 +128,8 @@ fn table(
         }
     }
     for finding in elsewhere {
-        let (action, style) = action(finding);
+        let action = show::action(&finding.action);
+        let style = show::style(action);
         writeln!(
             out,
             "{file}: {style}{action}{style:#} {style}{}{style:#}  {}",
@@ -151,11 +140,7 @@ fn table(
             writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), show::cut(&one.text))?;
         }
     }
-    let style = match name {
-        "pass" => GREEN,
-        "ask" => YELLOW,
-        _ => RED,
-    };
+    let style = show::style(name);
     let findings = count(placed.len() + elsewhere.len(), "finding");
     writeln!(out, "{style}{name}{style:#}  {file}, {}: {findings}", count(lines.len(), "line"))
 }
@@ -173,7 +158,8 @@ fn answer(path: &Path, name: &str, verdict: &Verdict, lines: &Lines<'_>) -> Valu
             })
         });
         let evidence: Vec<Value> = evidence.collect();
-        json!({ "rule": finding.rule, "action": action(finding).0, "reason": finding.reason, "evidence": evidence })
+        let action = show::action(&finding.action);
+        json!({ "rule": finding.rule, "action": action, "reason": finding.reason, "evidence": evidence })
     });
     let findings: Vec<Value> = findings.collect();
     json!({ "file": path.display().to_string(), "decision": name, "findings": findings })

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::private::PrivateFile;
-use toolgate_host::{Measure, state_folder};
+use toolgate_host::Measure;
 
 use crate::agent::Scene;
 use crate::events::Events;
@@ -98,7 +98,7 @@ impl State {
 
 /// The folder of all sessions.
 fn folder() -> Option<PathBuf> {
-    Some(state_folder(place::home().map(PathBuf::from).as_deref())?.join("sessions"))
+    Some(place::state()?.join("sessions"))
 }
 
 /// The file of a session. An agent that does not name its sessions has none.
@@ -112,20 +112,14 @@ fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
 
 /// What is kept of a session; nothing if there is nothing, or nothing that can be used.
 pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
-    let read = file(agent, scene).map(|file| file.read());
-    let kept = match read {
-        Some(Ok(Some(bytes))) => serde_json::from_slice::<Kept>(&bytes).map_err(|error| error.to_string()),
-        Some(Err(error)) => Err(error.to_string()),
-        Some(Ok(None)) | None => return Kept::default(),
-    };
-    let kept = match kept {
-        Ok(kept) => Some(kept),
-        Err(error) => {
-            tracing::warn!(error, "what is kept of the session is not known");
-            return Kept::forgotten();
+    match file(agent, scene).map(|file| file.read()) {
+        None => Kept::default(),
+        Some(Ok(bytes)) => Kept::of(agent, &scene.session, bytes.as_deref()),
+        Some(Err(error)) => {
+            tracing::warn!(%error, "what is kept of the session is not known");
+            Kept::forgotten()
         }
-    };
-    kept.filter(|kept| kept.is_of(agent, &scene.session)).unwrap_or_default()
+    }
 }
 
 /// Keeps something of a session, and says whether it is kept. What goes wrong is only logged: it must not cost a verdict.
@@ -144,11 +138,14 @@ impl Kept {
         self.agent == agent && self.session == session
     }
 
-    /// What this file of a session says, to be changed. One of another session has nothing of this one.
+    /// What this file says of a session. One of another session has nothing of this one.
     fn of(agent: &str, session: &str, file: Option<&[u8]>) -> Self {
         let kept = match file.map(serde_json::from_slice::<Kept>) {
             Some(Ok(kept)) if kept.is_of(agent, session) => kept,
-            Some(Err(_)) => Kept::forgotten(),
+            Some(Err(error)) => {
+                tracing::warn!(%error, "what is kept of the session is not known");
+                Kept::forgotten()
+            }
             Some(Ok(_)) | None => Kept::default(),
         };
         Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..kept }

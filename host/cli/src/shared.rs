@@ -24,7 +24,6 @@ use crate::judge::Judge;
 use crate::lease::Leases;
 use crate::offers::failed;
 use crate::packs::Packs;
-use crate::place;
 use crate::plugins::Plugins;
 use crate::watch::Watch;
 
@@ -226,10 +225,8 @@ impl Shared {
         let granted = granted.clock(LocalClock::waking(due));
         let (agent, open) = (opening.agent.name(), opening.open);
         let session = Session {
-            home: place::home(),
-            workspace_root: opening.scene.root.clone(),
             context: json!({ "schema": 1, "agent": agent, "target": target, "open": open }).to_string(),
-            ..Session::in_folder(&opening.scene.cwd)
+            ..opening.scene.session_in(&opening.scene.cwd)
         };
         let provider = Arc::new(Provider::new(opening.plugin.clone(), session, granted));
         let shared = Self::with(provider, Arc::new(terminal), typist, opening, target, Leases::of_user());
@@ -451,6 +448,7 @@ mod tests {
 
     use super::*;
     use crate::agent::mcp::Mcp;
+    use crate::standing;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {
@@ -560,7 +558,7 @@ mod tests {
     }
 
     fn parts(line: &'static str, waits: bool) -> Parts {
-        let plugin = place::default_plugin().expect("a plugin");
+        let plugin = standing::default_plugin().expect("a plugin");
         let opening = Opening {
             agent: &Mcp,
             plugin: &plugin,
@@ -590,7 +588,7 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            place::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
+            standing::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");

@@ -3,12 +3,14 @@
 //! What a person reads must not deceive: characters that move the cursor, turn the text round or cannot be seen are
 //! shown as escapes, and what is left out is marked.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
 use toolgate_host::{Action, Diagnostic, Level, Verdict, decide, excerpt, plain};
 
+use crate::Failure;
 use crate::agent::quoted;
 
 /// Longest line of a command that is shown as it is, in characters.
@@ -25,6 +27,16 @@ pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().effects(Effects:
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
 pub(crate) const DIM: Style = Style::new().effects(Effects::DIMMED);
 pub(crate) const BOLD: Style = Style::new().effects(Effects::BOLD);
+
+/// Writes something to standard output.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
+    let mut out = anstream::stdout();
+    match write(&mut out) {
+        // Whoever read it has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
+    }
+}
 
 /// An error on standard error.
 pub(crate) fn complain(message: &str) {
@@ -54,25 +66,37 @@ pub(crate) fn place(diagnostic: &Diagnostic) -> String {
     plain(&text)
 }
 
-/// A verdict for a person: the decision, the text with what matched underlined, and each rule with its reason.
-pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Verdict) -> std::io::Result<()> {
-    let style = match name {
+/// The word for what a finding wants.
+pub(crate) fn action(action: &Action) -> &'static str {
+    match action {
+        Action::Block => "block",
+        Action::Ask => "ask",
+        Action::Rewrite => "rewrite",
+        Action::Note => "note",
+    }
+}
+
+/// How the word for a decision, or for what a finding wants, is shown.
+pub(crate) fn style(word: &str) -> Style {
+    match word {
         "pass" => GREEN,
         "ask" => YELLOW,
-        _ => RED,
-    };
+        "block" | "rewrite" => RED,
+        _ => DIM,
+    }
+}
+
+/// A verdict for a person: the decision, the text with what matched underlined, and each rule with its reason.
+pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Verdict) -> std::io::Result<()> {
+    let color = style(name);
     let shown = excerpt(text, &decide::spans(verdict, "command"), LINE);
-    writeln!(out, "{style}{name:<5}{style:#}  {}", shown.line)?;
+    writeln!(out, "{color}{name:<5}{color:#}  {}", shown.line)?;
     if !shown.marks.is_empty() {
-        writeln!(out, "       {style}{}{style:#}", shown.marks)?;
+        writeln!(out, "       {color}{}{color:#}", shown.marks)?;
     }
     for finding in verdict.findings.iter().take(FINDINGS) {
-        let style = match finding.action {
-            Action::Block | Action::Rewrite => RED,
-            Action::Ask => YELLOW,
-            Action::Note => DIM,
-        };
-        writeln!(out, "       {style}{}{style:#}  {}", whole(&finding.rule, LINE), whole(&finding.reason, REASON))?;
+        let color = style(action(&finding.action));
+        writeln!(out, "       {color}{}{color:#}  {}", whole(&finding.rule, LINE), whole(&finding.reason, REASON))?;
         for one in finding.evidence.iter().filter(|one| one.field != "command") {
             writeln!(out, "       {DIM}{}:{DIM:#} {}", plain(&one.field), whole(&one.text, LINE))?;
         }
@@ -170,6 +194,10 @@ pub(crate) fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std
         Some(why) => writeln!(out, "{YELLOW}unparsed{YELLOW:#} {}; what stands here is a guess", plain(why)),
         None => Ok(()),
     }
+}
+
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
 }
 
 pub(crate) fn list(value: Option<&Value>) -> &[Value] {

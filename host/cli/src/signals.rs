@@ -58,12 +58,28 @@ extern "C" fn end(_: c_int) {
 
 extern "C" fn nothing(_: c_int) {}
 
+/// The process group that ends with this process when that is interrupted; 0 for none.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn end_group(signal: c_int) {
+    let group = GROUP.load(Ordering::Relaxed);
+    // SAFETY: all three are among what a handler may call. With the default in its place again, the signal ends this process
+    // once the handler has returned.
+    unsafe {
+        if group > 0 {
+            libc::kill(-group, libc::SIGKILL);
+        }
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
 fn on(signal: c_int, handler: extern "C" fn(c_int)) {
     // SAFETY: of plain numbers and an address that may be null, for which zeros are values.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as libc::sighandler_t;
     action.sa_flags = libc::SA_ONSTACK | libc::SA_RESTART;
-    // SAFETY: both handlers only do what may be done at any moment: nothing, or to read an atomic number and end the process.
+    // SAFETY: all handlers only do what may be done at any moment: nothing, or to read an atomic number and end processes.
     // The action is a local one, and nothing is written to the null.
     if unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) } != 0 {
         tracing::warn!(error = %std::io::Error::last_os_error(), signal, "not caught");
@@ -74,6 +90,13 @@ fn on(signal: c_int, handler: extern "C" fn(c_int)) {
 /// Programs that are started get the signal as ever; one that is ignored would be ignored by them as well.
 pub(crate) fn writes_may_fail() {
     on(libc::SIGXFSZ, nothing);
+}
+
+/// Has this process group, and no other, end with this process when that is interrupted. A signal from the keyboard does not
+/// reach a group in the background.
+pub(crate) fn take_along(group: Option<i32>) {
+    GROUP.store(group.unwrap_or(0), Ordering::Relaxed);
+    [libc::SIGINT, libc::SIGTERM].into_iter().for_each(|signal| on(signal, end_group));
 }
 
 /// Has whatever would end this process end it with this exit code. To be called before an engine is made.

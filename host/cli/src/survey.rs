@@ -1,11 +1,13 @@
 //! `toolgate check --history`: what the rules would have said of the commands that a shell remembers. Nothing is run.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{IsTerminal, Read, Write};
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use toolgate_host::private::read_at_most;
 use toolgate_host::redact::redacted;
 use toolgate_host::{Action, Decision, ToolCall, plain};
 
@@ -48,16 +50,16 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| {
-        let missing = error.kind() == std::io::ErrorKind::NotFound;
-        Failure::new(if missing { exit::NO_INPUT } else { exit::IO }, format!("{}: {error}", path.display()))
-    };
-    let mut bytes = Vec::new();
-    std::fs::File::open(path).map_err(failed)?.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    match bytes.len() as u64 > LARGEST {
-        true => Err(Failure::new(exit::DATA, format!("{} is larger than {} MiB", path.display(), LARGEST >> 20))),
-        false => Ok(bytes),
-    }
+    // It may be a pipe: who names it wants to wait for it.
+    let read = File::open(path).and_then(|file| read_at_most(&file, LARGEST));
+    read.map_err(|error| {
+        let code = match error.kind() {
+            ErrorKind::NotFound => exit::NO_INPUT,
+            ErrorKind::FileTooLarge => exit::DATA,
+            _ => exit::IO,
+        };
+        Failure::new(code, format!("{}: {error}", path.display()))
+    })
 }
 
 /// How often something was typed, and in how many different commands.
@@ -105,7 +107,7 @@ pub(crate) async fn run(
         }
         *seen += 1;
     }
-    let (home, root) = (place::home(), place::project_root(Path::new(cwd)).display().to_string());
+    let (home, root) = (place::home(), place::root_of(cwd));
     let mut decisions: BTreeMap<&'static str, Tally> = BTreeMap::new();
     let mut rules: HashMap<String, Decided> = HashMap::new();
     let watched = std::io::stderr().is_terminal() && order.len() > PROGRESS;

@@ -29,8 +29,7 @@ use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::{gates, lens};
-use crate::{session, show};
+use crate::{gates, lens, session, show, standing};
 
 /// How long a look may take while an agent waits for a hook, which has half a minute for such events.
 const LOOK: Duration = Duration::from_secs(20);
@@ -190,11 +189,10 @@ async fn analysed(loaded: &[Loaded], whose: Whose<'_>, result: &ToolResult) -> O
     if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
         return None;
     }
-    let session =
-        Session { home: place::home(), workspace_root: scene.root.clone(), ..Session::in_folder(&result.call.cwd) };
+    let session = scene.session_in(&result.call.cwd);
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = place::granted(files.clone(), None, &gates::peers(loaded, &session, &files, Some(whose)));
-    let analysis = Analysis::new(place::default_plugin().ok()?, session, reach);
+    let reach = standing::granted(files.clone(), None, &gates::peers(loaded, &session, &files, Some(whose)));
+    let analysis = Analysis::new(standing::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
     Some(ToolResult { call: call.inspect_err(told).ok()?, ..result.clone() })
@@ -212,7 +210,7 @@ struct Eye {
 
 impl Eye {
     fn lens() -> Result<Self, LoadError> {
-        Ok(Eye::of_lens(place::default_plugin()?))
+        Ok(Eye::of_lens(standing::default_plugin()?))
     }
 
     fn of_lens(plugin: Plugin) -> Self {
@@ -307,12 +305,7 @@ fn session(agent: &dyn Dialect, scene: &Scene, reason: Option<&str>) -> Session 
     if let Some(reason) = reason {
         context["reason"] = reason.into();
     }
-    Session {
-        home: place::home(),
-        workspace_root: scene.root.clone(),
-        context: context.to_string(),
-        ..Session::in_folder(&scene.cwd)
-    }
+    Session { context: context.to_string(), ..scene.session_in(&scene.cwd) }
 }
 
 /// Starts an observer, and says what is wrong with its settings.

@@ -338,7 +338,9 @@ fn what_is_left_to_the_user_is_said() {
         (&["install", "pi", "--project"], "trust"),
         (&["install", "cursor"], "not tried"),
         (&["install", "pi", "--packs", "cloud"], "has no place for --packs; your rule file"),
+        (&["install", "pi", "--packs", "nope"], "has no place for --packs; your rule file"),
         (&["install", "pi", "--no-lens"], "has no place for --no-lens; your rule file"),
+        (&["install", "pi", "--no-lens", "--packs", "cloud"], "has no place for --packs, --no-lens; your rule file"),
         // The program of this test is in a temporary folder.
         (&["install", "claude"], "/usr/local/bin/toolgate install claude"),
     ];

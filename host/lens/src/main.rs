@@ -17,7 +17,7 @@ with the last session, or after five minutes in which nobody wanted anything.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>().as_slice() {
-        [] => toolgate_lens::serve(std::env::var_os("CODE_LENS_SOCKET_PATH"), std::env::var_os("CODE_LENS_CWD")),
+        [] => toolgate_lens::serve(),
         [Some("--help" | "-h")] => say(HELP),
         [Some("--version" | "-V")] => say(concat!("toolgate-lens ", env!("CARGO_PKG_VERSION"), "\n")),
         _ => {

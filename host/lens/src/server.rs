@@ -1,6 +1,5 @@
 //! The daemon itself: connections, methods, and its end.
 
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,11 +50,18 @@ const SESSION: usize = 200;
 /// How long to wait when the system has no more connections to give.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Serves a project until nobody needs it: the socket's path and the project's folder, as the environment names them.
+/// The variable that says where to listen.
+const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
+
+/// The variable that names the project's folder.
+const CWD: &str = "CODE_LENS_CWD";
+
+/// Serves a project until nobody needs it. Its socket and the project's folder are in `CODE_LENS_SOCKET_PATH` and
+/// `CODE_LENS_CWD`, as clients of code-lens name them.
 ///
 /// Succeeds, too, if another daemon serves that socket already.
-pub fn serve(socket: Option<OsString>, folder: Option<OsString>) -> ExitCode {
-    match run(socket, folder) {
+pub fn serve() -> ExitCode {
+    match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             // Standard error may be closed; there is nobody left to tell then.
@@ -65,12 +71,12 @@ pub fn serve(socket: Option<OsString>, folder: Option<OsString>) -> ExitCode {
     }
 }
 
-fn run(socket: Option<OsString>, folder: Option<OsString>) -> Result<(), String> {
-    let socket = PathBuf::from(socket.ok_or("CODE_LENS_SOCKET_PATH is not set")?);
-    let folder = PathBuf::from(folder.ok_or("CODE_LENS_CWD is not set")?);
-    let root = folder.canonicalize().map_err(|error| format!("CODE_LENS_CWD: {}: {error}", folder.display()))?;
+fn run() -> Result<(), String> {
+    let path = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set"));
+    let (socket, folder) = (path(SOCKET)?, path(CWD)?);
+    let root = folder.canonicalize().map_err(|error| format!("{CWD}: {}: {error}", folder.display()))?;
     if !root.is_dir() {
-        return Err(format!("CODE_LENS_CWD: {} is no folder", folder.display()));
+        return Err(format!("{CWD}: {} is no folder", folder.display()));
     }
     // Out of the client's session, which may be ended as a whole. Who leads one already stays where they are.
     let _ = rustix::process::setsid();

@@ -67,6 +67,14 @@ pub enum TrustError {
         /// Ends a sentence that starts with the path.
         why: &'static str,
     },
+    /// Others may write to a folder that they must not.
+    #[error("{path} {why}; `chmod go-w` it")]
+    Writable {
+        /// The folder.
+        path: PathBuf,
+        /// Ends a sentence that starts with the path.
+        why: &'static str,
+    },
     /// Nobody said that it is trusted.
     #[error("{NOT_TRUSTED}")]
     Unknown,
@@ -167,19 +175,19 @@ fn real(folder: &Path) -> Result<PathBuf, TrustError> {
     folder.canonicalize().map_err(|error| TrustError::Folder { path: folder.to_path_buf(), error })
 }
 
-/// Whether nobody else decides which folder has this path: those above it are the user's or root's, and if everyone may
-/// write to one, then what others own in it stays (`/tmp`).
+/// Whether nobody else decides which folder has this path: those above it are the user's or root's, and if others may write
+/// to one, then what somebody else owns in it stays (`/tmp`).
 fn stays(path: &Path) -> Result<(), TrustError> {
     for folder in path.ancestors().skip(1) {
         let found = folder.metadata().map_err(|error| TrustError::Folder { path: folder.to_path_buf(), error })?;
-        let unfit = |why| Err(TrustError::Unfit { path: folder.to_path_buf(), why });
+        let path = folder.to_path_buf();
         if found.uid() != 0 && found.uid() != rustix::process::geteuid().as_raw() {
-            return unfit("belongs to another user");
+            return Err(TrustError::Unfit { path, why: "belongs to another user" });
         }
         if found.mode() & 0o1000 == 0
             && let Some(why) = writable_by_others(&found)
         {
-            return unfit(why);
+            return Err(TrustError::Writable { path, why });
         }
     }
     Ok(())
@@ -200,7 +208,7 @@ fn fit(path: &Path) -> Result<(), TrustError> {
         return unfit("belongs to another user");
     }
     if let Some(why) = writable_by_others(&found) {
-        return unfit(why);
+        return Err(TrustError::Writable { path: path.to_path_buf(), why });
     }
     if path.parent().is_none() {
         return unfit("is the root of all files");
@@ -286,6 +294,14 @@ mod tests {
             assert_eq!(trust.check(&at("above/trusted/between/root")).is_ok(), expected, "{folder} {mode:o}");
             assert_eq!(trust.add(&at("above/trusted")).is_ok(), expected || folder.contains("between"), "{folder}");
             std::fs::set_permissions(at(folder), std::fs::Permissions::from_mode(0o755)).expect("its mode");
+        }
+        // A group that is nobody's alone, where the system lets a folder be given to it.
+        let between = at("above/trusted/between");
+        if std::os::unix::fs::chown(&between, None, Some(65_432)).is_ok() {
+            std::fs::set_permissions(&between, std::fs::Permissions::from_mode(0o775)).expect("its mode");
+            let said = trust.check(&between).map_err(|error| error.to_string());
+            let expected = "can be written by a group of users; `chmod go-w` it";
+            assert!(said.is_err_and(|why| why.ends_with(expected)));
         }
     }
 

@@ -299,10 +299,10 @@ async fn what_is_no_document_any_more_is_closed() {
     let large = |at: &Path| std::fs::File::create(at).unwrap().set_len((4 << 20) + 1).unwrap();
     let binary = |at: &Path| std::fs::write(at, b"\xff").unwrap();
     let cases: [(Make<'_>, &str); 5] = [
-        (&fifo, "it is no regular file"),
+        (&fifo, "it is not a regular file"),
         (&zero, "it leads out of the project"),
         (&outside, "it leads out of the project"),
-        (&large, "it is too large"),
+        (&large, "it is larger than 4 MiB"),
         (&binary, "it is not UTF-8"),
     ];
     for (make, why) in cases {

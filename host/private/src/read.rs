@@ -1,6 +1,6 @@
 //! Reading files that somebody may have made anything of: a pipe, a device, a file without end.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
@@ -12,11 +12,15 @@ use rustix::fs::{Mode, OFlags};
 /// # Errors
 /// If it cannot be opened, or is something else, which is [`ErrorKind::InvalidInput`].
 pub fn open_regular(path: &Path, more: OFlags) -> io::Result<File> {
+    let regular = |found: Metadata| match found.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file")),
+    };
+    // To open a device may do something by itself.
+    path.metadata().and_then(regular)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | more;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
+    file.metadata().and_then(regular)?;
     Ok(file)
 }
 
@@ -25,13 +29,21 @@ pub fn open_regular(path: &Path, more: OFlags) -> io::Result<File> {
 /// # Errors
 /// If it cannot be read, or is larger, which is [`ErrorKind::FileTooLarge`].
 pub fn read_at_most(file: &File, most: u64) -> io::Result<Vec<u8>> {
-    let too_large = || io::Error::new(ErrorKind::FileTooLarge, "it is too large");
+    let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {}", length(most)));
     if file.metadata()?.len() > most {
         return Err(too_large());
     }
     let mut content = Vec::with_capacity(4_096);
     file.take(most + 1).read_to_end(&mut content)?;
     if content.len() as u64 > most { Err(too_large()) } else { Ok(content) }
+}
+
+fn length(bytes: u64) -> String {
+    match bytes {
+        0..0x400 => format!("{bytes} bytes"),
+        0x400..0x10_0000 => format!("{} KiB", bytes >> 10),
+        _ => format!("{} MiB", bytes >> 20),
+    }
 }
 
 /// Reads a regular file of at most so many bytes.
@@ -78,5 +90,13 @@ mod tests {
             assert_eq!(found, expected.map(|text| text.as_bytes().to_vec()), "{}", path.display());
         }
         assert!(open_regular(&at("link"), OFlags::NOFOLLOW).is_err());
+    }
+
+    #[test]
+    fn a_limit_is_told_in_round_numbers() {
+        let cases = [(4, "4 bytes"), (64 << 10, "64 KiB"), (1 << 20, "1 MiB"), (16 << 20, "16 MiB")];
+        for (bytes, expected) in cases {
+            assert_eq!(length(bytes), expected);
+        }
     }
 }

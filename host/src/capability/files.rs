@@ -271,20 +271,20 @@ pub(super) fn resolve(path: &Path) -> Option<RealPath> {
 }
 
 fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {
-    let content = match std::fs::metadata(path) {
+    let content = match open_regular(path, OFlags::empty()) {
         Err(error) if is_missing(&error) => return None,
-        Err(error) => Err(CapabilityError::Other(error.to_string())),
-        Ok(found) if !found.is_file() => Err(CapabilityError::Other("it is not a regular file".to_owned())),
-        Ok(_) => open_regular(path, OFlags::empty()).map_err(other).and_then(|file| bounded(&file, CONFIG_FILE)),
+        Err(error) => Err(other(error)),
+        Ok(file) => bounded(&file, CONFIG_FILE),
     };
     Some(ConfigFile { path: path.display().to_string(), layer: layer.to_owned(), content })
 }
 
 fn script(path: &Path) -> Answer<String> {
-    if !std::fs::metadata(path).map_err(missing)?.is_file() {
-        return Err(not_regular());
-    }
-    script_in(&open_regular(path, OFlags::empty()).map_err(missing)?)
+    let file = open_regular(path, OFlags::empty()).map_err(|error| match error.kind() {
+        std::io::ErrorKind::InvalidInput => not_regular(),
+        _ => missing(error),
+    })?;
+    script_in(&file)
 }
 
 pub(super) fn missing(error: std::io::Error) -> CapabilityError {

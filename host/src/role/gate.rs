@@ -60,8 +60,7 @@ impl Gate {
     /// The error is the verdict on what is too late.
     async fn until<T>(&self, end: Instant, judged: impl Future<Output = T>) -> Result<T, Verdict> {
         let before = Instant::now();
-        let late =
-            |_| failure::verdict(Role::Gate, self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
+        let late = |_| failure::verdict(self.0.slot.name(), &CallError::Timeout(end.duration_since(before)));
         tokio::time::timeout_at(end.into(), judged).await.map_err(late)
     }
 
@@ -73,7 +72,7 @@ impl Gate {
         };
         match judged {
             Ok((verdict, memory)) => (failure::checked(verdict, plugin, self.1 && asked == Asked::Call), memory),
-            Err(error) => (failure::verdict(Role::Gate, plugin, &error), None),
+            Err(error) => (failure::verdict(plugin, &error), None),
         }
     }
 

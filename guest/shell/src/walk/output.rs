@@ -83,6 +83,16 @@ pub(super) fn is_silent(program: &str, words: &[Word]) -> bool {
         ":" | "[" | "test" => true,
         // Without an operand they print what there is.
         "hash" | "umask" => arguments.next().is_some_and(|first| first == "-r" || !first.starts_with('-')),
+        // The same, and where an option asks for it.
+        "alias" | "declare" | "export" | "local" | "readonly" | "typeset" => {
+            let (options, operands): (Vec<&str>, Vec<&str>) = arguments.partition(|text| text.starts_with(['-', '+']));
+            let telling: &[char] = if program == "export" { &['p'] } else { &['p', 'f', 'F'] };
+            let tells = |text: &&str| text.contains(telling) || text.contains(Value::HOLE);
+            let sets = |text: &&str| program != "alias" || text.contains('=');
+            !operands.is_empty() && operands.iter().all(sets) && !options.iter().any(tells)
+        }
+        // It says where it goes back to.
+        "cd" => arguments.all(|text| text != "-"),
         _ => {
             // `-c` is `--changes`.
             let telling: &[char] = if matches!(program, "chgrp" | "chmod" | "chown") { &['v', 'c'] } else { &['v'] };
@@ -619,6 +629,19 @@ mod tests {
             ("umask -S", false),
             ("hash -r", true),
             ("hash", false),
+            ("alias a=b", true),
+            ("alias a", false),
+            ("alias", false),
+            ("export -p", false),
+            ("export -f f", true),
+            ("export A=b", true),
+            ("declare -A map", true),
+            ("declare -p A", false),
+            ("declare -f f", false),
+            ("local x", true),
+            ("readonly", false),
+            ("cd x", true),
+            ("cd -", false),
             ("bg", false),
             ("ls", false),
         ] {

@@ -36,9 +36,9 @@ use std::panic::RefUnwindSafe;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::{End, ToolCall, ToolResult, Update, Verdict};
+use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 
-use crate::show;
+use crate::{place, show};
 pub(crate) use payload::Payload;
 pub(crate) use row::read;
 use row::{Row, Tool, file_of};
@@ -232,6 +232,13 @@ pub(crate) struct Scene {
     pub(crate) root: String,
     /// Whether that is only a guess by what is in the folders.
     pub(crate) guessed: bool,
+}
+
+impl Scene {
+    /// The session as components are told of it, in this folder.
+    pub(crate) fn session_in(&self, folder: &str) -> Session {
+        Session { home: place::home(), workspace_root: self.root.clone(), ..Session::in_folder(folder) }
+    }
 }
 
 /// Whose session it is.

@@ -1,8 +1,6 @@
 //! What every agent's payload has in common: an object with texts in it, a session, a directory. And the three shapes that
 //! their answers have.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
@@ -78,7 +76,7 @@ impl<'a> Payload<'a> {
         let cwd = absolute(self.text(cwd)?)?.to_owned();
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
         let guessed = said.is_none();
-        let root = said.unwrap_or_else(|| place::project_root(Path::new(&cwd)).display().to_string());
+        let root = said.unwrap_or_else(|| place::root_of(&cwd));
         Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed })
     }
 }

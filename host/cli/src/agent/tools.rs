@@ -11,7 +11,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 
 use serde::Deserialize;
 use toolgate_host::ToolKind;
@@ -109,9 +108,6 @@ impl UserTools {
         // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
         let bytes = match read_regular(&path, LARGEST) {
             Err(error) if is_missing(&error) => return Ok(None),
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                return Err(wrong("the file is larger than 1 MiB".to_owned()));
-            }
             Err(error) => return Err(wrong(error.to_string())),
             Ok(bytes) => bytes,
         };

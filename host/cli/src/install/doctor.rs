@@ -53,9 +53,10 @@ use super::table::{self, Hooks, Known, Scope, Way};
 use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
+use crate::Failure;
 use crate::columns::count;
 use crate::fired;
-use crate::{Failure, rules};
+use crate::show::print;
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -67,14 +68,16 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Args)]
 #[command(after_help = "\
-Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which must be denied, \
-`true`, and one that a rule of the trial's own asks about. They are judged and not run.
+Three trial calls go through the command that stands in the agent's configuration: `rm -rf ~`, which
+must be denied, `true`, and one that a rule of the trial's own asks about. They are judged and not
+run.
 
-With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\", \
-\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \
-\"plugins\": {\"checks\"}, \"files\": {\"checks\"}}.
+With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\",
+\"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \"plugins\":
+{\"checks\"}, \"files\": {\"checks\"}}.
 
-Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of Toolgate's own.")]
+Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of
+Toolgate's own.")]
 pub(crate) struct Arguments {
     /// The agent [default: all that are found here]
     #[arg(value_parser = table::parser())]
@@ -126,9 +129,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
             "plugins": plugins, "files": { "checks": json_of(&files) },
         });
-        rules::print(|out| writeln!(out, "{answer}"))?;
+        print(|out| writeln!(out, "{answer}"))?;
     } else {
-        rules::print(|out| {
+        print(|out| {
             if reports.is_empty() {
                 writeln!(out, "no agent is found here")?;
             }

@@ -198,9 +198,6 @@ fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match read_regular(path, LARGEST) {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            Err(io::Error::other(format!("it is larger than {} MiB", LARGEST >> 20)))
-        }
         Err(error) => Err(error),
     }
 }

@@ -53,8 +53,8 @@ pub(crate) use table::{moved, variables};
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
-use crate::show::{BOLD, GREEN, RED, YELLOW};
-use crate::{Failure, exit, person, place, rules, runtime, shim};
+use crate::show::{BOLD, GREEN, RED, YELLOW, print};
+use crate::{Failure, exit, person, runtime, shim, standing};
 use file::File;
 use off::{Own, Where};
 use packs::Chosen;
@@ -63,14 +63,16 @@ use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
 #[command(after_help = "\
-What is there stays: other hooks, comments, the order. A file that cannot be read is not changed, and before a change \
-it is copied to NAME.toolgate-backup beside it. The second time nothing is to be done.
+What is there stays: other hooks, comments, the order. A file that cannot be read is not changed,
+and before a change it is copied to NAME.toolgate-backup beside it. The second time nothing is to be
+done.
 
-Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent. With --dry-run anyone \
-may see what would be changed.
+Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent.
+With --dry-run anyone may see what would be changed.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be read, 66 no home folder, \
-70 and above a fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
+configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
+the disk.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     change: Change,
@@ -90,13 +92,15 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-What else is in the agent's configuration stays, and before a change it is copied to NAME.toolgate-backup beside it.
+What else is in the agent's configuration stays, and before a change it is copied to
+NAME.toolgate-backup beside it.
 
-Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see what would be \
-changed.
+Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see
+what would be changed.
 
-Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a configuration that cannot be \
-read, 66 no home folder, 70 and above a fault of Toolgate's own or of the disk.")]
+Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
+configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
+the disk.")]
 pub(crate) struct Removal {
     #[command(flatten)]
     change: Change,
@@ -132,12 +136,12 @@ impl Arguments {
 }
 
 /// Whether there are packs of these names. With one that there is not the hook would deny every call.
-fn known(packs: &Packs) -> Result<(), Failure> {
+fn packs_exist(packs: &Packs) -> Result<(), Failure> {
     if packs.names().is_empty() {
         return Ok(());
     }
-    let plugin = place::default_plugin().map_err(Failure::software)?;
-    let standing = place::Standing {
+    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let standing = standing::Standing {
         plugin: &plugin,
         cwd: "/",
         home: None,
@@ -171,22 +175,25 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let change = &arguments.change;
     let known = change.agent;
     let program = program::running()?;
-    self::known(&arguments.packs)?;
     let file = File::read(&known.file(change.scope())?)?;
     let next = match &known.way {
         Way::Hooks(hooks) => {
+            packs_exist(&arguments.packs)?;
             hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
-            let (given, instead) = if !arguments.plugins.files().is_empty() {
-                ("--plugin", "`toolgate plugin add FILE` holds for every agent")
-            } else if !arguments.packs.names().is_empty() {
-                ("--packs", "your rule file can choose `packs`")
-            } else {
-                ("--no-lens", "your rule file can have `lens: {enabled: false}`")
-            };
-            let message = format!("{} has no place for {given}; {instead}", known.title());
+            let plugins = !arguments.plugins.files().is_empty();
+            let packs = !arguments.packs.names().is_empty();
+            let no_lens = arguments.lens.said() == Some(false);
+            let all = [
+                (plugins, "--plugin", "`toolgate plugin add FILE` holds for every agent"),
+                (packs, "--packs", "your rule file can choose `packs`"),
+                (no_lens, "--no-lens", "your rule file can have `lens: {enabled: false}`"),
+            ];
+            let given = all.into_iter().filter(|(given, ..)| *given);
+            let (names, instead): (Vec<_>, Vec<_>) = given.map(|(_, name, instead)| (name, instead)).unzip();
+            let message = format!("{} has no place for {}; {}", known.title(), names.join(", "), instead.join("; "));
             return Err(Failure::new(exit::USAGE, message));
         }
         Way::Shim(text) => {
@@ -338,7 +345,7 @@ impl Change {
                 if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
             }
         };
-        rules::print(|out| {
+        print(|out| {
             writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
             notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
@@ -356,7 +363,7 @@ impl Change {
             let (old, new) = (if file.exists() { &path } else { "/dev/null" }, &path);
             similar::TextDiff::from_lines(before, after).unified_diff().header(old, new).to_string()
         };
-        rules::print(|out| {
+        print(|out| {
             shown.lines().try_for_each(|line| {
                 let line = line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
                 match line.as_bytes().first() {

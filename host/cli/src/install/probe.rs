@@ -7,12 +7,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use toolgate_host::shortened;
 
 use super::table::TIMEOUT;
 use crate::agent::{Dialect, Said, Trial};
 use crate::plugin::store::Store;
+use crate::signals;
 
 /// What no rule set lets through, and what none stops.
 const DENIED: &str = "rm -rf ~";
@@ -140,14 +142,46 @@ impl Probe<'_> {
     }
 }
 
+/// The process group of a command that is tried. All of it ends when this is dropped, or when this program is interrupted:
+/// what a shell has started ends with it.
+struct Group(Pid);
+
+impl Group {
+    fn start(command: &mut Command) -> Result<(Child, Self), String> {
+        let child = command.process_group(0).spawn().map_err(unstarted)?;
+        let group = Pid::from_child(&child);
+        signals::take_along(Some(group.as_raw_nonzero().get()));
+        Ok((child, Group(group)))
+    }
+
+    /// Leaves it alone: what has answered may have more to do.
+    fn leave(self) {
+        signals::take_along(None);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // It may have ended in this moment.
+        let _ = kill_process_group(self.0, Signal::KILL);
+        signals::take_along(None);
+    }
+}
+
+fn unstarted(error: std::io::Error) -> String {
+    format!("it cannot be started: {error}")
+}
+
 /// Runs a command with this input. The answer is its standard output, if its exit code is 0.
-pub(crate) fn once(mut command: Command, input: &str) -> Result<String, String> {
-    let unstarted = |error: std::io::Error| format!("it cannot be started: {error}");
+pub(crate) fn once(command: Command, input: &str) -> Result<String, String> {
+    once_within(Duration::from_secs(TIMEOUT), command, input)
+}
+
+fn once_within(limit: Duration, mut command: Command, input: &str) -> Result<String, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own, so that what a shell has started ends with it.
-    let mut child = command.process_group(0).spawn().map_err(unstarted)?;
-    let (mut stdin, group) = (child.stdin.take(), rustix::process::Pid::from_child(&child));
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (mut child, group) = Group::start(&mut command)?;
+    let (mut stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = input.to_owned();
     let (done, output) = mpsc::channel();
     let (complained, complaint) = mpsc::channel();
@@ -163,11 +197,10 @@ pub(crate) fn once(mut command: Command, input: &str) -> Result<String, String> 
         drop(done.send(child.wait().map(|status| (status, said, complaint.recv().unwrap_or_default()))));
     });
     writer.and(other).and(waiter).map_err(unstarted)?;
-    let Ok(output) = output.recv_timeout(Duration::from_secs(TIMEOUT)) else {
-        // It may have ended in this moment.
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        return Err(format!("it gives no answer within {TIMEOUT} s"));
+    let Ok(output) = output.recv_timeout(limit) else {
+        return Err(format!("it gives no answer within {} s", limit.as_secs_f64()));
     };
+    group.leave();
     let (status, said, complaint) = output.map_err(unstarted)?;
     if status.success() {
         return Ok(said);
@@ -188,17 +221,18 @@ fn bounded(stream: Option<impl Read>) -> String {
 /// The same in a session as a shim has it.
 fn session(mut command: Command, event: &str, payload: &Value) -> Result<String, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
+    let (mut child, group) = Group::start(&mut command)?;
     let request = json!({ "schema": 1, "id": 1, "event": event, "payload": payload });
-    let result = result(&mut child, &format!("{request}\n"));
-    // It is of no more use, and may have ended by itself.
-    let _ = child.kill();
+    let result = result(&mut child, format!("{request}\n"));
+    // It is of no more use.
+    drop(group);
     let _ = child.wait();
     result.ok_or_else(|| format!("`serve --stdio` gives no result within {TIMEOUT} s"))
 }
 
 /// The result of the one request that is made.
-fn result(child: &mut Child, request: &str) -> Option<String> {
+fn result(child: &mut Child, request: String) -> Option<String> {
+    let end = Instant::now() + Duration::from_secs(TIMEOUT);
     let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
     let (each, lines) = mpsc::channel();
     let reading = std::thread::Builder::new().spawn(move || {
@@ -208,10 +242,13 @@ fn result(child: &mut Child, request: &str) -> Option<String> {
             }
         }
     });
-    // Whoever does not read it will not answer either.
-    let _ = stdin.write_all(request.as_bytes()).and_then(|()| stdin.flush());
-    reading.ok()?;
-    let end = Instant::now() + Duration::from_secs(TIMEOUT);
+    let writing = std::thread::Builder::new().spawn(move || {
+        // Whoever does not read it will not answer either.
+        let _ = stdin.write_all(request.as_bytes()).and_then(|()| stdin.flush());
+        stdin
+    });
+    // At the end of its input a session ends.
+    let _open = reading.and(writing).ok()?;
     loop {
         let line = lines.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
         let Ok(frame) = serde_json::from_str::<Value>(&line) else { continue };
@@ -232,6 +269,7 @@ mod tests {
             ("cat", Ok("x")),
             ("echo no >&2; exit 3", Err("it ends with exit status: 3: no")),
             ("exec cat /dev/zero", Err("it ends with signal")),
+            ("exec cat /dev/zero >&2", Err("it ends with signal")),
         ];
         for (text, expected) in cases {
             let mut command = Command::new("/bin/sh");
@@ -242,5 +280,16 @@ mod tests {
                 (said, _) => panic!("{text}: {said:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_a_late_command_has_started_ends_with_it() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "(sleep 1; : > late) & wait"]).current_dir(scratch.path());
+        let said = once_within(Duration::from_millis(200), command, "");
+        assert_eq!(said, Err("it gives no answer within 0.2 s".to_owned()));
+        std::thread::sleep(Duration::from_millis(1_500));
+        assert!(!scratch.path().join("late").exists(), "it goes on");
     }
 }

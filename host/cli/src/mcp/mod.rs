@@ -25,21 +25,25 @@ use server::Server;
 
 #[derive(Args)]
 #[command(after_help = "\
-Started by an agent that runs inside tmux, it offers two tools: `bash` runs commands in a pane beside the agent, where you \
-see them and can type, too; `read_terminal` reads that pane. Outside tmux it offers none. TMUX_MIRROR_TARGET names a pane \
-of yours to be used instead of a new one, like %3.
+Started by an agent that runs inside tmux, it offers two tools: `bash` runs commands in a pane
+beside the agent, where you see them and can type, too; `read_terminal` reads that pane. Outside
+tmux it offers none. TMUX_MIRROR_TARGET names a pane of yours to be used instead of a new one, like
+%3.
 
 Agents are told of it once:
   Claude Code  claude mcp add toolgate -- toolgate mcp
-  Codex        codex mcp add toolgate -- toolgate mcp, and in its config.toml below [mcp_servers.toolgate]:
+  Codex        codex mcp add toolgate -- toolgate mcp
+               and in its config.toml below [mcp_servers.toolgate]:
                env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"]
                tool_timeout_sec = 3700
   Gemini CLI   gemini mcp add toolgate toolgate mcp
-  others       in their file for MCP servers: {\"mcpServers\": {\"toolgate\": {\"command\": \"toolgate\", \"args\": [\"mcp\"]}}}
+  others       in their file for MCP servers:
+               {\"mcpServers\": {\"toolgate\": {\"command\": \"toolgate\", \"args\": [\"mcp\"]}}}
   pi           needs none of this: toolgate install pi --terminal
 
-Only calls of these tools go through this server. The agent's own tools are guarded by `toolgate install AGENT`, and \
-without that by nothing. Both judge the calls of these tools where both are installed.")]
+Only calls of these tools go through this server. The agent's own tools are guarded by `toolgate
+install AGENT`, and without that by nothing. Both judge the calls of these tools where both are
+installed.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     packs: Packs,

@@ -27,7 +27,7 @@ use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
 use crate::watch::Watch;
-use crate::{Failure, place};
+use crate::{Failure, place, standing};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -73,9 +73,9 @@ struct Call {
 impl Server {
     /// A server for the folder that it was started in.
     pub(crate) async fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
-        let plugin = place::default_plugin().map_err(Failure::software)?;
+        let plugin = standing::default_plugin().map_err(Failure::software)?;
         let cwd = place::folder(None)?;
-        let root = place::project_root(cwd.as_ref()).display().to_string();
+        let root = place::root_of(&cwd);
         let session = name();
         let scene = Scene { session, cwd, root, guessed: true };
         let mailbox = Mailbox::default();

@@ -9,8 +9,8 @@ use toolgate_host::{Capability, Granted, Plugin, plain};
 use super::source::Source;
 use super::store::{Installed, Store, Version, check_name, now};
 use super::{Add, list, same, words};
-use crate::show::DIM;
-use crate::{Failure, exit, person, rules};
+use crate::show::{DIM, print};
+use crate::{Failure, exit, person};
 
 /// What is said where nothing is added.
 const OTHERWISE: &str = "no plugin is added";
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
         }
     })?;
     if arguments.json {
-        return rules::print(|out| writeln!(out, "{}", list::json(&installed, None)));
+        return print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
     let mut out = anstream::stdout();
     writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away").map_err(Failure::output)?;

@@ -20,14 +20,15 @@ const LEFT_OUT: [&str; 4] = ["target", "dist", "node_modules", "__pycache__"];
 const MOST: usize = 2_000;
 
 pub(super) const HELP: &str = "\
-What builds the plugin stands in its plugin.toml, as `build = [\"PROGRAM\", \"ARGUMENT\", ...]`, or behind `--`. It runs in \
-FOLDER. Files in target, dist, node_modules, __pycache__ and folders that begin with a dot are not watched.
+What builds the plugin stands in its plugin.toml, as `build = [\"PROGRAM\", \"ARGUMENT\", ...]`, or
+behind `--`. It runs in FOLDER. Files in target, dist, node_modules, __pycache__ and folders that
+begin with a dot are not watched.
 
 Example:
   toolgate plugin dev my-plugin -- cargo build --release --target wasm32-unknown-unknown
 
-It goes on until it is interrupted. Exit codes: 64 nothing says how it is built, 65 wrong data or a build that failed, 66 no such folder; with --once those of \
-`toolgate plugin test`, too.";
+It goes on until it is interrupted. Exit codes: 64 nothing says how it is built, 65 wrong data or a
+build that failed, 66 no such folder; with --once those of `toolgate plugin test`, too.";
 
 #[derive(Args)]
 pub(super) struct Arguments {

@@ -8,8 +8,8 @@ use toolgate_host::{Capability, plain};
 
 use super::store::{Installed, Store};
 use super::words;
-use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, rules};
+use crate::Failure;
+use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, print};
 
 /// The exit code if an installed plugin cannot be used.
 const DAMAGED: u8 = 1;
@@ -20,9 +20,9 @@ pub(super) fn run(as_json: bool) -> Result<ExitCode, Failure> {
         store.list()?.into_iter().map(|one| (wrong(&store, &one), one)).map(|(wrong, one)| (one, wrong)).collect();
     if as_json {
         let plugins: Vec<Value> = all.iter().map(|(one, wrong)| json(one, wrong.as_deref())).collect();
-        rules::print(|out| writeln!(out, "{}", json!({ "schema": 1, "plugins": plugins })))?;
+        print(|out| writeln!(out, "{}", json!({ "schema": 1, "plugins": plugins })))?;
     } else {
-        rules::print(|out| {
+        print(|out| {
             if all.is_empty() {
                 writeln!(out, "{DIM}no plugins are installed{DIM:#}")?;
             }

@@ -39,10 +39,11 @@ use store::StoreError;
 
 #[derive(Args)]
 #[command(after_help = "\
-A plugin is a WebAssembly component. It reaches nothing but what you grant it, and it can only add restrictions and advice: \
-the guard judges every call as well, and the strictest verdict holds. What you grant may do more: with journal it notes events, \
-which lift rules that wait for them. The guard comes first, then the installed plugins in \
-the order of their names, then those of --plugin; the order changes no verdict.
+A plugin is a WebAssembly component. It reaches nothing but what you grant it, and it can only add
+restrictions and advice: the guard judges every call as well, and the strictest verdict holds. What
+you grant may do more: with journal it notes events, which lift rules that wait for them. The guard
+comes first, then the installed plugins in the order of their names, then those of --plugin; the
+order changes no verdict.
 
 Plugins are added, granted something and removed only at a terminal of yours: not below an agent.")]
 pub(crate) struct Arguments {
@@ -54,15 +55,17 @@ pub(crate) struct Arguments {
 enum Command {
     /// Show what a component does and asks for, and install it if you agree
     #[command(after_help = "\
-FILE is a component. FOLDER has a plugin.toml (name = \"..\", component = \"PATH\"), or exactly one .wasm file in itself, in \
-dist, or in target/wasm32-unknown-unknown/release or target/wasm32-wasip1/release.
+FILE is a component. FOLDER has a plugin.toml (name = \"..\", component = \"PATH\"), or exactly one
+.wasm file in itself, in dist, or in target/wasm32-unknown-unknown/release or
+target/wasm32-wasip1/release.
 
-The component is copied; what becomes of the file later does not matter. One with the name of an installed plugin is a new \
-version of it: what was granted stays granted, and what it asks for beyond that is shown. If you do not agree to that, the \
-new version is held back and the old one stays in force.
+The component is copied; what becomes of the file later does not matter. One with the name of an
+installed plugin is a new version of it: what was granted stays granted, and what it asks for beyond
+that is shown. If you do not agree to that, the new version is held back and the old one stays in
+force.
 
-Exit codes: 0 added, 2 refused or not confirmed; 64 wrong arguments, 65 not a component, 66 no such file, 70 and above a \
-fault of Toolgate's own.")]
+Exit codes: 0 added, 2 refused or not confirmed; 64 wrong arguments, 65 not a component, 66 no such
+file, 70 and above a fault of Toolgate's own.")]
     Add(Add),
     /// List what is installed, and what it may do
     #[command(after_help = "Exit codes: 0 all can be used, 1 one cannot, 65 it is not known which there are.")]
@@ -71,7 +74,8 @@ fault of Toolgate's own.")]
     Inspect(Inspect),
     /// Grant a plugin more of what it asks for, and let a version in force that was held back
     #[command(after_help = "\
-Exit codes: 0 granted, 2 refused or not confirmed; 64 it does not ask for that, 65 wrong data, 66 no such plugin.")]
+Exit codes: 0 granted, 2 refused or not confirmed; 64 it does not ask for that, 65 wrong data, 66 no
+such plugin.")]
     Grant(Grant),
     /// Take back what a plugin may do; it stays installed, and judges without it
     #[command(after_help = "Exit codes: 0 taken back, 65 wrong data, 66 no such plugin, or it was not granted that.")]

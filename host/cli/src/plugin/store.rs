@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
-use toolgate_host::{Capability, Granted, Measure, PrivateError, state_folder};
+use toolgate_host::{Capability, Granted, Measure, PrivateError};
 
 use crate::{Failure, place};
 
@@ -107,7 +107,7 @@ pub(crate) struct Store {
 impl Store {
     /// The store in the user's state folder. It need not exist.
     pub(crate) fn of_user() -> Result<Self, StoreError> {
-        let state = state_folder(place::home().map(PathBuf::from).as_deref()).ok_or(StoreError::NoPlace)?;
+        let state = place::state().ok_or(StoreError::NoPlace)?;
         Ok(Store { folder: state.join("plugins") })
     }
 

@@ -20,9 +20,9 @@ use super::loaded::Loaded;
 use super::source::{Source, unlinked};
 use crate::gates::{self, Asked, Told};
 use crate::packs::Packs;
-use crate::place::{self, Standing};
-use crate::show::{DIM, GREEN, RED};
-use crate::{Failure, allow, check, columns, exit, rules, runtime};
+use crate::show::{DIM, GREEN, RED, print};
+use crate::standing::{self, Standing};
+use crate::{Failure, allow, check, columns, exit, runtime};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -39,24 +39,29 @@ const HOME: &str = "/home/dev";
 pub(super) const HELP: &str = "\
 cases.yaml is a list:
 
-  - name: never deletes in production       # all keys: name, command | call | result, rules, cwd, expect, reason, adds,
-    command: kubectl delete pod x           # grants, rewrite
-    rules: 'rules: [{name: x, program: kubectl, when: ..}]'   # a rule file's text, or the path of one (*.yaml)
-    expect: block                           # pass, ask, block or rewrite
-    reason: production                      # a pattern: some finding's reason, or the decision's, matches it
-    grants: [files]                         # what the plugin is granted in this case; nothing without it
+  - name: never deletes in production
+    command: kubectl delete pod x
+    # A rule file's text, or the path of one (*.yaml).
+    rules: 'rules: [{name: x, program: kubectl, when: ..}]'
+    expect: block             # pass, ask, block or rewrite
+    reason: production        # a pattern: some finding's reason, or the decision's, matches it
+    grants: [files]           # what the plugin is granted in this case; nothing without it
   - name: a write by another tool
-    call: {tool: write, input: {path: a, content: b}}         # a tool by pi's name, or an agent's own
+    # A tool by pi's name, or an agent's own.
+    call: {tool: write, input: {path: a, content: b}}
     expect: pass
   - name: what it adds to a result
     result: {tool: write, input: {path: a, content: b}, output: ok}
-    adds: '^checked'                        # a pattern; without it nothing may be added
+    adds: '^checked'          # a pattern; without it nothing may be added
 
-Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included. `cwd` is a path below the \
-folder of the cases, which is the default. `files` reaches no further than that folder, and nothing that acts is granted in \
-a test.
+All keys: name, command | call | result, rules, cwd, expect, reason, adds, grants, rewrite.
 
-Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no such file.";
+Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included.
+`cwd` is a path below the folder of the cases, which is the default. `files` reaches no further than
+that folder, and nothing that acts is granted in a test.
+
+Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no
+such file.";
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -158,7 +163,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let file = file.canonicalize().map_err(|error| wrong(&file, &error.to_string()))?;
     let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-    let guard = place::default_plugin().map_err(Failure::software)?;
+    let guard = standing::default_plugin().map_err(Failure::software)?;
     let bench = Bench { plugin: source.compile(&source.name)?, guard, file, folder };
     let runtime = runtime::one_thread()?;
     let ran: Vec<(&Case, Result<(), String>)> =
@@ -167,9 +172,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         let one = |(case, held): &(&Case, Result<(), String>)| json!({ "name": case.name, "ok": held.is_ok(), "why": held.as_ref().err() });
         let cases: Vec<Value> = ran.iter().map(one).collect();
-        rules::print(|out| writeln!(out, "{}", json!({ "schema": 1, "cases": cases, "failed": failed })))?;
+        print(|out| writeln!(out, "{}", json!({ "schema": 1, "cases": cases, "failed": failed })))?;
     } else {
-        rules::print(|out| {
+        print(|out| {
             for (case, held) in &ran {
                 match held {
                     Ok(()) => writeln!(out, "{GREEN}ok{GREEN:#}     {}", plain(&case.name))?,
@@ -297,13 +302,13 @@ impl Bench {
             return Err("`expect`, `reason` and `rules` are for a call".to_owned());
         }
         let call = self.call(&result.tool, &result.input, cwd)?;
-        let reach = place::granted(LocalFiles::new(), None, &Peers::default());
+        let reach = standing::granted(LocalFiles::new(), None, &Peers::default());
         let analysis = Analysis::new(self.guard.clone(), self.session(cwd), reach);
         let call = gates::analysed(&analysis, &call).await?;
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(place::granted(LocalFiles::new(), None, &Peers::default()), None),
+            self.loaded(case).may(standing::granted(LocalFiles::new(), None, &Peers::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome =

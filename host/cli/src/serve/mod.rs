@@ -20,17 +20,21 @@ pub(crate) use frames::Frames;
 
 #[derive(Args)]
 #[command(after_help = "\
-Without --stdio this is the resident host: it keeps the guard ready for `toolgate hook`, which starts it by itself at its \
-first use and judges without it where it is absent. It ends after a quarter of an hour without a call.
+Without --stdio this is the resident host: it keeps the guard ready for `toolgate hook`, which
+starts it by itself at its first use and judges without it where it is absent. It ends after a
+quarter of an hour without a call.
 
-With --stdio it speaks JSON lines with the extension of an agent that `toolgate install pi` or `toolgate install opencode` \
-writes; `host/cli/src/serve/stdio.rs` documents the frames.
+With --stdio it speaks JSON lines with the extension of an agent that `toolgate install pi` or
+`toolgate install opencode` writes: an event is {\"schema\": 1, \"id\", \"event\", \"payload\"}, and its
+answer {\"schema\": 1, \"id\", \"result\"}, in terms of the agent. What else there is, such as questions
+to the user, is described in Toolgate's sources, in host/cli/src/serve/stdio.rs.
 
-With --watch it looks at the files of --plugin, and at those that the installed plugins came from which it names, and puts a \
-newer version in the place of the one in use, and of an installed one into the store: calls that are being judged end with \
-the old one. A build that cannot be used, or that asks for more than was granted, changes nothing, and it says why. As the \
-resident host it takes the place of one that is there, and stays. It is for whoever writes a plugin: who can write those files \
-decides what judges beside the guard.")]
+With --watch it looks at the files of --plugin, and at those that the installed plugins came from
+which it names, and puts a newer version in the place of the one in use, and of an installed one
+into the store: calls that are being judged end with the old one. A build that cannot be used, or
+that asks for more than was granted, changes nothing, and it says why. As the resident host it takes
+the place of one that is there, and stays. It is for whoever writes a plugin: who can write those
+files decides what judges beside the guard.")]
 pub(crate) struct Arguments {
     /// Speak JSON lines with this agent's extension on standard input and output
     #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(SHIMS.iter().map(|agent| agent.name())))]

@@ -35,7 +35,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     match runtime {
         Some(runtime) => Some(runtime.join("toolgate")),
-        None => Some(toolgate_host::state_folder(place::home().map(PathBuf::from).as_deref())?.join("run")),
+        None => Some(place::state()?.join("run")),
     }
 }
 
@@ -89,7 +89,7 @@ mod linux {
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
-    use crate::{Failure, exit, install, place};
+    use crate::{Failure, exit, install, standing};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -329,7 +329,7 @@ mod linux {
         if !(is_ours || stays && succeeded(&lock, &path)) {
             return Err(Failure::new(exit::IO, format!("a resident host is there already: {shown}")));
         }
-        let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        let plugin = standing::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&shown, &error)),
             _ => {}

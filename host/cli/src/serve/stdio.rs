@@ -54,7 +54,7 @@ use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
 use crate::watch::{Post, Sessions, Watch};
-use crate::{Failure, exit, fired, place};
+use crate::{Failure, exit, fired, standing};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";
@@ -93,7 +93,7 @@ pub(super) fn run(
     terminal: Option<Terminal>,
 ) -> Result<ExitCode, Failure> {
     let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
-    let plugin = place::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let plugin = standing::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
     let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "agent": agent.name() });
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
@@ -173,11 +173,13 @@ fn answer_all(
             frames.write("error", "the frame has neither id nor answer".into()).map_err(|error| broken(&error))?;
             continue;
         };
-        fired::note(agent.name(), agent.unreadable(frame.event.as_deref()).when.gates());
+        let gates = agent.unreadable(frame.event.as_deref()).when.gates();
         let payload = frame.payload.map(|payload| payload.get().as_bytes().to_vec()).unwrap_or_default();
         let request = Request { agent, id, event: frame.event, payload, frames: frames.clone() };
         let cancelled = host.started(&request);
         runtime.spawn(request.answer(Arc::clone(host), cancelled));
+        // Whoever else writes there holds up no frame.
+        runtime.spawn_blocking(move || fired::note(agent.name(), gates));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! The daemon of a project on this machine: started, asked and stopped.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::capability::Answer;
 use crate::capability::apart::apart;
 use crate::capability::git::installed;
 use crate::limits::deadline;
-use crate::private::secret_folder;
+use crate::private::{read_regular, secret_folder};
 
 /// How long a daemon may take to start.
 const START: Duration = Duration::from_secs(10);
@@ -315,9 +315,7 @@ fn unavailable(why: String) -> CapabilityError {
 }
 
 fn read(metadata: &Path) -> Option<Metadata> {
-    let mut bytes = Vec::new();
-    std::fs::File::open(metadata).ok()?.take(METADATA).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok()
+    serde_json::from_slice(&read_regular(metadata, METADATA).ok()?).ok()
 }
 
 /// Tells a process to end, and ends it if it does not.
@@ -333,6 +331,26 @@ fn terminate(pid: i32) {
                 return;
             }
             std::thread::sleep(LOOK / 5);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn what_clients_wrote_is_read_within_bounds_and_without_waiting() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let at = |name: &str| scratch.path().join(name);
+        let whole = r#"{"pid":7,"socketPath":"/s","version":"0.1.0","cwd":"/c"}"#;
+        std::fs::write(at("whole"), whole).expect("a file");
+        std::fs::write(at("long"), format!("{whole}{}", " ".repeat(METADATA as usize))).expect("a file");
+        mknodat(rustix::fs::CWD, at("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
+        for (name, expected) in [("whole", Some(7)), ("long", None), ("pipe", None), ("none", None)] {
+            assert_eq!(read(&at(name)).map(|known| known.pid), expected, "{name}");
         }
     }
 }

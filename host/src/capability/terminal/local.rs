@@ -248,6 +248,8 @@ impl LocalTerminal {
 
     /// A pane that may be typed into.
     async fn typable(&self, id: &str) -> Answer<Found> {
+        // What is typed is judged by where the shell is now.
+        self.found().await?;
         match self.listed(id).await {
             Ok(found) if found.pane.of_agent => {
                 Err(CapabilityError::Denied("the agent's own pane is not typed into".to_owned()))
@@ -260,8 +262,6 @@ impl LocalTerminal {
     /// Judges a text with what the line holds, and types it.
     async fn put(&self, pane: &str, input: Input<'_>, text: &str, how: &str) -> Answer<()> {
         let mut lines = self.0.lines.lock().await;
-        // It is judged by where the shell is now.
-        self.found().await?;
         let found = self.typable(pane).await?;
         if text.is_empty() {
             return Ok(());

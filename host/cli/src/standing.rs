@@ -1,0 +1,215 @@
+//! The gate that is started with what is here: its capabilities, its rules as they are or last were, and who judges beside it.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use serde_json::json;
+use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalLog};
+use toolgate_host::last_good::LastGood;
+use toolgate_host::{
+    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Started,
+};
+
+use crate::agent::Whose;
+use crate::events::CallEvents;
+use crate::gates::{self, Asked, Gates};
+use crate::packs::Packs;
+use crate::place::{demoted, home, own};
+use crate::plugin::loaded::Loaded;
+use crate::serve::Frames;
+use crate::{Failure, exit};
+
+/// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
+/// engine.
+pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
+    static MADE: OnceLock<Plugin> = OnceLock::new();
+    if let Some(plugin) = MADE.get() {
+        return Ok(plugin.clone());
+    }
+    let made = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
+    Ok(MADE.get_or_init(|| made).clone())
+}
+
+/// What a component may reach here.
+pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers) -> Capabilities {
+    let granted = Capabilities::absent().files(files).git(LocalGit).clock(LocalClock::default()).log(LocalLog);
+    let granted = granted.extensions(peers.clone());
+    match frames {
+        Some(frames) => granted.ui(frames.clone()),
+        // Verdicts are shown by whoever asked for them, so that nothing is shown twice.
+        None => granted,
+    }
+}
+
+/// Where a gate stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Standing<'a> {
+    pub(crate) plugin: &'a Plugin,
+    pub(crate) cwd: &'a str,
+    pub(crate) home: Option<&'a str>,
+    pub(crate) root: &'a str,
+    pub(crate) packs: &'a Packs,
+    /// Other files that nobody may change: components that judge as well.
+    pub(crate) kept: &'a [PathBuf],
+    /// The plugins beside the guard.
+    pub(crate) loaded: &'a [Loaded],
+    /// None where a call is only tried.
+    pub(crate) whose: Option<Whose<'a>>,
+}
+
+/// A gate that was started.
+pub(crate) struct Opened {
+    pub(crate) gate: Gate,
+    pub(crate) started: Started,
+    /// The rules that are in force: of a file that cannot be used, those that it had before.
+    pub(crate) files: LocalFiles,
+    /// Where it was started.
+    session: Session,
+    /// The trackers and predicates that its rules ask.
+    peers: Peers,
+}
+
+impl Standing<'_> {
+    pub(crate) fn session(&self) -> Session {
+        Session {
+            cwd: self.cwd.to_owned(),
+            home: self.home.map(str::to_owned),
+            workspace_root: self.root.to_owned(),
+            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept) }).to_string(),
+        }
+    }
+
+    /// Answers about the rules of a gate and no others.
+    pub(crate) fn analysis(&self, of: &Opened) -> Analysis {
+        Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
+    }
+
+    /// Everyone who judges what is asked here.
+    ///
+    /// # Errors
+    /// If a plugin does not start until then: what it would have said of a call is not known.
+    pub(crate) async fn gates(
+        &self,
+        of: Opened,
+        frames: Option<&Frames>,
+        asked: Asked,
+        until: Instant,
+    ) -> Result<(Gates, Vec<Diagnostic>), String> {
+        let analysis = self.analysis(&of);
+        let Opened { gate, started, files, session, peers } = of;
+        let (mut others, events) = (Vec::new(), CallEvents::default());
+        for one in self.loaded {
+            let judges = match asked {
+                Asked::Call => one.plugin.has_gate(),
+                Asked::Permission => one.plugin.has_permission_gate(),
+            };
+            if judges {
+                let all = granted(files.clone(), frames, &peers);
+                let all = match self.whose {
+                    Some(_) => all.journal(events.clone()),
+                    None => all,
+                };
+                let gate = Gate::new(one.plugin.clone(), session.clone(), one.may(all, self.whose));
+                others.push((one, gate.rewriting(one.granted.rewrite)));
+            }
+        }
+        let mut diagnostics = started.diagnostics;
+        let gates = Gates::new(gate, analysis, others, events, until, &mut diagnostics).await?;
+        Ok((gates, diagnostics))
+    }
+
+    /// A gate with these rules and no others.
+    pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+        // Once: finding out where the gate's own files are is much of what starting takes.
+        let session = self.session();
+        let peers = gates::peers(self.loaded, &session, &files, self.whose);
+        let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
+        let started = gate.start().await.map_err(Failure::software)?;
+        self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
+        Ok(Opened { gate, started, files, session, peers })
+    }
+
+    /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
+    pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+        let mut opened = self.open_as_it_was(files, frames).await?;
+        opened.started.diagnostics.extend(demoted(&opened.files));
+        Ok(opened)
+    }
+
+    async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+        let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
+            return self.start(files, frames).await;
+        };
+        let first = self.start(files.remembering(), frames).await?;
+        let broken = broken(&first.started);
+        for (path, content) in first.files.handed_over() {
+            if !broken.contains(&path)
+                && let Err(error) = copies.keep(&path, &content)
+            {
+                tracing::warn!(%error, "the rule file could not be copied");
+            }
+        }
+        if broken.is_empty() { Ok(first) } else { self.mend(first, &broken, &copies, frames).await }
+    }
+
+    /// Starts once more, with copies of the files that cannot be used.
+    async fn mend(
+        &self,
+        first: Opened,
+        broken: &[PathBuf],
+        copies: &LastGood,
+        frames: Option<&Frames>,
+    ) -> Result<Opened, Failure> {
+        let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
+        let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
+            found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
+        let mut second = None;
+        while second.is_none() && !copies.is_empty() {
+            let files =
+                copies.iter().fold(first.files.clone(), |files, (path, copy)| files.instead(*path, (*copy).clone()));
+            let opened = self.start(files, frames).await?;
+            let still = self::broken(&opened.started);
+            let all = copies.len();
+            copies.retain(|(path, _)| !still.contains(path));
+            if copies.len() == all {
+                second = Some(opened);
+            }
+        }
+        let mut diagnostics = first.started.diagnostics;
+        for diagnostic in &mut diagnostics {
+            let Some(path) = severe(diagnostic) else { continue };
+            let refused = found.iter().find(|(broken, _)| **broken == path).and_then(|(_, copy)| copy.as_ref().err());
+            diagnostic.message += &match refused {
+                _ if copies.iter().any(|(copied, _)| **copied == path) => "; its last good version is in force".into(),
+                Some(error) => {
+                    format!("; its rules are not in force, as the last good version cannot be used: {error}")
+                }
+                None => "; its rules are not in force".to_owned(),
+            };
+        }
+        let (gate, files, session, peers, status) = match second {
+            Some(second) => {
+                for mut diagnostic in second.started.diagnostics {
+                    let copied = |file: &String| copies.iter().any(|(path, _)| **path == Path::new(file));
+                    if diagnostic.file.as_ref().is_some_and(copied) {
+                        diagnostic.message = format!("in the last good version: {}", diagnostic.message);
+                        diagnostics.push(diagnostic);
+                    }
+                }
+                (second.gate, second.files, second.session, second.peers, second.started.status)
+            }
+            None => (first.gate, first.files, first.session, first.peers, first.started.status),
+        };
+        Ok(Opened { gate, started: Started { status, diagnostics }, files, session, peers })
+    }
+}
+
+/// The rule file of which this says that nothing of it can be used.
+fn severe(diagnostic: &Diagnostic) -> Option<PathBuf> {
+    diagnostic.file.as_ref().filter(|_| diagnostic.level == Level::Error).map(PathBuf::from)
+}
+
+fn broken(started: &Started) -> Vec<PathBuf> {
+    started.diagnostics.iter().filter_map(severe).collect()
+}
