@@ -545,9 +545,9 @@ impl<'a> Subject<'a> {
             if wanted.is_empty() {
                 continue;
             }
-            let fit = there.iter().find(|other| {
-                other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program)))
-            });
+            let fit = there
+                .iter()
+                .find(|other| other.program().is_some_and(|program| wanted.iter().any(|wanted| fits(wanted, program))));
             spans.push(fit.ok_or(Miss::Neighbour(side))?.span);
         }
         Ok(())

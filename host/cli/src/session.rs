@@ -21,8 +21,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::private::PrivateFile;
 use toolgate_host::Measure;
+use toolgate_host::private::PrivateFile;
 
 use crate::agent::Scene;
 use crate::events::Events;

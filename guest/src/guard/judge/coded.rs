@@ -263,7 +263,10 @@ impl<'a> Inquiry<'a> {
                 |word: &Word| ["-exec", "-ok"].iter().any(|action| word.value.text().starts_with(action));
             return names.is_empty()
                 && !command.words.iter().any(prints_other)
-                && command.effects.iter().any(|effect| effect.kind == Deed::Read && whole(&effect.path));
+                && command
+                    .effects
+                    .iter()
+                    .any(|effect| effect.kind == Deed::Read && effect.recursive && whole(&effect.path));
         }
         let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return false };
         let Some((_, paths)) = found.operands.split_first().filter(|(first, _)| first.text == Some("ls-files")) else {
