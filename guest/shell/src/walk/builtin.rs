@@ -414,7 +414,18 @@ impl Walk<'_> {
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
         let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
-            return self.stack_lost(None, state);
+            // Where it goes to is known without where it comes from.
+            return match (name, operands) {
+                ("pushd", [word]) if letters.is_empty() && !word.several => match word.known() {
+                    Some(text) if !text.starts_with('+') && text != "-" => {
+                        let mut state = state;
+                        state.stack = None;
+                        self.change_folder(text, physical, state)
+                    }
+                    _ => self.stack_lost(made_up(&word.value), state),
+                },
+                _ => self.stack_lost(None, state),
+            };
         };
         let mut stack = stack.to_vec();
         let target = match (name, operands) {
