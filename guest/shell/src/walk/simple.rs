@@ -502,6 +502,12 @@ impl Walk<'_> {
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
+        } else if let (None, "pwd", Some(["-P"]), Some(folder)) =
+            (&printed, name, arguments.as_deref(), before.folders.certain())
+        {
+            // Most likely no link is on the way to where the shell is.
+            let folder = format!("{folder}\n");
+            self.doubting(true, |walk| walk.print(Some(&folder), span, None, &state));
         } else {
             let silent = output::is_silent(name, words);
             let text = printed.as_deref().or(silent.then_some(""));
