@@ -572,15 +572,21 @@ impl Walk<'_> {
             }
             (_, None) => {
                 let own = join(&own, word.span, false).value;
-                let why = match (got, own) {
-                    (Got::Unknown(Why::Environment(name)), Value::Known(text))
+                let mut texts = match &got {
+                    Got::Set(value) if operator != b'+' => texts_of(value),
+                    Got::Unknown(why) if operator != b'+' => why.texts().unwrap_or_default().to_vec(),
+                    _ => Vec::new(),
+                };
+                texts.extend(texts_of(&own));
+                let why = match (got, own, perhaps(texts.into_iter())) {
+                    (Got::Unknown(Why::Environment(name)), Value::Known(text), _)
                         if self.is_default(&name, &text, state) =>
                     {
                         Why::Default(text)
                     }
-                    (_, Value::Known(text)) if !text.is_empty() => Why::Perhaps(vec![text]),
-                    (Got::Unknown(Why::Environment(name)), _) => Why::Variable(name),
-                    (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), _) => why,
+                    (_, _, Some(texts)) => texts,
+                    (Got::Unknown(Why::Environment(name)), ..) => Why::Variable(name),
+                    (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), ..) => why,
                     _ => Why::Expansion,
                 };
                 if operator == b'=' {
@@ -620,13 +626,50 @@ pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quot
     }
 }
 
+/// The texts of which a value may be one.
+fn texts_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Known(text) => vec![text.clone()],
+        Value::Unknown { why, shape } if shape.matches(Value::HOLE).count() == 1 => {
+            let texts = why.texts().unwrap_or_default();
+            texts.iter().map(|text| shape.replace(Value::HOLE, text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// One of these, or something else.
+fn perhaps(texts: impl Iterator<Item = String>) -> Option<Why> {
+    let mut each: Vec<String> = Vec::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    (!each.is_empty()).then_some(Why::Perhaps(each))
+}
+
 /// Applies a change to a known text, or to each of several.
 fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
-    let one = |value: &Value| value.known().and_then(&change).map_or(Value::hole(Why::Expansion), Value::Known);
+    let each = |value: &Value| {
+        let texts = texts_of(value);
+        let mut changed = texts.iter().filter_map(|text| change(text));
+        match value {
+            Value::Unknown { why: Why::Default(_), .. } => changed.find(|text| !text.is_empty()).map(Why::Default),
+            _ => perhaps(changed),
+        }
+    };
+    let one = |value: &Value| match value {
+        Value::Known(text) => change(text).map_or(Value::hole(Why::Expansion), Value::Known),
+        value => Value::hole(each(value).unwrap_or(Why::Expansion)),
+    };
     match got {
         Got::Set(value) => Got::Set(one(&value)),
         Got::Many { values, joined } => Got::Many { values: values.iter().map(one).collect(), joined },
         Got::Unset => Got::Unset,
+        Got::Unknown(why @ (Why::Perhaps(_) | Why::Default(_))) => {
+            Got::Unknown(each(&Value::hole(why)).unwrap_or(Why::Expansion))
+        }
         Got::Unknown(why) => Got::Unknown(why),
     }
 }
