@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::expand::{Piece, join, push_value, spread, spreads};
+use super::expand::{Piece, is_gap, join, push_value, spread, spreads};
 use super::known::{Content, Variable};
 use super::state::State;
 use super::{SUBSTITUTION, Walk};
@@ -121,6 +121,11 @@ pub(super) enum Got {
     Many { values: Vec<Value>, joined: bool },
 }
 
+/// An element of an array, or none.
+fn element(value: Option<&Value>) -> Got {
+    value.filter(|value| !is_gap(value)).map_or(Got::Unset, |value| Got::Set(value.clone()))
+}
+
 impl State {
     /// The value of a variable by name.
     pub(super) fn lookup(&self, name: &str) -> Got {
@@ -129,7 +134,7 @@ impl State {
             Some(_) if self.wild => unknown(),
             Some(variable) => match &variable.content {
                 Content::Text(value) => Got::Set(value.clone()),
-                Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Array(values) => element(values.first()),
                 Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Unset => Got::Unset,
                 Content::OneOf(_) => unknown(),
@@ -409,11 +414,10 @@ impl Walk<'_> {
                 Some(number) => {
                     let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
                     let number = if number < 0 { number + length } else { number };
-                    let value = usize::try_from(number).ok().and_then(|at| values.get(at));
-                    value.map_or(Got::Unset, |value| Got::Set(value.clone()))
+                    element(usize::try_from(number).ok().and_then(|at| values.get(at)))
                 }
                 None => match values.split_first() {
-                    Some((first, rest)) if rest.iter().all(|value| value == first) => Got::Set(first.clone()),
+                    Some((first, rest)) if rest.iter().all(|value| value == first) => element(Some(first)),
                     _ => Got::Unknown(Why::Expansion),
                 },
             },
@@ -606,7 +610,7 @@ impl Walk<'_> {
 /// The words of `$@` or `$*`.
 pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
     let ifs = state.ifs();
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().filter(|value| !is_gap(value)).enumerate() {
         if index > 0 {
             match (joined && quoted, ifs.as_deref().map(|ifs| ifs.chars().next())) {
                 (false, _) => pieces.push(Piece::Break),
@@ -661,6 +665,7 @@ fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
     };
     let one = |value: &Value| match value {
         Value::Known(text) => change(text).map_or(Value::hole(Why::Expansion), Value::Known),
+        value if is_gap(value) => value.clone(),
         value => Value::hole(each(value).unwrap_or(Why::Expansion)),
     };
     match got {
@@ -702,7 +707,7 @@ fn slice(
     state: &State,
 ) -> Got {
     let positional = parameter.index.is_none();
-    if positional && spreads(values) {
+    if positional && spreads(values) || values.iter().any(is_gap) {
         return Got::Unknown(Why::Expansion);
     }
     let mut all: Vec<Value> = values.to_vec();
