@@ -86,6 +86,7 @@ impl Walk<'_> {
         let before = state.get(name).map_or(&unset, |variable| &variable.content);
         let content = with_first(before, &one_of(value), name);
         state.put(name, Variable { content, exported, readonly: false, special: false }, stamp);
+        state.share(name);
     }
 
     pub(super) fn assigned_argument(&mut self, word: &syntax::Word, state: &mut State) -> Word {
