@@ -13,8 +13,11 @@ use crate::shared::Shared;
 use crate::syntax::Node;
 use crate::word::{Value, Why, Word};
 
-/// Most variables, or paths, that are kept apart; more make all of them unknown.
+/// Most paths that are kept apart; more make all of them unknown.
 pub(super) const MAX_NAMES: usize = 400;
+
+/// Most variables that are followed. None of them is forgotten for another one: a text with more is unparsed.
+const MAX_VARIABLES: usize = 2_000;
 
 /// Most functions that are followed.
 const MAX_FUNCTIONS: usize = 2_000;
@@ -157,8 +160,10 @@ pub(crate) struct State {
     stamp: u64,
     /// Names that are in no table are unset.
     pub(crate) complete: bool,
-    /// Variables may have any value: there are more than are followed.
+    /// Variables may have any value: a name stands for one that is not known.
     pub(crate) wild: bool,
+    /// There are more variables than are followed.
+    pub(crate) crowded: bool,
     /// Whether what is not followed may have set any variable, so that none is the environment's for certain.
     pub(crate) overrun: bool,
     /// `$1` and on, with `$0` before them.
@@ -216,6 +221,7 @@ impl State {
             stamp: 0,
             complete: facts.env_complete,
             wild: false,
+            crowded: false,
             overrun: false,
             // Where nothing is set there are no arguments either.
             arguments: facts.env_complete.then(|| vec![Value::Known("bash".to_owned())]).into(),
@@ -268,12 +274,7 @@ impl State {
     }
 
     pub(crate) fn put(&mut self, name: &str, variable: Variable, stamp: u64) {
-        if self.vars.map().size() > MAX_NAMES {
-            self.vars.clear();
-            self.complete = false;
-            self.wild = true;
-            self.overrun = true;
-        }
+        self.crowded |= self.vars.map().size() > MAX_VARIABLES;
         self.vars.insert(name.to_owned(), variable);
         self.stamp = stamp;
         // What one name says, the other says too; which of them was meant is not followed.
@@ -434,6 +435,7 @@ impl State {
         }
         self.complete &= other.complete;
         self.wild |= other.wild;
+        self.crowded |= other.crowded;
         self.overrun |= other.overrun;
         self.arguments = self.arguments.or(&other.arguments, settled);
         let keeps_stack = other.unlikely && !self.unlikely;
