@@ -565,6 +565,7 @@ impl Walk<'_> {
             })
             .and_then(|arguments| match name {
                 "echo" => output::echo(arguments, self.dialect.escapes(), printer),
+                "printenv" => of_environment(arguments, state),
                 _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
             });
         if name == "printf" && printed.is_some() && printer != Printer::Other {
@@ -695,6 +696,13 @@ impl Walk<'_> {
         self.hides(slot);
         Ends::with(state, status)
     }
+}
+
+/// What `printenv` prints of one variable.
+fn of_environment(arguments: &[&str], state: &State) -> Option<String> {
+    let [name] = arguments else { return None };
+    let exported = state.get(name).is_none_or(|variable| variable.exported == Some(true));
+    Some(state.known(name).filter(|_| exported && *name != "IFS")? + "\n")
 }
 
 /// The command as it is if words are what they may be: with the first of the texts of each, with the second, and so on.
