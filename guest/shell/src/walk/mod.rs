@@ -15,7 +15,7 @@
 //! | `record` | listing it, and doing to files and trackers what it does | which effects it has |
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
-//! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
 //! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
