@@ -57,7 +57,7 @@ pub(crate) fn lines(text: &str, words: &[&str]) -> Vec<Line> {
 
 impl<'t> Justfile<'t> {
     fn parse(&mut self, text: &'t str) {
-        let mut open = None;
+        let mut open: Option<&'t str> = None;
         for line in text.lines() {
             if line.trim().is_empty() {
                 continue;

@@ -418,6 +418,17 @@ struct Capture {
     lost: usize,
 }
 
+impl Capture {
+    /// Has it go on after a command that printed what is known in part: what that may be is told besides.
+    fn reopen(&mut self, before: Capture) {
+        if self.closed && !before.closed {
+            self.certain = before.text.unwrap_or(before.certain);
+            self.perhaps = before.perhaps;
+            self.closed = false;
+        }
+    }
+}
+
 /// What something printed.
 enum Printed {
     Known(Text),

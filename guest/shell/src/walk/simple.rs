@@ -167,7 +167,11 @@ impl Walk<'_> {
             return self.run_redirected(slot, command, &redirected, &before, state);
         }
         let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+        let printed = self.captures.last().cloned();
         let mut ends = self.run_redirected(slot, command, &redirected, &before, state.clone());
+        if let (Some(printed), Some(capture)) = (printed, self.captures.last_mut()) {
+            capture.reopen(printed);
+        }
         for other in others {
             self.joiner = joiner;
             let slot = self.reserve();
