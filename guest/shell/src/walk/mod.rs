@@ -24,7 +24,7 @@
 //! | `alike` | what the text wrote to files whose path is known in part | anything that is certain |
 //! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
-//! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
+//! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
 mod alike;
@@ -48,6 +48,7 @@ mod places;
 mod project;
 mod record;
 mod redirect;
+mod regex;
 mod simple;
 mod state;
 mod table;
