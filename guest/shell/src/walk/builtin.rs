@@ -538,7 +538,10 @@ impl Walk<'_> {
                             at += usize::from(rest.is_empty());
                             match letter {
                                 'a' => names.extend(value.map(str::to_owned)),
-                                'd' => delimiter = value.and_then(|value| value.chars().next()),
+                                'd' => {
+                                    delimiter = value.and_then(|value| value.chars().next());
+                                    plain &= value.is_some();
+                                }
                                 // It only looks whether there is something to read.
                                 't' => plain &= value != Some("0"),
                                 _ => {}
