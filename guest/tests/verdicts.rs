@@ -145,6 +145,16 @@ fn hostile_texts_get_an_answer() {
             (0..5_000).map(|n| format!("a{n}=1;")).collect::<String>() + "rm -rf /",
             Some(Action::Block),
         ),
+        (
+            "many variables around one that matters",
+            "d=.env;".to_owned() + &(0..5_000).map(|n| format!("a{n}=x;")).collect::<String>() + "cat \"$d\"",
+            Some(Action::Ask),
+        ),
+        (
+            "a harmless script with many variables",
+            (0..1_000).map(|n| format!("a{n}=x{n}\necho \"$a{n}\"\n")).collect::<String>(),
+            None,
+        ),
         ("a variable that doubles", "x=aa; ".to_owned() + &"x=$x$x; ".repeat(40) + "rm -rf /", Some(Action::Block)),
         ("comments that open", "(#)\n".repeat(5_000) + "rm -rf /", Some(Action::Block)),
         ("many nots", format!("[[ {} a ]]; rm -rf /", "! ".repeat(5_000)), Some(Action::Block)),

@@ -172,7 +172,7 @@ enum Set {
     Closed(Vec<(char, char)>, bool, usize),
     /// No bracket closes it, so it is a bracket.
     Open,
-    /// `[:alpha:]` and its like depend on the locale.
+    /// `[:alpha:]` and most of its like depend on the locale.
     Class,
 }
 
@@ -199,7 +199,20 @@ fn set(mut chars: std::iter::Peekable<std::str::Chars<'_>>) -> Set {
                 }
                 return Set::Closed(ranges, negated, length);
             }
-            '[' => return Set::Class,
+            '[' if range => return Set::Class,
+            '[' => {
+                let mut name = String::new();
+                while !name.ends_with(":]") && name.len() < ":xdigit:]".len() {
+                    let Some(c) = next() else { return Set::Class };
+                    name.push(c);
+                }
+                match name.as_str() {
+                    ":blank:]" => ranges.extend([(' ', ' '), ('\t', '\t')]),
+                    ":digit:]" => ranges.push(('0', '9')),
+                    ":space:]" => ranges.extend([(' ', ' '), ('\t', '\r')]),
+                    _ => return Set::Class,
+                }
+            }
             '-' if !first && !range => range = true,
             c => {
                 let c = if c == '\\' { next().unwrap_or('\\') } else { c };
@@ -320,6 +333,9 @@ mod tests {
             ("\\*", "a", false),
             ("*a*b*c*", "xxaxxbxxcxx", true),
             ("[a-]", "-", true),
+            ("[[:space:]x]", "\n", true),
+            ("[![:space:]]*", "a b", true),
+            ("[![:space:]]*", " b", false),
             ("é?", "éü", true),
         ];
         for (pattern, text, expected) in cases {

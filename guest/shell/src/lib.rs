@@ -25,7 +25,7 @@
 //! | `scan` | what is too long or no shell text | anything that parses |
 //! | `word` | one word's value | which words a command has |
 //! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
-//! | `make` | what a makefile runs | running make |
+//! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `inline` | what scripts in other languages do, as far as they are plain | running them |
@@ -77,6 +77,7 @@ mod glob;
 mod hints;
 mod host;
 mod inline;
+mod just;
 mod make;
 mod patch;
 mod path;

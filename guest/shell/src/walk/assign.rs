@@ -4,10 +4,22 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::Walk;
+use super::expand::gap;
 use super::known::{Content, Variable};
 use super::state::State;
 use crate::syntax::{self, Assigned, Assignment, Part};
 use crate::word::{Span, Value, Why, Word, is_name};
+
+/// Most elements that an array is followed with.
+const MAX_ELEMENTS: usize = 1_000;
+
+/// Sets an element of an array. Those that are left out on the way to it are not set.
+fn put_at(values: &mut Vec<Value>, place: usize, value: Value) {
+    if values.len() <= place {
+        values.resize(place + 1, gap());
+    }
+    values[place] = value;
+}
 
 /// What a value is: one of several, if it may be one of several texts.
 fn one_of(value: Value) -> Content {
@@ -74,6 +86,7 @@ impl Walk<'_> {
         let before = state.get(name).map_or(&unset, |variable| &variable.content);
         let content = with_first(before, &one_of(value), name);
         state.put(name, Variable { content, exported, readonly: false, special: false }, stamp);
+        state.share(name);
     }
 
     pub(super) fn assigned_argument(&mut self, word: &syntax::Word, state: &mut State) -> Word {
@@ -147,24 +160,35 @@ impl Walk<'_> {
             Some(Content::Unset) => Some(Vec::new()),
             _ => None,
         };
+        let first = self.is_zsh();
+        let mut at = values.as_ref().map_or(0, Vec::len);
         for element in elements {
             if let Some(index) = &element.index {
-                self.number(index, state);
-                self.assigned(&element.word, state);
-                values = None;
+                let number = self.number(index, state);
+                let number = number.map(|number| if first && number > 0 { number - 1 } else { number });
+                let place = number.and_then(|number| usize::try_from(number).ok());
+                let word = self.assigned(&element.word, state);
+                match (&mut values, place) {
+                    (Some(values), Some(place)) if place < MAX_ELEMENTS => {
+                        put_at(values, place, word.value);
+                        at = place + 1;
+                    }
+                    _ => values = None,
+                }
                 continue;
             }
             for word in self.words(&element.word, state) {
                 match &mut values {
-                    Some(values) if !word.several => values.push(word.value),
+                    Some(values) if !word.several => put_at(values, at, word.value),
                     _ => values = None,
                 }
+                at += 1;
             }
         }
         let stamp = self.change();
         let special = state.get(name).is_some_and(|variable| variable.special || variable.readonly);
-        let content =
-            values.filter(|values| !special && values.len() < 1_000).map(|values| Content::Array(Rc::new(values)));
+        let values = values.filter(|values| !special && values.len() < MAX_ELEMENTS);
+        let content = values.map(|values| Content::Array(Rc::new(values)));
         let content = content.unwrap_or(Content::Unknown(Why::Variable(name.to_owned())));
         let before = state.get(name).cloned().unwrap_or(Variable { exported: Some(false), ..Variable::unknown(name) });
         state.put(name, Variable { content, ..before }, stamp);
@@ -210,32 +234,36 @@ impl Walk<'_> {
 
     fn assign_element(&mut self, name: &str, index: Option<i64>, word: &Word, append: bool, state: &mut State) {
         let stamp = self.change();
-        let values = match state.get(name) {
-            Some(variable) if variable.special || variable.readonly => None,
-            Some(variable) => match &variable.content {
-                Content::Array(values) => Some(values.to_vec()),
-                Content::Unset => Some(Vec::new()),
-                _ => None,
-            },
-            None if state.complete => Some(Vec::new()),
-            None => None,
+        let fixed = state.get(name).is_some_and(|variable| variable.special || variable.readonly);
+        let values = match state.get(name).map(|variable| &variable.content) {
+            _ if fixed => None,
+            Some(Content::Array(values)) => Some(values.to_vec()),
+            Some(Content::Text(value)) => Some(vec![value.clone()]),
+            Some(Content::Unset) => Some(Vec::new()),
+            // The environment has no arrays.
+            None if state.complete || !state.overrun => Some(Vec::new()),
+            _ => None,
         };
-        let place = index.and_then(|index| usize::try_from(index).ok());
-        let changed = match (values, place) {
-            (Some(mut values), Some(place)) if !append && place < values.len() => {
-                values[place] = word.value.clone();
-                Some(values)
+        let place = index.and_then(|index| usize::try_from(index).ok()).filter(|place| *place < MAX_ELEMENTS);
+        let content = match (values, place) {
+            (Some(mut values), Some(place)) if !append => {
+                put_at(&mut values, place, word.value.clone());
+                Some(Content::Array(Rc::new(values)))
             }
-            (Some(mut values), Some(place)) if !append && place == values.len() && place < 1_000 => {
-                values.push(word.value.clone());
-                Some(values)
+            // Wherever it is, it is one of them.
+            (values, _) if !append && !fixed && word.known().is_some() => {
+                let mut values = values.unwrap_or_default();
+                if !values.contains(&word.value) && values.len() < MAX_ELEMENTS {
+                    values.push(word.value.clone());
+                }
+                let unknown = Content::Unknown(Why::Variable(name.to_owned()));
+                Some(Content::Array(Rc::new(values)).or(&unknown, name, false))
             }
             _ => None,
         };
-        match changed {
-            Some(values) => {
+        match content {
+            Some(content) => {
                 let variable = state.get(name).cloned().unwrap_or_else(|| Variable::unknown(name));
-                let content = Content::Array(Rc::new(values));
                 state.put(name, Variable { content, exported: Some(false), ..variable }, stamp);
             }
             None => state.forget(name, stamp),

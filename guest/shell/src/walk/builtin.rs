@@ -414,7 +414,18 @@ impl Walk<'_> {
         let here = state.folders.certain().map(str::to_owned);
         let (letters, operands) = options(arguments);
         let (Some(stack), Some(here), true) = (state.stack.clone(), here, letters.is_empty()) else {
-            return self.stack_lost(None, state);
+            // Where it goes to is known without where it comes from.
+            return match (name, operands) {
+                ("pushd", [word]) if letters.is_empty() && !word.several => match word.known() {
+                    Some(text) if !text.starts_with('+') && text != "-" => {
+                        let mut state = state;
+                        state.stack = None;
+                        self.change_folder(text, physical, state)
+                    }
+                    _ => self.stack_lost(made_up(&word.value), state),
+                },
+                _ => self.stack_lost(None, state),
+            };
         };
         let mut stack = stack.to_vec();
         let target = match (name, operands) {
@@ -483,7 +494,7 @@ impl Walk<'_> {
                 _ => {
                     // In a function the outer variable may come to light.
                     let inner = self.frames.iter().any(|frame| frame.locals.iter().any(|(local, _)| local == name));
-                    if inner || name == "IFS" {
+                    if inner {
                         state.forget(name, stamp);
                     } else {
                         let unset = Variable {
@@ -503,6 +514,8 @@ impl Walk<'_> {
     fn read(&mut self, arguments: &[Word], mut state: State) -> Ends {
         let mut names = Vec::new();
         let (mut raw, mut plain) = (false, true);
+        // None: it reads all there is.
+        let mut delimiter = Some('\n');
         let mut at = 0;
         while let Some(word) = arguments.get(at) {
             let Some(text) = word.known().filter(|_| !word.several) else {
@@ -516,15 +529,22 @@ impl Walk<'_> {
                 Some(letters) => {
                     for (index, letter) in letters.char_indices() {
                         raw |= letter == 'r';
-                        plain &= matches!(letter, 'r' | 's' | 'p' | 'e' | '-');
+                        plain &= matches!(letter, 'r' | 's' | 'p' | 'e' | 't' | 'd' | '-');
                         if "adinNptu".contains(letter) {
                             // The rest of the word, or the next one, is its value.
                             let rest = &letters[index + 1..];
                             let value =
                                 if rest.is_empty() { arguments.get(at).and_then(Word::known) } else { Some(rest) };
                             at += usize::from(rest.is_empty());
-                            if letter == 'a' {
-                                names.extend(value.map(str::to_owned));
+                            match letter {
+                                'a' => names.extend(value.map(str::to_owned)),
+                                'd' => {
+                                    delimiter = value.and_then(|value| value.chars().next());
+                                    plain &= value.is_some();
+                                }
+                                // It only looks whether there is something to read.
+                                't' => plain &= value != Some("0"),
+                                _ => {}
                             }
                             break;
                         }
@@ -541,8 +561,9 @@ impl Walk<'_> {
             (Input::Nothing, true) => Some((String::new(), Input::Nothing, false)),
             (Input::Text(text, from), true) => {
                 let rest = text.text.get(*from..).unwrap_or_default();
-                let (line, length, found) = match rest.find('\n') {
-                    Some(end) => (&rest[..end], end + 1, true),
+                let end = delimiter.and_then(|c| Some((rest.find(c)?, c.len_utf8())));
+                let (line, length, found) = match end {
+                    Some((end, more)) => (&rest[..end], end + more, true),
                     None => (rest, rest.len(), false),
                 };
                 let readable = (raw || !line.contains('\\')) && !line.contains('\0');
@@ -550,13 +571,14 @@ impl Walk<'_> {
             }
             _ => None,
         };
-        let ifs = state.known("IFS");
-        // Blanks as always, no splitting at all, or one character that is no blank.
+        let ifs = state.ifs();
+        // Blanks, none of them, or one character that is no blank.
         let single = ifs.as_deref().and_then(|ifs| {
             let mut chars = ifs.chars();
             chars.next().filter(|c| chars.next().is_none() && !c.is_whitespace())
         });
-        let plain = single.is_some() || matches!(ifs.as_deref(), Some(" \t\n" | ""));
+        let blanks = |ifs: &str| ifs.chars().all(|c| matches!(c, ' ' | '\t' | '\n'));
+        let plain = single.is_some() || ifs.as_deref().is_some_and(blanks);
         let (Some((line, input, found)), true) = (taken, plain) else {
             let stamp = self.change();
             names.iter().for_each(|name| state.forget(name, stamp));
@@ -568,7 +590,7 @@ impl Walk<'_> {
         state.input = input;
         let blank = |c: char| match single {
             Some(single) => c == single,
-            None => matches!(c, ' ' | '\t') && ifs.as_deref() != Some(""),
+            None => ifs.as_deref().is_some_and(|ifs| ifs.contains(c)),
         };
         let trims = !whole && single.is_none();
         let mut rest = if trims { line.trim_matches(blank) } else { line.as_str() };

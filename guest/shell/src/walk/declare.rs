@@ -160,11 +160,25 @@ impl Walk<'_> {
             return false;
         }
         let stamp = self.change();
-        let followed = state.refer(name, target, stamp);
-        if let Some(frame) = own.filter(|_| followed) {
+        state.refer(name, target, stamp);
+        if let Some(frame) = own {
             self.frames[frame].references.push(name.to_owned());
         }
-        followed
+        true
+    }
+
+    /// `declare -n name`, of which it is not known what it stands for.
+    fn refer_to_any(&mut self, own: Option<usize>, name: &str, state: &mut State) {
+        // One that hides another would have to bring that back when it ends.
+        if own.is_some() && state.namerefs.contains_key(name) {
+            state.wild = true;
+            return;
+        }
+        let stamp = self.change();
+        state.refer_to_any(name, stamp);
+        if let Some(frame) = own {
+            self.frames[frame].references.push(name.to_owned());
+        }
     }
 
     /// What holds of a name besides its value; `maps` if it was one of several maps before.
@@ -176,7 +190,7 @@ impl Walk<'_> {
         if special && declared.command != "export" {
             state.forget(name, stamp);
             if declared.flag('n') {
-                state.wild = true;
+                self.refer_to_any(declared.own, name, state);
             }
         }
         let readonly = declared.command == "readonly" || declared.flag('r');

@@ -554,6 +554,16 @@ pub(super) fn argument(word: &Word) -> Value {
     }
 }
 
+/// Stands for an element of an array that is not set: a glob that finds nothing.
+pub(super) fn gap() -> Value {
+    Value::Unknown { why: Why::Glob, shape: String::new() }
+}
+
+/// Whether it stands for that.
+pub(super) fn is_gap(value: &Value) -> bool {
+    spread(value) == Some("")
+}
+
 /// The glob that an argument is, if it may be several.
 pub(super) fn spread(value: &Value) -> Option<&str> {
     match value {

@@ -15,7 +15,7 @@
 //! | `record` | listing it, and doing to files and trackers what it does | which effects it has |
 //! | `inner` | what it runs inside: wrappers, texts, files of commands | which programs do so |
 //! | `deeds` | programs in other languages | reading those |
-//! | `project`, `lines` | what `make` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
+//! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
 //! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
@@ -24,7 +24,7 @@
 //! | `alike` | what the text wrote to files whose path is known in part | anything that is certain |
 //! | `builtin`, `declare` | commands that change the shell itself; the attributes of variables | programs |
 //! | `expand`, `parameter`, `braces` | the values of words | the syntax of words |
-//! | `test` | `[ ]`, `[[ ]]` and arithmetic as conditions | loops and branches |
+//! | `test`, `regex` | `[ ]`, `[[ ]]` and arithmetic as conditions; what `=~` finds | loops and branches |
 //! | `output` | what plain programs print, from what they are given | running them |
 
 mod alike;
@@ -48,6 +48,7 @@ mod places;
 mod project;
 mod record;
 mod redirect;
+mod regex;
 mod simple;
 mod state;
 mod table;
@@ -416,6 +417,17 @@ struct Capture {
     /// How many doubts there were when it began.
     doubt: usize,
     lost: usize,
+}
+
+impl Capture {
+    /// Has it go on after a command that printed what is known in part: what that may be is told besides.
+    fn reopen(&mut self, before: Capture) {
+        if self.closed && !before.closed {
+            self.certain = before.text.unwrap_or(before.certain);
+            self.perhaps = before.perhaps;
+            self.closed = false;
+        }
+    }
 }
 
 /// What something printed.

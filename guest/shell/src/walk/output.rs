@@ -125,6 +125,7 @@ pub(super) fn of(
         "pwd" if arguments.is_empty() || arguments == ["-L"] => format!("{}\n", cwd?),
         "basename" => basename(arguments)?,
         "dirname" => match arguments {
+            ["--", path] => format!("{}\n", dirname(path)),
             [path] if !path.starts_with('-') => format!("{}\n", dirname(path)),
             _ => return None,
         },
@@ -387,8 +388,8 @@ fn printf(arguments: &[&str], printer: Printer) -> Option<String> {
 
 fn basename(arguments: &[&str]) -> Option<String> {
     let (path, suffix) = match arguments {
-        [path] => (*path, ""),
-        [path, suffix] => (*path, *suffix),
+        ["--", path] | [path] => (*path, ""),
+        ["--", path, suffix] | [path, suffix] => (*path, *suffix),
         _ => return None,
     };
     if path.starts_with('-') || path.is_empty() {
@@ -531,6 +532,8 @@ mod tests {
             (&["basename", "/"], None, Some("/\n")),
             (&["dirname", "/a/b"], None, Some("/a\n")),
             (&["dirname", "a"], None, Some(".\n")),
+            (&["dirname", "--", "/a/b"], None, Some("/a\n")),
+            (&["basename", "--", "/a/b.c", ".c"], None, Some("b\n")),
             (&["dirname", "/a"], None, Some("/\n")),
             (&["base64", "-d"], Some("cm0gLXJm\n"), Some("rm -rf")),
             (&["base64", "-d"], Some("bHM7Cg==\n"), Some("ls;\n")),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::expand::{Piece, join, push_value, spread, spreads};
+use super::expand::{Piece, is_gap, join, push_value, spread, spreads};
 use super::known::{Content, Variable};
 use super::state::State;
 use super::{SUBSTITUTION, Walk};
@@ -121,6 +121,11 @@ pub(super) enum Got {
     Many { values: Vec<Value>, joined: bool },
 }
 
+/// An element of an array, or none.
+fn element(value: Option<&Value>) -> Got {
+    value.filter(|value| !is_gap(value)).map_or(Got::Unset, |value| Got::Set(value.clone()))
+}
+
 impl State {
     /// The value of a variable by name.
     pub(super) fn lookup(&self, name: &str) -> Got {
@@ -129,7 +134,7 @@ impl State {
             Some(_) if self.wild => unknown(),
             Some(variable) => match &variable.content {
                 Content::Text(value) => Got::Set(value.clone()),
-                Content::Array(values) => values.first().map_or(Got::Unset, |value| Got::Set(value.clone())),
+                Content::Array(values) => element(values.first()),
                 Content::Map(values) => values.get("0").map_or(Got::Unset, |value| Got::Set(value.clone())),
                 Content::Unset => Got::Unset,
                 Content::OneOf(_) => unknown(),
@@ -409,11 +414,10 @@ impl Walk<'_> {
                 Some(number) => {
                     let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
                     let number = if number < 0 { number + length } else { number };
-                    let value = usize::try_from(number).ok().and_then(|at| values.get(at));
-                    value.map_or(Got::Unset, |value| Got::Set(value.clone()))
+                    element(usize::try_from(number).ok().and_then(|at| values.get(at)))
                 }
                 None => match values.split_first() {
-                    Some((first, rest)) if rest.iter().all(|value| value == first) => Got::Set(first.clone()),
+                    Some((first, rest)) if rest.iter().all(|value| value == first) => element(Some(first)),
                     _ => Got::Unknown(Why::Expansion),
                 },
             },
@@ -572,15 +576,21 @@ impl Walk<'_> {
             }
             (_, None) => {
                 let own = join(&own, word.span, false).value;
-                let why = match (got, own) {
-                    (Got::Unknown(Why::Environment(name)), Value::Known(text))
+                let mut texts = match &got {
+                    Got::Set(value) if operator != b'+' => texts_of(value),
+                    Got::Unknown(why) if operator != b'+' => why.texts().unwrap_or_default().to_vec(),
+                    _ => Vec::new(),
+                };
+                texts.extend(texts_of(&own));
+                let why = match (got, own, perhaps(texts.into_iter())) {
+                    (Got::Unknown(Why::Environment(name)), Value::Known(text), _)
                         if self.is_default(&name, &text, state) =>
                     {
                         Why::Default(text)
                     }
-                    (_, Value::Known(text)) if !text.is_empty() => Why::Perhaps(vec![text]),
-                    (Got::Unknown(Why::Environment(name)), _) => Why::Variable(name),
-                    (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), _) => why,
+                    (_, _, Some(texts)) => texts,
+                    (Got::Unknown(Why::Environment(name)), ..) => Why::Variable(name),
+                    (Got::Unknown(why) | Got::Set(Value::Unknown { why, .. }), ..) => why,
                     _ => Why::Expansion,
                 };
                 if operator == b'=' {
@@ -600,7 +610,7 @@ impl Walk<'_> {
 /// The words of `$@` or `$*`.
 pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quoted: bool, state: &State) {
     let ifs = state.ifs();
-    for (index, value) in values.iter().enumerate() {
+    for (index, value) in values.iter().filter(|value| !is_gap(value)).enumerate() {
         if index > 0 {
             match (joined && quoted, ifs.as_deref().map(|ifs| ifs.chars().next())) {
                 (false, _) => pieces.push(Piece::Break),
@@ -620,13 +630,51 @@ pub(super) fn many(pieces: &mut Vec<Piece>, values: &[Value], joined: bool, quot
     }
 }
 
+/// The texts of which a value may be one.
+fn texts_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Known(text) => vec![text.clone()],
+        Value::Unknown { why, shape } if shape.matches(Value::HOLE).count() == 1 => {
+            let texts = why.texts().unwrap_or_default();
+            texts.iter().map(|text| shape.replace(Value::HOLE, text)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// One of these, or something else.
+fn perhaps(texts: impl Iterator<Item = String>) -> Option<Why> {
+    let mut each: Vec<String> = Vec::new();
+    for text in texts.filter(|text| !text.is_empty()) {
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    (!each.is_empty()).then_some(Why::Perhaps(each))
+}
+
 /// Applies a change to a known text, or to each of several.
 fn map(got: Got, change: impl Fn(&str) -> Option<String>) -> Got {
-    let one = |value: &Value| value.known().and_then(&change).map_or(Value::hole(Why::Expansion), Value::Known);
+    let each = |value: &Value| {
+        let texts = texts_of(value);
+        let mut changed = texts.iter().filter_map(|text| change(text));
+        match value {
+            Value::Unknown { why: Why::Default(_), .. } => changed.find(|text| !text.is_empty()).map(Why::Default),
+            _ => perhaps(changed),
+        }
+    };
+    let one = |value: &Value| match value {
+        Value::Known(text) => change(text).map_or(Value::hole(Why::Expansion), Value::Known),
+        value if is_gap(value) => value.clone(),
+        value => Value::hole(each(value).unwrap_or(Why::Expansion)),
+    };
     match got {
         Got::Set(value) => Got::Set(one(&value)),
         Got::Many { values, joined } => Got::Many { values: values.iter().map(one).collect(), joined },
         Got::Unset => Got::Unset,
+        Got::Unknown(why @ (Why::Perhaps(_) | Why::Default(_))) => {
+            Got::Unknown(each(&Value::hole(why)).unwrap_or(Why::Expansion))
+        }
         Got::Unknown(why) => Got::Unknown(why),
     }
 }
@@ -659,7 +707,7 @@ fn slice(
     state: &State,
 ) -> Got {
     let positional = parameter.index.is_none();
-    if positional && spreads(values) {
+    if positional && spreads(values) || values.iter().any(is_gap) {
         return Got::Unknown(Why::Expansion);
     }
     let mut all: Vec<Value> = values.to_vec();

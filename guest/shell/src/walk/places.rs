@@ -64,10 +64,12 @@ pub(super) fn places(path: &str, state: &State) -> Vec<String> {
     state.folders.possible.iter().map(|folder| absolute(path, folder)).collect()
 }
 
-/// What `realpath` prints of a path whose links are known.
+/// What `realpath` and `pwd -P` print of a path whose links are known.
 pub(super) fn real(name: &str, arguments: &[&str], state: &State) -> Option<String> {
     let path = match (name, arguments) {
-        ("realpath", [path] | ["-m" | "-e" | "-s", path]) | ("readlink", ["-f" | "-m" | "-e", path]) => *path,
+        ("pwd", ["-P"]) => ".",
+        ("realpath", [path] | ["-m" | "-e" | "-s" | "--", path]) => *path,
+        ("readlink", ["-f" | "-m" | "-e", path] | ["-f" | "-m" | "-e", "--", path]) => *path,
         _ => return None,
     };
     let path = located_at(path, state)?;

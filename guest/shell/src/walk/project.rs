@@ -1,4 +1,4 @@
-//! Files of a project that say what a tool runs, where the text itself wrote them: makefiles, `package.json`.
+//! Files of a project that say what a tool runs, where the text itself wrote them: makefiles, justfiles, `package.json`.
 //!
 //! What was there before is the project's own and not read here. What the text wrote and cannot be read is unseen.
 
@@ -8,13 +8,24 @@ use super::Walk;
 use super::known::Content;
 use super::places::places;
 use super::state::{Input, State, Text};
+use crate::just;
 use crate::make::{self, Line};
-use crate::path::{absolute, is_stdin};
-use crate::word::{Value, Word, in_quotes};
-use crate::wrapper::{Change, Directory, Inner, Kind, Times};
+use crate::path::{absolute, is_stdin, parent};
+use crate::word::{Span, Value, Word, in_quotes};
+use crate::wrapper::{Change, Directory, Inner, Kind, Language, Times};
 
 /// With these make runs no recipes.
 const DRY: &[&str] = &["-n", "-q", "-t", "--just-print", "--dry-run", "--recon", "--question", "--touch"];
+
+/// With these just runs no recipes.
+#[rustfmt::skip]
+const LISTS: &[&str] = &[
+    "-l", "-n", "-s", "-e", "-V", "-h", "--list", "--dry-run", "--show", "--summary", "--edit", "--evaluate", "--dump", "--fmt",
+    "--variables", "--groups", "--init", "--version", "--help",
+];
+
+/// What just looks for, here and in the folders around.
+const JUSTFILES: &[&str] = &["justfile", ".justfile", "Justfile", "JUSTFILE"];
 
 /// Subcommands that run scripts of these names.
 #[rustfmt::skip]
@@ -41,6 +52,12 @@ const MAKE: Options = Options {
     folders: &["-C", "--directory"],
     files: &["-f", "--file", "--makefile"],
     values: &["-I", "-o", "-W", "--include-dir", "--old-file", "--what-if", "--new-file", "--assume-old"],
+};
+
+const JUST: Options = Options {
+    folders: &["-d", "--working-directory"],
+    files: &["-f", "--justfile"],
+    values: &["-E", "--color", "--dotenv-filename", "--dotenv-path", "--shell"],
 };
 
 const PACKAGES: Options = Options {
@@ -123,6 +140,7 @@ impl Walk<'_> {
         let arguments = words.get(1..).unwrap_or_default();
         match crate::path::basename(name) {
             "make" | "gmake" => self.by_makefile(arguments, state),
+            "just" => self.by_justfile(arguments, state),
             "npm" | "pnpm" | "yarn" | "yarnpkg" | "bun" => self.by_package(name, arguments, state),
             "node" => {
                 let at = arguments.iter().position(|word| word.known() == Some("--run"));
@@ -213,6 +231,40 @@ impl Walk<'_> {
         lines.map(|line| Inner { kind: inner(line), change: change.clone() }).collect()
     }
 
+    fn by_justfile(&mut self, arguments: &[Word], state: &State) -> Vec<Inner> {
+        let read = Arguments::read(arguments, &JUST);
+        if read.flags.iter().any(|flag| LISTS.contains(&flag.as_str())) {
+            return Vec::new();
+        }
+        let span = arguments.first().map_or_else(Default::default, |first| first.span);
+        let words: Option<Vec<&str>> = read.operands.iter().map(Word::known).collect();
+        let mut inner = Vec::new();
+        for folder in folders(None, state) {
+            let paths: Vec<String> = match read.files.last() {
+                Some(file) => file.known().map(|file| absolute(file, &folder)).into_iter().collect(),
+                None => std::iter::successors(Some(folder.as_str()), |&folder| parent(folder))
+                    .flat_map(|folder| JUSTFILES.iter().map(move |name| absolute(name, folder)))
+                    .collect(),
+            };
+            let found = paths.into_iter().find_map(|path| match written(&path, state) {
+                Written::Not => None,
+                found => Some((path, found)),
+            });
+            let Some((path, found)) = found else { continue };
+            let own = || Word::new(parent(&path).unwrap_or("/"), span);
+            let cwd = Some(Directory::Word(read.folder.clone().unwrap_or_else(own)));
+            let change = Change { cwd, times: Times::Perhaps, ..Change::default() };
+            match (found, &words) {
+                (Written::Text(content), Some(words)) if self.afford(content.text.len()) => {
+                    let lines = just::lines(&content.text, words).into_iter();
+                    inner.extend(lines.map(|line| Inner { kind: of_recipe(line, span), change: change.clone() }));
+                }
+                _ => inner.push(Inner { kind: Kind::Unseen, change }),
+            }
+        }
+        inner
+    }
+
     fn by_package(&mut self, program: &str, arguments: &[Word], state: &State) -> Vec<Inner> {
         let read = Arguments::read(arguments, &PACKAGES);
         let mut operands = read.operands.iter();
@@ -277,6 +329,29 @@ impl Walk<'_> {
             }
         }
         inner
+    }
+}
+
+/// What a recipe of just runs.
+fn of_recipe(line: just::Line, span: Span) -> Kind {
+    let (text, program) = match line {
+        just::Line::Shell(text) => (text, "sh".to_owned()),
+        just::Line::Script(text) => {
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            (text, first)
+        }
+    };
+    let text = Word::new(text, span);
+    let languages = [
+        ("python", Language::Python),
+        ("node", Language::Node),
+        ("perl", Language::Perl),
+        ("ruby", Language::Ruby),
+    ];
+    match languages.into_iter().find(|(name, _)| program.contains(name)) {
+        Some((_, language)) => Kind::Inline { language, text },
+        None if program.contains("sh") => Kind::Text { text, args: Vec::new() },
+        None => Kind::Unseen,
     }
 }
 

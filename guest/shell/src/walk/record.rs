@@ -48,6 +48,9 @@ impl Walk<'_> {
         if before.files.overrun {
             self.exhaust("the text makes more files than are followed");
         }
+        if state.crowded {
+            self.exhaust("the text sets more variables than are followed");
+        }
         command.cwd = self.works_in(&command, before);
         let call = Call::read(&command);
         command.data = Some(call.data(command.words.len()));

@@ -167,7 +167,11 @@ impl Walk<'_> {
             return self.run_redirected(slot, command, &redirected, &before, state);
         }
         let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
+        let printed = self.captures.last().cloned();
         let mut ends = self.run_redirected(slot, command, &redirected, &before, state.clone());
+        if let (Some(printed), Some(capture)) = (printed, self.captures.last_mut()) {
+            capture.reopen(printed);
+        }
         for other in others {
             self.joiner = joiner;
             let slot = self.reserve();
@@ -502,6 +506,12 @@ impl Walk<'_> {
         if name == "cat" && arguments.as_ref().is_some_and(|list| !list.is_empty()) {
             let content = arguments.as_deref().and_then(|list| contents(list, before));
             self.print(content.as_deref(), span, None, &state);
+        } else if let (None, "pwd", Some(["-P"]), Some(folder)) =
+            (&printed, name, arguments.as_deref(), before.folders.certain())
+        {
+            // Most likely no link is on the way to where the shell is.
+            let folder = format!("{folder}\n");
+            self.doubting(true, |walk| walk.print(Some(&folder), span, None, &state));
         } else {
             let silent = output::is_silent(name, words);
             let text = printed.as_deref().or(silent.then_some(""));
@@ -559,6 +569,7 @@ impl Walk<'_> {
             })
             .and_then(|arguments| match name {
                 "echo" => output::echo(arguments, self.dialect.escapes(), printer),
+                "printenv" => of_environment(arguments, state),
                 _ => output::of(name, arguments, input.as_deref(), before.folders.certain(), printer),
             });
         if name == "printf" && printed.is_some() && printer != Printer::Other {
@@ -689,6 +700,13 @@ impl Walk<'_> {
         self.hides(slot);
         Ends::with(state, status)
     }
+}
+
+/// What `printenv` prints of one variable.
+fn of_environment(arguments: &[&str], state: &State) -> Option<String> {
+    let [name] = arguments else { return None };
+    let exported = state.get(name).is_none_or(|variable| variable.exported == Some(true));
+    Some(state.known(name).filter(|_| exported && *name != "IFS")? + "\n")
 }
 
 /// The command as it is if words are what they may be: with the first of the texts of each, with the second, and so on.

@@ -13,11 +13,17 @@ use crate::shared::Shared;
 use crate::syntax::Node;
 use crate::word::{Value, Why, Word};
 
-/// Most variables, or paths, that are kept apart; more make all of them unknown.
+/// Most paths that are kept apart; more make all of them unknown.
 pub(super) const MAX_NAMES: usize = 400;
+
+/// Most variables that are followed. None of them is forgotten for another one: a text with more is unparsed.
+const MAX_VARIABLES: usize = 2_000;
 
 /// Most functions that are followed.
 const MAX_FUNCTIONS: usize = 2_000;
+
+/// What a name stands for that may stand for any variable.
+const ANY: &str = "";
 
 /// What a signal has the shell run.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,8 +160,10 @@ pub(crate) struct State {
     stamp: u64,
     /// Names that are in no table are unset.
     pub(crate) complete: bool,
-    /// Variables may have any value: a nameref, a sourced file.
+    /// Variables may have any value: a name stands for one that is not known.
     pub(crate) wild: bool,
+    /// There are more variables than are followed.
+    pub(crate) crowded: bool,
     /// Whether what is not followed may have set any variable, so that none is the environment's for certain.
     pub(crate) overrun: bool,
     /// `$1` and on, with `$0` before them.
@@ -213,6 +221,7 @@ impl State {
             stamp: 0,
             complete: facts.env_complete,
             wild: false,
+            crowded: false,
             overrun: false,
             // Where nothing is set there are no arguments either.
             arguments: facts.env_complete.then(|| vec![Value::Known("bash".to_owned())]).into(),
@@ -265,38 +274,65 @@ impl State {
     }
 
     pub(crate) fn put(&mut self, name: &str, variable: Variable, stamp: u64) {
-        if self.vars.map().size() > MAX_NAMES {
-            self.vars.clear();
-            self.complete = false;
-            self.wild = true;
-            self.overrun = true;
-        }
+        self.crowded |= self.vars.map().size() > MAX_VARIABLES;
         self.vars.insert(name.to_owned(), variable);
         self.stamp = stamp;
-        if !self.namerefs.is_empty() {
-            // What one name says, the other says too; which of them was meant is not followed.
-            let others = self.namerefs.iter().filter_map(|(name_ref, target)| match () {
-                () if target == name => Some(name_ref.clone()),
-                () if name_ref == name => Some(target.clone()),
-                () => None,
-            });
-            for other in others.filter(|other| other != name).collect::<Vec<_>>() {
+        // What one name says, the other says too; which of them was meant is not followed.
+        for other in self.same_as(name) {
+            if other == ANY {
+                self.doubt_named(stamp);
+            } else {
                 let unknown = Variable::unknown(&other);
                 self.vars.insert(other, unknown);
             }
         }
     }
 
-    /// `declare -n name=target`, where the target's value is known: until one of them changes both have it.
-    pub(crate) fn refer(&mut self, name: &str, target: &str, stamp: u64) -> bool {
-        let Some(Variable { content: Content::Text(value @ Value::Known(_)), special: false, .. }) = self.get(target)
-        else {
-            return false;
+    /// The names that stand for the same variable as this one.
+    fn same_as(&self, name: &str) -> Vec<String> {
+        if self.namerefs.is_empty() {
+            return Vec::new();
+        }
+        let target = self.namerefs.get(name).map_or(name, String::as_str);
+        if target == ANY {
+            return vec![ANY.to_owned()];
+        }
+        let references = self.namerefs.iter().filter(|(_, other)| *other == target).map(|(name, _)| name.as_str());
+        references.chain([target]).filter(|other| *other != name).map(str::to_owned).collect()
+    }
+
+    /// What was assigned to a name is most likely what the others have that stand for the same variable.
+    pub(crate) fn share(&mut self, name: &str) {
+        let Some(content) = self.get(name).map(|variable| variable.content.clone()) else { return };
+        for other in self.same_as(name).into_iter().filter(|other| other != ANY) {
+            let unknown = Variable::unknown(&other);
+            let content = content.clone().or(&unknown.content, &other, false);
+            self.vars.insert(other, Variable { content, ..unknown });
+        }
+    }
+
+    /// `declare -n name=target`: until one of them changes both have the same value.
+    pub(crate) fn refer(&mut self, name: &str, target: &str, stamp: u64) {
+        let target = self.namerefs.get(target).map_or(target, String::as_str).to_owned();
+        let value = match self.get(&target) {
+            Some(Variable { content, special: false, .. }) if *content != Content::Unset => content.clone(),
+            _ => Content::Unknown(Why::Variable(name.to_owned())),
         };
-        let value = value.clone();
-        self.put(name, Variable::text(value, Some(false)), stamp);
-        self.namerefs.to_mut().insert(name.to_owned(), target.to_owned());
-        true
+        self.put(name, Variable { content: value, exported: Some(false), ..Variable::unknown(name) }, stamp);
+        self.namerefs.to_mut().insert(name.to_owned(), target);
+    }
+
+    /// `declare -n name`, where it is not known what for: whatever is said of it is said of any variable.
+    pub(crate) fn refer_to_any(&mut self, name: &str, stamp: u64) {
+        self.doubt_named(stamp);
+        self.namerefs.to_mut().insert(name.to_owned(), ANY.to_owned());
+    }
+
+    /// Any variable that has a name may have changed.
+    fn doubt_named(&mut self, stamp: u64) {
+        let arguments = self.arguments.clone();
+        self.doubt_vars(stamp);
+        self.arguments = arguments;
     }
 
     /// A name stands for itself again.
@@ -399,6 +435,7 @@ impl State {
         }
         self.complete &= other.complete;
         self.wild |= other.wild;
+        self.crowded |= other.crowded;
         self.overrun |= other.overrun;
         self.arguments = self.arguments.or(&other.arguments, settled);
         let keeps_stack = other.unlikely && !self.unlikely;

@@ -1,12 +1,19 @@
 //! Conditions on what is known: `[ ]`, `test`, `[[ ]]`.
 
-use super::Walk;
+use std::rc::Rc;
+
+use super::expand::Piece;
+use super::known::{Content, Variable};
 use super::places::located_at;
 use super::state::State;
+use super::{Walk, regex};
 use crate::facts::Presence;
 use crate::glob::Pattern;
-use crate::syntax::Test;
-use crate::word::Word;
+use crate::syntax::{self, Test};
+use crate::word::{Value, Word};
+
+/// What bash puts into this is what the last `=~` found: all of it, and each group.
+const REMATCH: &str = "BASH_REMATCH";
 
 impl Walk<'_> {
     /// `[[ ]]`. Every part is looked at, since commands may stand in it.
@@ -60,9 +67,18 @@ impl Walk<'_> {
                         compare(operator, a?, b?)
                     }
                     "=~" => {
-                        self.pattern(b, state);
+                        let expression = self.expression(b, state);
+                        let found = expression.and_then(|expression| regex::groups(&expression, left.known()?));
+                        let unknown = Variable::unknown(REMATCH);
+                        let content = match found {
+                            Some(groups) => {
+                                let values = groups.into_iter().map(Value::Known).collect();
+                                Content::Array(Rc::new(values)).or(&unknown.content, REMATCH, false)
+                            }
+                            None => unknown.content.clone(),
+                        };
                         let stamp = self.change();
-                        state.forget("BASH_REMATCH", stamp);
+                        state.put(REMATCH, Variable { content, ..unknown }, stamp);
                         None
                     }
                     _ => {
@@ -72,6 +88,21 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+
+    /// A word as a regular expression, its quoted characters escaped. `None` if it is not known.
+    fn expression(&mut self, word: &syntax::Word, state: &mut State) -> Option<String> {
+        let mut text = String::new();
+        for piece in self.pieces(&word.parts, false, true, state) {
+            match piece {
+                Piece::Text { text: part, quoted: true, .. } => {
+                    part.chars().for_each(|c| text.extend(['\\', c]));
+                }
+                Piece::Text { text: part, .. } => text.push_str(&part),
+                _ => return None,
+            }
+        }
+        Some(text).filter(|_| !state.nocasematch)
     }
 
     /// The second side, which is only looked at if the first says so.
