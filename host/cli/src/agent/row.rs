@@ -80,7 +80,7 @@ impl Tool {
 /// error says which field is missing or of the wrong type.
 pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
     let known = agent.tools().iter().find(|tool| tool.name == name);
-    match (UserTools::row(agent.name(), name)?, known) {
+    let made = match (UserTools::row(agent.name(), name)?, known) {
         (Some(own), None) => own.with(|row| filled(agent, row, name, input, call)),
         // What is known of a tool stays known.
         (Some(own), Some(tool)) => {
@@ -96,6 +96,11 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
         }
         (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
         (None, None) => guessed(name, input, call),
+    }?;
+    // No file has one in its path, and what is left without it may be another path.
+    match made.paths.iter().chain(&made.globs).find(|field| field.value.contains('\0')) {
+        Some(field) => Err(format!("the field {} of {name} has a NUL in it, which no path has", field.name)),
+        None => Ok(made),
     }
 }
 
@@ -192,13 +197,14 @@ pub(super) fn file_of(field: Field) -> Option<Field> {
     Some(Field { value: format!("/{}", decoded(rest.trim_start_matches('/'))), ..field })
 }
 
-/// A part of a URL with its `%XX` resolved.
-fn decoded(text: &str) -> String {
+/// A part of a URL, or a path, with its `%XX` resolved.
+pub(super) fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let hex = text.get(at + 1..at + 3).filter(|hex| *byte == b'%' && !hex.starts_with('+'));
+        let hex = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
         all.push(hex.unwrap_or(*byte));
         at += if hex.is_some() { 3 } else { 1 };
     }
