@@ -41,7 +41,7 @@ use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 use crate::{place, show};
 pub(crate) use payload::Payload;
 pub(crate) use row::read;
-use row::{Row, Tool, decoded, file_of};
+use row::{Row, Tool, decoded, files_of};
 pub(crate) use tools::{NAME as USER_TOOLS, UserTools};
 use unknown::guess;
 

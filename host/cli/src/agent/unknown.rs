@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolgate_host::{Field, ToolCall, ToolKind};
 
-use super::row::{file_of, together};
+use super::row::{files_of, together};
 use super::{Dialect, Scene, quoted};
 use crate::place;
 
@@ -120,9 +120,9 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     // `iTerm` is two words by its capital letter.
     let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
     let types = has_shell && (!says(READS) || says(TYPES));
-    let mut found = Found { types, commands: Vec::new(), paths: Vec::new() };
+    let mut found = Found { types, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { mut commands, paths, .. } = found;
+    let Found { mut commands, paths, named, .. } = found;
     call.paths.extend(paths);
     let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
     let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
@@ -143,16 +143,26 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
             call.kind = ToolKind::Edit;
         }
     }
+    if let (ToolKind::Edit, false, Some(first)) = (call.kind, named.is_empty(), call.paths.first()) {
+        // What is only named is not written.
+        call.kind = ToolKind::Other;
+        commands.push(Field { name: first.name.clone(), value: format!("touch -- {}", paths.join(" ")) });
+    }
+    call.paths.extend(named);
     call.command = together(commands);
     Ok(call)
 }
 
 /// What the fields of a tool that no table knows look like, at any depth.
+#[derive(Default)]
 struct Found {
     /// Whether the tool types into a shell what it is given.
     types: bool,
     commands: Vec<Field>,
+    /// What the tool works on.
     paths: Vec<Field>,
+    /// Paths that it may work on, or only speak of.
+    named: Vec<Field>,
 }
 
 impl Found {
@@ -224,7 +234,7 @@ impl Found {
                         continue;
                     }
                     // It may as well be a document of any kind: only what reads as a command counts.
-                    let mut found = Found { types: self.types, commands: Vec::new(), paths: Vec::new() };
+                    let mut found = Found { types: self.types, ..Found::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
                 }
@@ -268,10 +278,20 @@ impl Found {
         let field = |value: String| Field { name: at.to_owned(), value };
         if text.trim_start().starts_with(PATCH) {
             self.commands.push(field(format!("apply_patch {}", quoted(text))));
-        } else if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
+            return;
+        }
+        if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
             self.commands.push(field(text.to_owned()));
-        } else if is(URL_KEYS, key) || text.starts_with("file:") {
-            self.paths.extend(file_of(field(text.to_owned())));
+            return;
+        }
+        let files = files_of(&field(text.to_owned()));
+        if !files.is_empty() {
+            self.paths.extend(files);
+        } else if is(URL_KEYS, key) {
+            // Some readers take a path as well.
+            if text.trim_start().starts_with(['/', '~', '.']) {
+                self.named.push(field(text.to_owned()));
+            }
         } else if is(PATH_KEYS, key) && !text.starts_with("http://") && !text.starts_with("https://") {
             // What is fetched from elsewhere is no path here.
             self.paths.push(field(text.to_owned()));
