@@ -74,6 +74,18 @@ impl Dialect for Claude {
         Ok(Event { moment, scene, about })
     }
 
+    /// Claude Code 2.1.330 takes the `glob` of `Grep` apart at blanks, and what has no braces at commas.
+    fn patterns(&self, tool: &str, text: &str) -> Vec<String> {
+        if tool != "Grep" {
+            return vec![text.to_owned()];
+        }
+        let parts = text.split(|c: char| c.is_whitespace() || c == '\u{feff}').flat_map(|part| {
+            let between: &[char] = if part.contains(['{', '}']) { &[] } else { &[','] };
+            part.split(between)
+        });
+        parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
         let name = &moment.name;
         let decision = |decision: &str, reason: &str| json!({ "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason });

@@ -69,6 +69,11 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
         Vec::new()
     }
 
+    /// The file name patterns that a tool takes a text for.
+    fn patterns(&self, _tool: &str, text: &str) -> Vec<String> {
+        vec![text.to_owned()]
+    }
+
     /// Whether it says of every tool that it has ended, besides what came of it.
     fn tells_ends(&self) -> bool {
         false

@@ -162,7 +162,11 @@ fn filled(
         _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
     }
     for key in row.globs {
-        call.globs.extend(several(key)?.into_iter().flat_map(|field| spelled(agent, field)));
+        for field in several(key)? {
+            let each = agent.patterns(name, &field.value).into_iter();
+            let each = each.map(|value| Field { name: field.name.clone(), value });
+            call.globs.extend(each.flat_map(|field| spelled(agent, field)));
+        }
     }
     if let Some(cwd) = first(row.cwd)? {
         call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
