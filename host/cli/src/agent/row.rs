@@ -181,8 +181,8 @@ fn filled(
 /// A path as it is written, and as it may be meant besides.
 fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
     let mut others = agent.readings(&field.value);
-    // Some agents take blanks at the ends off.
-    others.push(field.value.trim().to_owned());
+    // Some agents take blanks at the ends off, as Claude Code 2.1.330 does for `Grep` and `Glob`.
+    others.push(field.value.trim_matches(is_blank).to_owned());
     // Not every agent takes a tilde for the home folder.
     if field.value.starts_with('~') {
         others.push(format!("./{}", field.value));
