@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
-use super::unknown::guessed;
+use super::unknown::guessed_with_calls;
 use super::{Dialect, OTHER_CWD, UserTools, note, quoted};
 
 /// What an agent's tool works on, by the keys of its input.
@@ -95,7 +95,7 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
             })
         }
         (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
-        (None, None) => guessed(name, input, call),
+        (None, None) => guessed_with_calls(agent, name, input, call),
     }?;
     // No file has one in its path, and what is left without it may be another path.
     match made.paths.iter().chain(&made.globs).find(|field| field.value.contains('\0')) {

@@ -52,8 +52,8 @@ const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
 /// Keys of an unknown tool's input that hold paths, or whose last word is one of these.
 #[rustfmt::skip]
 const PATH_KEYS: &[&str] = &[
-    "cwd", "dest", "destination", "dir", "directory", "dst", "file", "filename", "files", "folder", "from", "path", "pathname",
-    "paths", "root", "source", "src", "target", "to", "workdir",
+    "archive", "cwd", "dest", "destination", "dir", "directory", "dst", "file", "filename", "files", "folder", "from", "outfile",
+    "output", "path", "pathname", "paths", "root", "source", "src", "target", "to", "workdir",
 ];
 
 /// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
@@ -72,8 +72,9 @@ const DATA_KEYS: &[&str] = &["data"];
 /// Words in the name of a tool that writes to what it names.
 #[rustfmt::skip]
 const WRITES: &[&str] = &[
-    "append", "apply", "create", "download", "edit", "insert", "make", "mkdir", "modify", "overwrite", "patch", "put", "replace",
-    "save", "set", "store", "touch", "truncate", "update", "upload", "write",
+    "append", "apply", "chmod", "chown", "create", "download", "edit", "export", "hardlink", "insert", "make", "mkdir", "modify",
+    "overwrite", "patch", "put", "replace", "rewrite", "save", "screenshot", "set", "store", "symlink", "touch", "truncate",
+    "update", "upload", "write",
 ];
 
 /// Words in the name of a tool that types nothing, if none of [`TYPES`] is in it.
@@ -87,6 +88,36 @@ const MOVES: &[&str] = &["move", "mv", "rename"];
 
 /// Words in the name of a tool that removes what it names.
 const REMOVES: &[&str] = &["delete", "erase", "purge", "remove", "rm", "rmdir", "trash", "unlink", "wipe"];
+
+/// Words in the name of a tool that makes files like others.
+const COPIES: &[&str] = &["copy", "cp", "duplicate"];
+
+/// Words in the name of a tool that takes an archive apart.
+const UNPACKS: &[&str] = &["extract", "unpack", "untar", "unzip"];
+
+/// What a verb may be one word with: `writefile`, `filedelete`.
+const THINGS: &[&str] = &["dir", "directory", "file", "files", "folder", "path"];
+
+/// Keys of what a tool with several uses is to do.
+const DEED_KEYS: &[&str] = &["action", "method", "mode", "op", "operation", "tool", "toolname", "verb"];
+
+/// Longest text there that is read for verbs, in bytes.
+const LONGEST_DEED: usize = 64;
+
+/// Keys of what is written, whatever the tool is called, or first words of such: `output_file`, `saveTo`.
+const TARGET_KEYS: &[&str] = &["dest", "destination", "download", "dst", "export", "out", "output", "save"];
+
+/// Those that are if a source is beside them.
+const TO_KEYS: &[&str] = &["target", "to"];
+
+/// Keys of what is copied or unpacked.
+const SOURCE_KEYS: &[&str] = &["archive", "from", "source", "src"];
+
+/// Keys by which a call of another tool names it.
+const CALL_KEYS: &[&str] = &["name", "recipientname", "tool", "toolname"];
+
+/// Most calls of other tools in an input.
+const MOST_CALLS: usize = 64;
 
 /// How a patch begins that names its files itself.
 const PATCH: &str = "*** Begin Patch";
@@ -109,6 +140,80 @@ pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Valu
     guessed(name, input, call)
 }
 
+/// Fills in what a tool works on that is in no table, with the calls of the agent's own tools that its input holds: `batch` of
+/// OpenCode takes `{"tool_calls": [{"tool": "write", "parameters": {..}}]}`.
+pub(super) fn guessed_with_calls(
+    agent: &dyn Dialect,
+    name: &str,
+    input: &Value,
+    call: ToolCall,
+) -> Result<ToolCall, String> {
+    let mut inner = Vec::new();
+    calls_in(agent, input, DEPTH, &mut inner);
+    let mut whole = guessed(name, input, call.clone())?;
+    if inner.is_empty() {
+        return Ok(whole);
+    }
+    if inner.len() > MOST_CALLS {
+        return Err(format!("the input of {name} has more calls in it than are judged at once"));
+    }
+    let mut commands: Vec<Field> = whole.command.take().into_iter().collect();
+    let field = |value: String| Field { name: "command".to_owned(), value };
+    if whole.kind == ToolKind::Edit {
+        whole.kind = ToolKind::Other;
+        commands.push(field(format!("touch -- {}", as_words(&whole.paths))));
+    }
+    for (tool, input) in inner {
+        let made = super::read(agent, tool, input, call.clone())?;
+        let paths = as_words(&made.paths);
+        let text = made.command.as_ref().map(|command| quoted(&command.value));
+        commands.extend(match (made.kind, text) {
+            (ToolKind::Shell, Some(text)) => Some(field(format!("cd {} && eval {text}", quoted(&made.cwd)))),
+            (_, Some(text)) => Some(field(format!("apply_patch {text}"))),
+            (ToolKind::Search, None) if paths.is_empty() => Some(field("grep -r . .".to_owned())),
+            (_, None) if paths.is_empty() => None,
+            (ToolKind::Write | ToolKind::Edit, None) => Some(field(format!("touch -- {paths}"))),
+            (ToolKind::Search, None) => Some(field(format!("grep -r . -- {paths}"))),
+            (ToolKind::List, None) => Some(field(format!("ls -- {paths}"))),
+            (_, None) => Some(field(format!("cat -- {paths}"))),
+        });
+        whole.globs.extend(made.globs);
+    }
+    whole.command = together(commands);
+    Ok(whole)
+}
+
+/// The calls of the agent's own tools in a value: their names and their inputs.
+fn calls_in<'a>(agent: &dyn Dialect, value: &'a Value, depth: usize, found: &mut Vec<(&'static str, &'a Value)>) {
+    match value {
+        _ if depth == 0 => {}
+        Value::Array(items) => items.iter().for_each(|item| calls_in(agent, item, depth - 1, found)),
+        Value::Object(fields) => {
+            let named = fields.iter().filter(|(key, _)| is(CALL_KEYS, key)).find_map(|(_, value)| {
+                // `functions.bash`
+                let name = value.as_str()?.rsplit('.').next()?;
+                agent.tools().iter().find(|tool| tool.name == name)
+            });
+            let input = fields.iter().find(|(key, value)| is(INPUT_KEYS, key) && value.is_object());
+            if let (Some(tool), Some((_, input))) = (named, input) {
+                found.push((tool.name, input));
+            }
+            fields.values().for_each(|value| calls_in(agent, value, depth - 1, found));
+        }
+        _ => {}
+    }
+}
+
+/// Paths as the words of a command, with a tilde for the home folder.
+fn as_words(paths: &[Field]) -> String {
+    let word = |path: &Field| match path.value.strip_prefix("~/") {
+        Some(rest) => format!("~/{}", quoted(rest)),
+        None if path.value == "~" => "~".to_owned(),
+        None => quoted(&path.value),
+    };
+    paths.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// Fills in what a tool works on that is in no table.
 pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<ToolCall, String> {
     if !input.is_object() {
@@ -122,32 +227,43 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let types = has_shell && (!says(READS) || says(TYPES));
     let mut found = Found { types, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { mut commands, paths, named, .. } = found;
-    call.paths.extend(paths);
-    let paths: Vec<String> = call.paths.iter().map(|path| quoted(&path.value)).collect();
-    let written = || input.as_object().is_some_and(|fields| fields.keys().any(|key| is(CONTENT_KEYS, key)));
-    let writes = says(WRITES) || says(MOVES) || written();
-    if !commands.is_empty() && !paths.is_empty() && writes {
-        // Some tools have a key `command` for what they are to do.
-        commands.push(Field { name: call.paths[0].name.clone(), value: format!("touch -- {}", paths.join(" ")) });
-    }
-    if commands.is_empty() && !paths.is_empty() {
-        // By its name it does what a shell would be told like this.
-        let value = match (says(REMOVES), says(MOVES) && paths.len() > 1) {
-            (true, _) => Some(format!("rm -rf -- {}", paths.join(" "))),
-            (_, true) => Some(format!("mv -- {}", paths.join(" "))),
-            _ => None,
-        };
-        commands.extend(value.map(|value| Field { name: call.paths[0].name.clone(), value }));
-        if commands.is_empty() && writes {
-            call.kind = ToolKind::Edit;
+    let Found { mut commands, paths, named, targets, deeds, content, .. } = found;
+    let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
+    let does = |verbs: &[&str]| told(verbs) || words.iter().any(|word| is_verb(verbs, word));
+    if let Some(first) = paths.first() {
+        let field = |value: String| Field { name: first.name.clone(), value };
+        let (runs, several) = (!commands.is_empty(), paths.len() > 1);
+        let writes = content || does(WRITES) || does(MOVES) && (runs || !several);
+        // Where a command puts something is its last word.
+        let (last, others): (Vec<Field>, Vec<Field>) =
+            paths.iter().cloned().partition(|path| targets.contains(&path.name));
+        let placed = format!("{} {}", as_words(&others), as_words(&last));
+        // By its name, or by what it is told, it does what a shell would be told like this.
+        let mut done = Vec::new();
+        if told(REMOVES) || !runs && does(REMOVES) {
+            done.push(format!("rm -rf -- {}", as_words(&paths)));
         }
+        if !runs && several && does(MOVES) {
+            done.push(format!("mv -- {placed}"));
+        }
+        if !runs && several && does(COPIES) {
+            done.push(format!("cp -r -- {placed}"));
+        }
+        if !runs && does(UNPACKS) && !last.is_empty() && !others.is_empty() {
+            done.push(format!("cp -r -- {}/. {}", as_words(&others), as_words(&last)));
+        }
+        let does_nothing = !runs && done.is_empty();
+        if does_nothing && (writes || others.is_empty()) {
+            call.kind = ToolKind::Edit;
+        } else if writes {
+            // Some tools have a key `command` for what they are to do.
+            done.push(format!("touch -- {}", as_words(&paths)));
+        } else if done.is_empty() && !last.is_empty() {
+            done.push(format!("touch -- {}", as_words(&last)));
+        }
+        commands.extend(done.into_iter().map(field));
     }
-    if let (ToolKind::Edit, false, Some(first)) = (call.kind, named.is_empty(), call.paths.first()) {
-        // What is only named is not written.
-        call.kind = ToolKind::Other;
-        commands.push(Field { name: first.name.clone(), value: format!("touch -- {}", paths.join(" ")) });
-    }
+    call.paths.extend(paths);
     call.paths.extend(named);
     call.command = together(commands);
     Ok(call)
@@ -163,6 +279,12 @@ struct Found {
     paths: Vec<Field>,
     /// Paths that it may work on, or only speak of.
     named: Vec<Field>,
+    /// The places of those that are written, whatever the tool is called.
+    targets: Vec<String>,
+    /// The words of what it is told to do.
+    deeds: Vec<String>,
+    /// Whether there is something that is to be written.
+    content: bool,
 }
 
 impl Found {
@@ -237,6 +359,10 @@ impl Found {
                     let mut found = Found { types: self.types, ..Found::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
+                    if is(DATA_KEYS, key) && found.content {
+                        self.paths.append(&mut found.paths);
+                        self.content = true;
+                    }
                 }
                 Ok(())
             }
@@ -248,8 +374,25 @@ impl Found {
         let arguments: Vec<&Value> =
             fields.iter().filter(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value).collect();
         let has_path = fields.keys().any(|key| is(PATH_KEYS, key) || is(URL_KEYS, key));
+        let has_source = fields.keys().any(|key| is(SOURCE_KEYS, key));
+        self.content |= fields.keys().any(|key| is(CONTENT_KEYS, key));
+        // `{"file": {"name": "a"}}`, and `{"files": {"a": "its content"}}`
+        let is_file = is(PATH_KEYS, key_of(at));
         for (key, value) in fields {
-            let content = content || is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
+            let mut is_content = is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
+            if let (true, Value::String(text)) = (is_file, value) {
+                let field = |value: &str| Field { name: below(at, "name"), value: value.to_owned() };
+                if key == "name" {
+                    self.paths.push(field(text));
+                } else if key.contains(['/', '.']) {
+                    self.paths.push(field(key));
+                    (self.content, is_content) = (true, true);
+                }
+            }
+            if is_target(key, has_source) {
+                self.targets.push(below(at, key));
+            }
+            let content = content || is_content;
             let at = below(at, key);
             let is_program = [COMMAND_KEYS, PROGRAM_KEYS, RUN_KEYS].iter().any(|keys| is(keys, key));
             match value {
@@ -280,7 +423,16 @@ impl Found {
             self.commands.push(field(format!("apply_patch {}", quoted(text))));
             return;
         }
+        // What is in capital letters is a method of HTTP, and its path is a server's.
+        let is_http = is(&["method"], key) && text.chars().all(|c| c.is_ascii_uppercase());
+        if is(DEED_KEYS, key) && text.len() <= LONGEST_DEED && !is_http {
+            self.deeds.extend(words_of(text));
+        }
         if is(COMMAND_KEYS, key) || is(RUN_KEYS, key) || is_typed {
+            // `{"command": "delete", "path": "a"}`
+            if is_verb(REMOVES, text) {
+                self.deeds.push(text.to_owned());
+            }
             self.commands.push(field(text.to_owned()));
             return;
         }
@@ -387,6 +539,20 @@ fn is(keys: &[&str], key: &str) -> bool {
     let words = words_of(key);
     let whole = words.concat();
     keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))
+}
+
+/// Whether a word is one of these verbs, perhaps in one with what it is about.
+fn is_verb(verbs: &[&str], word: &str) -> bool {
+    let about = |rest: Option<&str>| rest.is_some_and(|rest| THINGS.contains(&rest));
+    // A makefile is nothing that is done.
+    let glued = |verb: &str| word != "makefile" && (about(word.strip_prefix(verb)) || about(word.strip_suffix(verb)));
+    verbs.iter().any(|verb| *verb == word || glued(verb))
+}
+
+/// Whether a key says where something is written to.
+fn is_target(key: &str, has_source: bool) -> bool {
+    let first = words_of(key).into_iter().next().unwrap_or_default();
+    is(PATH_KEYS, key) && (TARGET_KEYS.contains(&first.as_str()) || has_source && is(TO_KEYS, key))
 }
 
 /// The words of a name, in small letters.
