@@ -164,7 +164,8 @@ fn the_users_table_says_what_tools_work_on() {
         })
         .to_string()
     };
-    let secret = scene.at("home/.ssh/id_ed25519").display().to_string();
+    // Nothing in it looks like a path.
+    let secret = "src/../../.ssh/id_ed25519";
     let put = || payload("mcp__files__put", json!({"aim": secret}));
     let run = || payload("mcp__sh__go", json!({"what": "find . -delete", "dir": "~"}));
     let denies = |payload: &str| answer(&scene, "claude", None, payload, &[]).is_some();

@@ -18,8 +18,10 @@ pub(crate) struct Cursor;
 const TOOLS: &[Tool] = &[
     Tool { name: "Delete", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
     Tool { name: "Edit", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Edit) } },
+    Tool::look("Glob", ToolKind::List, &["path", "target_directory"], &["glob_pattern", "pattern"]),
     Tool { name: "Grep", row: Row { paths: &["path", "file_path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
     Tool { name: "Read", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Read) } },
+    Tool::look("SemanticSearch", ToolKind::Search, &["target_directories"], &[]),
     Tool { name: "Shell", row: Row { command: &["command"], other_cwd: &["working_directory", "workdir", "cwd"], ..Row::of(ToolKind::Shell) } },
     // Its payload has not the text that is typed, so that it is denied for want of it.
     Tool { name: "WriteShellStdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } },

@@ -52,9 +52,33 @@ const SEVERAL_KEYS: &[&str] = &["cmds", "commands"];
 /// Keys of an unknown tool's input that hold paths, or whose last word is one of these.
 #[rustfmt::skip]
 const PATH_KEYS: &[&str] = &[
-    "archive", "cwd", "dest", "destination", "dir", "directory", "dst", "file", "filename", "files", "folder", "from", "outfile",
-    "output", "path", "pathname", "paths", "root", "source", "src", "target", "to", "workdir",
+    "archive", "attachment", "attachments", "cwd", "dest", "destination", "dir", "directories", "directory", "dirpath", "dirs",
+    "document", "documents", "dst", "file", "filename", "filenames", "filepath", "filepaths", "files", "folder", "folders", "from",
+    "fullpath", "notebook", "outfile", "output", "path", "pathname", "paths", "root", "source", "src", "target", "to", "workdir",
 ];
+
+/// Keys of folders that names beside them are in.
+#[rustfmt::skip]
+const FOLDER_KEYS: &[&str] = &[
+    "base", "basedir", "basepath", "cwd", "dir", "directory", "folder", "parent", "path", "root", "rootdir", "workdir", "workspace",
+];
+
+/// Keys of names in a folder.
+const NAME_KEYS: &[&str] = &["filename", "name"];
+
+/// Most folders of an object that names are put behind, and most names behind each.
+const MOST_JOINED: usize = 16;
+
+/// Keys of texts that are said, typed or looked for, and are no paths if they look like one: `{"query": ".env"}`.
+#[rustfmt::skip]
+const SAID_KEYS: &[&str] = &[
+    "body", "caption", "comment", "description", "element", "glob", "instruction", "instructions", "keyword", "keywords", "label",
+    "labels", "message", "pattern", "prompt", "q", "query", "question", "reason", "ref", "regex", "selector", "subject", "summary",
+    "text", "thought", "title", "topic", "value", "xpath",
+];
+
+/// Longest text that may look like a path, in bytes.
+const LONGEST_PATH: usize = 4096;
 
 /// Keys of an unknown tool's input that hold URLs, of which those of files count as paths.
 const URL_KEYS: &[&str] = &["href", "link", "links", "uri", "uris", "url", "urls"];
@@ -336,6 +360,11 @@ impl Found {
                 Ok(())
             }
             Value::Array(items) => {
+                // `{"path": [".claude", "settings.json"]}`
+                if is_path(key) && !key.ends_with(['s', 'S']) && items.len() > 1 {
+                    let parts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                    self.paths.extend(parts.map(|parts| field(parts.join("/"))));
+                }
                 if is_typed {
                     self.commands.extend(joined(items).into_iter().map(field));
                 }
@@ -351,7 +380,7 @@ impl Found {
                 }
                 // The input of another tool may be anywhere, as a text of it.
                 for inner in documents(text) {
-                    if is(INPUT_KEYS, key) || is(PATH_KEYS, key) {
+                    if is(INPUT_KEYS, key) || is_path(key) {
                         self.read(at, &inner, depth - 1, content)?;
                         continue;
                     }
@@ -373,11 +402,11 @@ impl Found {
     fn fields(&mut self, at: &str, fields: &Map<String, Value>, depth: usize, content: bool) -> Result<(), String> {
         let arguments: Vec<&Value> =
             fields.iter().filter(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value).collect();
-        let has_path = fields.keys().any(|key| is(PATH_KEYS, key) || is(URL_KEYS, key));
+        let has_path = fields.keys().any(|key| is_path(key) || is(URL_KEYS, key));
         let has_source = fields.keys().any(|key| is(SOURCE_KEYS, key));
         self.content |= fields.keys().any(|key| is(CONTENT_KEYS, key));
         // `{"file": {"name": "a"}}`, and `{"files": {"a": "its content"}}`
-        let is_file = is(PATH_KEYS, key_of(at));
+        let is_file = is_path(key_of(at));
         for (key, value) in fields {
             let mut is_content = is(CONTENT_KEYS, key) && (has_path || !is(DATA_KEYS, key));
             if let (true, Value::String(text)) = (is_file, value) {
@@ -413,6 +442,7 @@ impl Found {
                 _ => self.read(&at, value, depth - 1, content)?,
             }
         }
+        self.join(at, fields);
         Ok(())
     }
 
@@ -444,9 +474,28 @@ impl Found {
             if text.trim_start().starts_with(['/', '~', '.']) {
                 self.named.push(field(text.to_owned()));
             }
-        } else if is(PATH_KEYS, key) && !text.starts_with("http://") && !text.starts_with("https://") {
+        } else if is_path(key) && !text.starts_with("http://") && !text.starts_with("https://") {
             // What is fetched from elsewhere is no path here.
             self.paths.push(field(text.to_owned()));
+        } else if looks_like_path(key, text) {
+            self.named.push(field(text.to_owned()));
+        }
+    }
+
+    /// Names in folders that are beside them: `{"dir": "a", "filename": "b"}`.
+    fn join(&mut self, at: &str, fields: &Map<String, Value>) {
+        let folders = fields.iter().filter(|(key, _)| is(FOLDER_KEYS, key));
+        let folders = folders.filter_map(|(key, value)| Some((key, value.as_str()?)));
+        for (folder_key, folder) in folders.filter(|(_, folder)| !folder.contains("://")).take(MOST_JOINED) {
+            let whole = folder_key.eq_ignore_ascii_case("path");
+            let fits = |key: &str| is(NAME_KEYS, key) || !whole && is_path(key);
+            let names = fields.iter().filter(|(key, _)| *key != folder_key && fits(key));
+            let names = names.filter_map(|(key, value)| Some((key, value.as_str()?)));
+            let inside = names.filter(|(_, name)| !name.starts_with(['/', '~']) && !name.contains("://"));
+            for (key, name) in inside.take(MOST_JOINED) {
+                let value = format!("{}/{name}", folder.trim_end_matches('/'));
+                self.paths.push(Field { name: below(at, key), value });
+            }
         }
     }
 }
@@ -533,12 +582,28 @@ fn words(at: &str, items: &[Value]) -> Result<String, String> {
     Ok(words?.join(" "))
 }
 
-/// Whether a key is among these as a whole or by its last word, however it is cased and joined: `filePath`, `file_path`,
-/// `FILE-PATH`.
+/// Whether a key is among these as a whole or by its last word, however it is cased, joined and numbered: `filePath`,
+/// `file_path_1`, `FILE-PATH`.
 fn is(keys: &[&str], key: &str) -> bool {
-    let words = words_of(key);
+    let words = words_of(key.trim_end_matches(|c: char| c.is_ascii_digit()));
     let whole = words.concat();
     keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))
+}
+
+/// Whether a key holds a path: `path`, and `pathInProject`.
+fn is_path(key: &str) -> bool {
+    let joins = |word: &String| ["from", "in", "of", "to"].contains(&word.as_str());
+    is(PATH_KEYS, key) || matches!(words_of(key).as_slice(), [first, second, ..] if first == "path" && joins(second))
+}
+
+/// Whether a text under such a key looks like a path: it begins at the root, in the home folder or in this one, or with a hidden
+/// file's name.
+fn looks_like_path(key: &str, text: &str) -> bool {
+    let begins = ["/", "~/", "./", "../"].iter().any(|start| text.starts_with(start));
+    // A thing may be called `.env` that is no file.
+    let is_hidden = || text.starts_with('.') && !is(NAME_KEYS, key);
+    let fits = text.len() <= LONGEST_PATH && !text.contains('\n');
+    fits && (begins || is_hidden()) && !is(SAID_KEYS, key) && !is(CONTENT_KEYS, key)
 }
 
 /// Whether a word is one of these verbs, perhaps in one with what it is about.
@@ -552,7 +617,7 @@ fn is_verb(verbs: &[&str], word: &str) -> bool {
 /// Whether a key says where something is written to.
 fn is_target(key: &str, has_source: bool) -> bool {
     let first = words_of(key).into_iter().next().unwrap_or_default();
-    is(PATH_KEYS, key) && (TARGET_KEYS.contains(&first.as_str()) || has_source && is(TO_KEYS, key))
+    is_path(key) && (TARGET_KEYS.contains(&first.as_str()) || has_source && is(TO_KEYS, key))
 }
 
 /// The words of a name, in small letters.
