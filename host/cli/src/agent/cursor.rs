@@ -16,7 +16,6 @@ pub(crate) struct Cursor;
 /// As its documentation of autumn 2026 names them.
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    Tool { name: "Delete", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
     Tool { name: "Edit", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Edit) } },
     Tool::look("Glob", ToolKind::List, &["path", "target_directory"], &["glob_pattern", "pattern"]),
     Tool { name: "Grep", row: Row { paths: &["path", "file_path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
@@ -27,6 +26,9 @@ const TOOLS: &[Tool] = &[
     Tool { name: "WriteShellStdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } },
     Tool { name: "Write", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
 ];
+
+/// The tool that removes files. It is in no table, so that it is read as what removes things, folders included.
+const DELETE: &str = "Delete";
 
 impl Dialect for Cursor {
     fn name(&self) -> &'static str {
@@ -50,6 +52,9 @@ impl Dialect for Cursor {
         let scene = scene(payload)?;
         let made = |name: &str, input: &Value| {
             let mut made = call(self, &scene, (payload.optional("generation_id"), ""), name, input)?;
+            if name == DELETE && made.command.is_none() {
+                return Err(format!("the input of {DELETE} has no path"));
+            }
             super::note(&mut made, "typed_unseen", true.into());
             Ok::<_, String>(made)
         };
