@@ -20,8 +20,9 @@ const TOOLS: &[Tool] = &[
     Tool::file("create", ToolKind::Write, &["path"]),
     Tool::file("edit", ToolKind::Edit, &["path"]),
     Tool::look("glob", ToolKind::List, &["path"], &["pattern"]),
-    Tool::look("grep", ToolKind::Search, &["path"], &["glob"]),
+    Tool::look("grep", ToolKind::Search, &["path", "paths"], &["glob"]),
     Tool::shell("powershell", &[]),
+    Tool::look("rg", ToolKind::Search, &["path", "paths"], &["glob"]),
     Tool::file("view", ToolKind::Read, &["path"]),
     Tool::fetch("web_fetch", &["url"]),
     // What earlier versions typed into a shell that runs.

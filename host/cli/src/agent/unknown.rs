@@ -107,6 +107,15 @@ const READS: &[&str] = &["find", "get", "grep", "history", "list", "query", "rea
 /// Words in the name of a tool that types: `send_keys_and_read`.
 const TYPES: &[&str] = &["exec", "execute", "input", "paste", "press", "run", "send", "type", "write"];
 
+/// Words in the name of a tool that reads whatever is below a folder.
+const SEARCHES: &[&str] = &["grep", "rg", "ripgrep"];
+
+/// The word for it that others have as well: those that look for names, which have one of [`NAMES`] beside it.
+const SEARCH: &[&str] = &["search"];
+
+/// What a tool looks for that reads no content.
+const NAMES: &[&str] = &["directories", "files", "folders", "symbol", "symbols"];
+
 /// Words in the name of a tool that gives files another place.
 const MOVES: &[&str] = &["move", "mv", "rename"];
 
@@ -284,6 +293,8 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
             done.push(format!("touch -- {}", as_words(&paths)));
         } else if done.is_empty() && !last.is_empty() {
             done.push(format!("touch -- {}", as_words(&last)));
+        } else if does_nothing && (says(SEARCHES) || says(SEARCH) && !says(NAMES)) {
+            call.kind = ToolKind::Search;
         }
         commands.extend(done.into_iter().map(field));
     }
