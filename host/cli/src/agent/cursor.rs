@@ -47,12 +47,12 @@ impl Dialect for Cursor {
         let name = payload.text("hook_event_name")?;
         let moment = moment(name);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = scene(payload)?;
         let made = |name: &str, input: &Value| {
             let mut made = call(self, &scene, (payload.optional("generation_id"), ""), name, input)?;
-            if name == DELETE && made.command.is_none() {
+            if name == DELETE && made.kind == ToolKind::Other && made.command.is_none() {
                 return Err(format!("the input of {DELETE} has no path"));
             }
             super::note(&mut made, "typed_unseen", true.into());
@@ -61,7 +61,9 @@ impl Dialect for Cursor {
         let tool = || -> Result<_, String> {
             let input = payload.field("tool_input")?;
             // Of an MCP tool it is a JSON text.
-            let parsed = input.as_str().map(serde_json::from_str::<Value>);
+            // Of one without arguments it is empty.
+            let text = input.as_str().map(|text| if text.trim().is_empty() { "{}" } else { text });
+            let parsed = text.map(serde_json::from_str::<Value>);
             let parsed = parsed.transpose().map_err(|error| format!("tool_input is no JSON text: {error}"))?;
             made(payload.text("tool_name")?, parsed.as_ref().unwrap_or(input))
         };
