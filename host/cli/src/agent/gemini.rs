@@ -116,7 +116,8 @@ fn unmarked(path: &str) -> &str {
     }
 }
 
-const SOUGHT: &str = "there is no such file, and another one whose path ends like this would be taken; give its whole path";
+const SOUGHT: &str =
+    "there is no such file, and another one whose path ends like this would be taken; give its whole path";
 
 /// Whether the file of a call is looked for: `replace` of Gemini CLI 0.61 takes the one file of the workspace whose path ends
 /// with a relative path at which there is none.

@@ -27,10 +27,34 @@ const COMMAND_KEYS: &[&str] = &[
 const RUN_KEYS: &[&str] = &["execute", "run"];
 
 /// Keys that hold a program if its words are beside it.
-const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "program"];
+const PROGRAM_KEYS: &[&str] = &["bin", "binary", "exe", "executable", "process", "program"];
 
 /// Keys that hold the words behind a program.
-const ARGUMENT_KEYS: &[&str] = &["args", "argument", "arguments", "argv", "params"];
+const ARGUMENT_KEYS: &[&str] = &["arg", "args", "argument", "argumentlist", "arguments", "argv", "params"];
+
+/// Keys that do if they hold a list of texts.
+const OPTION_KEYS: &[&str] = &["flags", "options", "parameters", "targets"];
+
+/// Keys of what a program reads.
+const STDIN_KEYS: &[&str] = &["input", "stdin"];
+
+/// Keys of code that a tool runs.
+const CODE_KEYS: &[&str] = &["code", "snippet"];
+
+/// Keys that say which language it is in.
+const LANGUAGE_KEYS: &[&str] = &["interpreter", "kernel", "lang", "language", "runtime"];
+
+/// Languages by their names, programs, and words in the names of tools that run them, and how a shell runs a text. `REPL` and
+/// `Eval` are tools of Claude Code 2.1.330.
+const LANGUAGES: &[(&[&str], &str)] = &[
+    (&["bash", "sh", "shell", "zsh"], "bash -c"),
+    (&["ide", "ipython", "jupyter", "py", "python"], "python3 -c"),
+    (&["eval", "javascript", "js", "node", "nodejs", "repl"], "node -e"),
+    (&["applescript", "osascript"], "osascript -e"),
+    (&["perl"], "perl -e"),
+    (&["php"], "php -r"),
+    (&["ruby"], "ruby -e"),
+];
 
 /// Keys that hold the input of a tool, and hold it as JSON in a text.
 const INPUT_KEYS: &[&str] =
@@ -100,6 +124,9 @@ const WRITES: &[&str] = &[
     "overwrite", "patch", "put", "replace", "rewrite", "save", "screenshot", "set", "store", "symlink", "touch", "truncate",
     "update", "upload", "write",
 ];
+
+/// Words in the name of a tool that runs code.
+const EVALUATES: &[&str] = &["eval", "exec", "execute", "interpreter", "jupyter", "kernel", "repl", "run"];
 
 /// Words in the name of a tool that types nothing, if none of [`TYPES`] is in it.
 const READS: &[&str] = &["find", "get", "grep", "history", "list", "query", "read", "search", "show"];
@@ -258,7 +285,10 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     // `iTerm` is two words by its capital letter.
     let has_shell = says(SHELLS) || words.windows(2).any(|pair| SHELLS.contains(&pair.concat().as_str()));
     let types = has_shell && (!says(READS) || says(TYPES));
-    let mut found = Found { types, ..Found::default() };
+    // A tool for a language runs it.
+    let language = words.iter().find_map(|word| runner(word)).filter(|_| !types && !says(READS));
+    let evaluates = language.is_some() || says(EVALUATES);
+    let mut found = Found { types, evaluates, language, ..Found::default() };
     found.read("", input, DEPTH, false)?;
     let Found { mut commands, paths, named, targets, deeds, content, .. } = found;
     let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
@@ -309,6 +339,10 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
 struct Found {
     /// Whether the tool types into a shell what it is given.
     types: bool,
+    /// Whether it runs code.
+    evaluates: bool,
+    /// How a shell runs code of the language that the tool's name says.
+    language: Option<&'static str>,
     commands: Vec<Field>,
     /// What the tool works on.
     paths: Vec<Field>,
@@ -396,7 +430,8 @@ impl Found {
                         continue;
                     }
                     // It may as well be a document of any kind: only what reads as a command counts.
-                    let mut found = Found { types: self.types, ..Found::default() };
+                    let (types, evaluates, language) = (self.types, self.evaluates, self.language);
+                    let mut found = Found { types, evaluates, language, ..Found::default() };
                     drop(found.read(at, &inner, depth - 1, content));
                     self.commands.append(&mut found.commands);
                     if is(DATA_KEYS, key) && found.content {
@@ -411,8 +446,10 @@ impl Found {
     }
 
     fn fields(&mut self, at: &str, fields: &Map<String, Value>, depth: usize, content: bool) -> Result<(), String> {
+        let is_list = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        let is_argument = |key: &str, value: &Value| is(ARGUMENT_KEYS, key) || is(OPTION_KEYS, key) && is_list(value);
         let arguments: Vec<&Value> =
-            fields.iter().filter(|(key, _)| is(ARGUMENT_KEYS, key)).map(|(_, value)| value).collect();
+            fields.iter().filter(|(key, value)| is_argument(key, value)).map(|(_, value)| value).collect();
         let has_path = fields.keys().any(|key| is_path(key) || is(URL_KEYS, key));
         let has_source = fields.keys().any(|key| is(SOURCE_KEYS, key));
         self.content |= fields.keys().any(|key| is(CONTENT_KEYS, key));
@@ -448,13 +485,41 @@ impl Found {
                             _ => String::new(),
                         });
                     }
+                    if program.trim().contains(char::is_whitespace) {
+                        // Such a text is a command already, and what is beside it may be for something else.
+                        self.commands.push(Field { name: at.clone(), value: program.clone() });
+                    }
                     self.commands.push(Field { name: at, value: command });
                 }
                 _ => self.read(&at, value, depth - 1, content)?,
             }
         }
         self.join(at, fields);
+        if !content {
+            self.code(at, fields);
+        }
         Ok(())
+    }
+
+    /// Code beside the name of its language, and a text beside the program that reads it.
+    fn code(&mut self, at: &str, fields: &Map<String, Value>) {
+        let texts = |keys: &'static [&'static str]| {
+            let named = fields.iter().filter(move |(key, _)| is(keys, key));
+            named.filter_map(|(key, value)| Some((key, value.as_str()?)))
+        };
+        let field = |key: &str, runner: &str, text: &str| Field {
+            name: below(at, key),
+            value: format!("{runner} {}", quoted(text)),
+        };
+        let said = texts(LANGUAGE_KEYS).next().map(|(_, language)| language);
+        if let (true, Some(runner)) = (self.evaluates, said.map_or(self.language, runner)) {
+            self.commands.extend(texts(CODE_KEYS).map(|(key, text)| field(key, runner, text)));
+        }
+        // `{"command": "/bin/sh", "stdin": "ls"}`
+        let mut programs = texts(COMMAND_KEYS).chain(texts(PROGRAM_KEYS));
+        if let Some(runner) = programs.find_map(|(_, program)| runner(program.rsplit('/').next()?)) {
+            self.commands.extend(texts(STDIN_KEYS).map(|(key, text)| field(key, runner, text)));
+        }
     }
 
     fn text(&mut self, at: &str, text: &str, is_typed: bool) {
@@ -498,8 +563,10 @@ impl Found {
         let folders = fields.iter().filter(|(key, _)| is(FOLDER_KEYS, key));
         let folders = folders.filter_map(|(key, value)| Some((key, value.as_str()?)));
         for (folder_key, folder) in folders.filter(|(_, folder)| !folder.contains("://")).take(MOST_JOINED) {
-            let whole = folder_key.eq_ignore_ascii_case("path");
-            let fits = |key: &str| is(NAME_KEYS, key) || !whole && is_path(key);
+            // What is called a path is a folder if a name is beside it.
+            let is_whole = is(&["path"], folder_key) && !is(&["basepath"], folder_key);
+            let is_name = |key: &str| NAME_KEYS.contains(&words_of(key).concat().as_str());
+            let fits = |key: &str| is_name(key) || !is_whole && is_path(key);
             let names = fields.iter().filter(|(key, _)| *key != folder_key && fits(key));
             let names = names.filter_map(|(key, value)| Some((key, value.as_str()?)));
             let inside = names.filter(|(_, name)| !name.starts_with(['/', '~']) && !name.contains("://"));
@@ -599,6 +666,13 @@ fn is(keys: &[&str], key: &str) -> bool {
     let words = words_of(key.trim_end_matches(|c: char| c.is_ascii_digit()));
     let whole = words.concat();
     keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))
+}
+
+/// How a shell runs a text in a language, by its name or that of its program, with or without a version.
+fn runner(name: &str) -> Option<&'static str> {
+    let name = name.trim().to_ascii_lowercase();
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || ". ".contains(c));
+    LANGUAGES.iter().find(|(names, _)| names.contains(&name)).map(|(_, runner)| *runner)
 }
 
 /// Whether a key holds a path: `path`, and `pathInProject`.
@@ -702,6 +776,18 @@ mod tests {
             (json!({"path": "a", "data": "{\"cmd\": \"a\"}"}), None, vec![("path", "a")]),
             (json!({"path": "a", "content": [{"text": "{\"cmd\": \"a\"}"}]}), None, vec![("path", "a")]),
             (json!({"input": "{a", "content": "{\"command\": \"a\"}"}), None, vec![]),
+            (json!({"a": "/x", "query": "/y", "b": "z", "c": "/x y\n"}), None, vec![("a", "/x")]),
+            (json!({"name": ".env", "c": ".env"}), None, vec![("c", ".env")]),
+            (json!({"file_1": "a", "pathInProject": "b"}), None, vec![("file_1", "a"), ("pathInProject", "b")]),
+            (json!({"root": "/a/", "path": "b"}), None, vec![("root", "/a/"), ("path", "b"), ("path", "/a/b")]),
+            (json!({"dir": "a", "name": "b"}), None, vec![("dir", "a"), ("name", "a/b")]),
+            (json!({"dir": "a", "path": "/b"}), None, vec![("dir", "a"), ("path", "/b")]),
+            (json!({"path": ["a", "b"]}), None, vec![("path", "a/b"), ("path/0", "a"), ("path/1", "b")]),
+            (json!({"source": "a", "dest": "b"}), Some(("source", "touch -- b")), vec![("source", "a"), ("dest", "b")]),
+            (json!({"action": "rm", "path": "~/a"}), Some(("path", "rm -rf -- ~/a")), vec![("path", "~/a")]),
+            (json!({"method": "DELETE", "path": "/a"}), None, vec![("path", "/a")]),
+            (json!({"command": "rm", "options": ["-rf", "a"]}), Some(("command", "rm -rf a")), vec![]),
+            (json!({"command": "sh", "stdin": "a"}), Some(("command", "(eval sh) &\n(eval 'bash -c a') &")), vec![]),
             (json!({"x": "*** Begin Patch\n"}), Some(("x", "apply_patch '*** Begin Patch\n'")), vec![]),
         ];
         for (input, command, paths) in cases {
