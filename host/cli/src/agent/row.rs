@@ -207,7 +207,6 @@ pub(super) fn files_of(field: &Field) -> Vec<Field> {
     let rest = rest.replace('\\', "/");
     let bare = decoded(rest.strip_prefix("//").unwrap_or(&rest));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
-    let path = path.split("!/").next().unwrap_or_default();
     // Behind two slashes there is a host.
     let path = match path.strip_prefix("//") {
         Some(rest) => rest.find('/').map_or("", |at| &rest[at..]),
@@ -217,6 +216,10 @@ pub(super) fn files_of(field: &Field) -> Vec<Field> {
     let mut found = Vec::new();
     if !path.is_empty() {
         found.push(absolute(&decoded(path)));
+    }
+    // What is behind it is in an archive.
+    if let Some((archive, _)) = path.split_once("!/") {
+        found.push(absolute(&decoded(archive)));
     }
     found.push(absolute(&bare));
     // What is no address at all: `file://~/a`, `file:.env`.
@@ -302,7 +305,8 @@ mod tests {
             ("file:.env", &["/.env", ".env"]),
             ("file:////a", &["/a"]),
             ("view-source:file:///a", &["/a"]),
-            ("jar:file:///a.jar!/b", &["/a.jar", "/a.jar!/b"]),
+            ("jar:file:///a.jar!/b", &["/a.jar!/b", "/a.jar"]),
+            ("file:///a!/../b?x", &["/a!/../b", "/a", "/a!/../b?x"]),
             ("file: a is missing", &[]),
             ("https://x/file:///a", &[]),
             ("view-source:https://x", &[]),

@@ -800,6 +800,25 @@ mod tests {
     }
 
     #[test]
+    fn calls_in_an_input_are_read_by_the_agents_table() {
+        let input = json!({"tool_calls": [
+            {"tool": "bash", "parameters": {"command": "a", "workdir": "b"}},
+            {"tool": "functions.read", "parameters": {"filePath": "/c"}},
+            {"tool": "grep", "parameters": {"pattern": "x"}},
+            {"tool": "another", "parameters": {"x": 1}},
+        ]});
+        let call = ToolCall::new("batch", ToolKind::Other, "/w");
+        let agent = &crate::agent::opencode::OpenCode;
+        let made = guessed_with_calls(agent, "batch", &input, call.clone()).expect("a call");
+        let command = made.command.expect("a command").value;
+        for expected in ["cd /w/b && eval a", "cat -- /c", "grep -r . ."] {
+            assert!(command.contains(expected), "{expected}: {command}");
+        }
+        let input = json!({"tool_calls": [{"tool": "write", "parameters": {"content": "x"}}]});
+        assert!(guessed_with_calls(agent, "batch", &input, call).is_err());
+    }
+
+    #[test]
     fn what_is_typed_into_a_shell_is_a_command() {
         // The tool, its input, and the command; none where it cannot be told.
         let cases = [
