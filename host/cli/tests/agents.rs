@@ -1,4 +1,5 @@
-//! The agents' dialects: payloads in, the exact answer out. Cases are in `agents.jsonl`.
+//! The agents' dialects: payloads in, the exact answer out. Cases are in `agents.jsonl`, and those that are only about what a
+//! tool's input means are in `calls.jsonl`.
 
 mod scene;
 
@@ -56,6 +57,64 @@ fn every_agent_gets_the_answer_that_it_understands() {
     }
 }
 
+/// What is said of a call of an agent's tool: `pass`, `ask` or `deny`.
+fn said(scene: &Scene, agent: &str, tool: &str, input: &Value) -> &'static str {
+    let project = scene.project();
+    let (event, payload) = match agent {
+        // Its calls arrive in batches as well.
+        "pi" => (None, json!({"tool": tool, "input": input, "cwd": project})),
+        "copilot" => {
+            let payload = json!({"sessionId": "s", "timestamp": 1, "cwd": project, "toolName": tool, "toolArgs": input});
+            (Some("preToolUse"), payload)
+        }
+        "cursor" => {
+            let payload = json!({
+                "conversation_id": "s", "generation_id": "g", "hook_event_name": "preToolUse",
+                "workspace_roots": [project], "tool_name": tool, "tool_input": input,
+            });
+            (None, payload)
+        }
+        _ => {
+            let event = if agent == "gemini" { "BeforeTool" } else { "PreToolUse" };
+            let mode = if agent == "droid" { "off" } else { "default" };
+            let payload = json!({
+                "session_id": "s", "cwd": project, "permission_mode": mode, "hook_event_name": event,
+                "tool_name": tool, "tool_input": input,
+            });
+            (None, payload)
+        }
+    };
+    let found = if agent == "pi" {
+        let output = scene.run_with(&["check", "--batch"], format!("{payload}\n").as_bytes(), &[]);
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    } else {
+        answer(scene, agent, event, &payload.to_string(), &[]).unwrap_or_default()
+    };
+    let places = ["/hookSpecificOutput/permissionDecision", "/permissionDecision", "/permission", "/decision"];
+    match places.iter().find_map(|place| found.pointer(place)?.as_str()) {
+        None | Some("pass" | "allow") => "pass",
+        Some("ask") => "ask",
+        Some("deny" | "block") => "deny",
+        Some(other) => panic!("{agent} {tool} {input}: {other}"),
+    }
+}
+
+/// What a tool's input means is what the agent's own code makes of it.
+#[test]
+fn the_input_of_tools_is_read_as_they_read_it() {
+    let scene = Scene::new();
+    scene.write("home/.ssh/id_ed25519", "key");
+    for file in ["a.rs", "@scope/a.rs", "src/a.rs", ".env", ".gemini/settings.json"] {
+        scene.write(&format!("home/project/{file}"), "x");
+    }
+    for line in include_str!("calls.jsonl").lines() {
+        let line = line.replace("$PROJECT", &scene.project()).replace("$HOME", &scene.at("home").display().to_string());
+        let case: Value = serde_json::from_str(&line).expect("a case is JSON");
+        let text = |key: &str| case[key].as_str().unwrap_or_else(|| panic!("{line} has no {key}"));
+        assert_eq!(said(&scene, text("agent"), text("tool"), &case["input"]), text("answer"), "{line}");
+    }
+}
+
 /// What real agents were seen to send lies beside the project in some checkouts.
 #[test]
 fn what_real_agents_sent_is_read() {
@@ -105,7 +164,8 @@ fn the_users_table_says_what_tools_work_on() {
         })
         .to_string()
     };
-    let secret = scene.at("home/.ssh/id_ed25519").display().to_string();
+    // Nothing in it looks like a path.
+    let secret = "src/../../.ssh/id_ed25519";
     let put = || payload("mcp__files__put", json!({"aim": secret}));
     let run = || payload("mcp__sh__go", json!({"what": "find . -delete", "dir": "~"}));
     let denies = |payload: &str| answer(&scene, "claude", None, payload, &[]).is_some();

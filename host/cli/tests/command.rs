@@ -312,6 +312,7 @@ fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
         with("cwd", json!(["/"])),
         with("tool_name", json!(null)),
         with("tool_input", json!(null)),
+        with("hook_event_name", json!("Whatever")),
         std::mem::take(&mut long),
     ];
     for payload in denied {
@@ -321,7 +322,7 @@ fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
     // A folder that is not there, or that cannot be entered, does not stop a verdict.
     assert_eq!(scene.claude(with("cwd", json!("/no/such/folder"))), None);
     // Events that nothing is said about.
-    for event in ["PostToolUse", "Stop", "Whatever", "SessionStart"] {
+    for event in ["PostToolUse", "Stop", "PostWhatever", "SessionStart"] {
         assert_eq!(scene.claude(with("hook_event_name", json!(event))), None, "{event}");
     }
 }

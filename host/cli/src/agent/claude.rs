@@ -47,7 +47,7 @@ impl Dialect for Claude {
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["CLAUDE_PROJECT_DIR"])?;
         let mode = payload.optional("permission_mode");
@@ -72,6 +72,18 @@ impl Dialect for Claude {
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
+    }
+
+    /// Claude Code 2.1.330 takes the `glob` of `Grep` apart at blanks, and what has no braces at commas.
+    fn patterns(&self, tool: &str, text: &str) -> Vec<String> {
+        if tool != "Grep" {
+            return vec![text.to_owned()];
+        }
+        let parts = text.split(|c: char| c.is_whitespace() || c == '\u{feff}').flat_map(|part| {
+            let between: &[char] = if part.contains(['{', '}']) { &[] } else { &[','] };
+            part.split(between)
+        });
+        parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
     }
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {

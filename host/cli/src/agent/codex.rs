@@ -43,7 +43,7 @@ impl Dialect for Codex {
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let mut moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         // `cwd` is the directory of the call, and no variable says the session's.
         let scene = payload.scene("session_id", "cwd", &[])?;

@@ -20,8 +20,9 @@ const TOOLS: &[Tool] = &[
     Tool::file("create", ToolKind::Write, &["path"]),
     Tool::file("edit", ToolKind::Edit, &["path"]),
     Tool::look("glob", ToolKind::List, &["path"], &["pattern"]),
-    Tool::look("grep", ToolKind::Search, &["path"], &["glob"]),
+    Tool::look("grep", ToolKind::Search, &["path", "paths"], &["glob"]),
     Tool::shell("powershell", &[]),
+    Tool::look("rg", ToolKind::Search, &["path", "paths"], &["glob"]),
     Tool::file("view", ToolKind::Read, &["path"]),
     Tool::fetch("web_fetch", &["url"]),
     // What earlier versions typed into a shell that runs.
@@ -48,7 +49,8 @@ impl Dialect for Copilot {
             name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
         let moment = moment(name);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            payload.unknown(moment.clone(), ["tool_name", "tool_input"])?;
+            return payload.unknown(moment, ["toolName", "toolArgs"]);
         }
         let scene = payload.scene("sessionId", "cwd", &["COPILOT_PROJECT_DIR"])?;
         let about = match moment.when {
@@ -95,7 +97,12 @@ impl Dialect for Copilot {
     }
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
-        moment(event.unwrap_or("preToolUse"))
+        let mut moment = moment(event.unwrap_or("preToolUse"));
+        // As other agents spell it.
+        if moment.when == When::Unknown && moment.name.eq_ignore_ascii_case("pretooluse") {
+            moment.when = When::Before;
+        }
+        moment
     }
 
     fn trials(&self) -> &'static [&'static str] {

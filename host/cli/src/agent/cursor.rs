@@ -16,15 +16,19 @@ pub(crate) struct Cursor;
 /// As its documentation of autumn 2026 names them.
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    Tool { name: "Delete", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
     Tool { name: "Edit", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Edit) } },
+    Tool::look("Glob", ToolKind::List, &["path", "target_directory"], &["glob_pattern", "pattern"]),
     Tool { name: "Grep", row: Row { paths: &["path", "file_path"], globs: &["glob"], ..Row::of(ToolKind::Search) } },
     Tool { name: "Read", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Read) } },
+    Tool::look("SemanticSearch", ToolKind::Search, &["target_directories"], &[]),
     Tool { name: "Shell", row: Row { command: &["command"], other_cwd: &["working_directory", "workdir", "cwd"], ..Row::of(ToolKind::Shell) } },
     // Its payload has not the text that is typed, so that it is denied for want of it.
     Tool { name: "WriteShellStdin", row: Row { command: &["chars"], ..Row::of(ToolKind::Shell) } },
     Tool { name: "Write", row: Row { paths: &["path", "file_path", "target_file"], ..Row::of(ToolKind::Write) } },
 ];
+
+/// The tool that removes files. It is in no table, so that it is read as what removes things, folders included.
+const DELETE: &str = "Delete";
 
 impl Dialect for Cursor {
     fn name(&self) -> &'static str {
@@ -43,18 +47,23 @@ impl Dialect for Cursor {
         let name = payload.text("hook_event_name")?;
         let moment = moment(name);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = scene(payload)?;
         let made = |name: &str, input: &Value| {
             let mut made = call(self, &scene, (payload.optional("generation_id"), ""), name, input)?;
+            if name == DELETE && made.kind == ToolKind::Other && made.command.is_none() {
+                return Err(format!("the input of {DELETE} has no path"));
+            }
             super::note(&mut made, "typed_unseen", true.into());
             Ok::<_, String>(made)
         };
         let tool = || -> Result<_, String> {
             let input = payload.field("tool_input")?;
             // Of an MCP tool it is a JSON text.
-            let parsed = input.as_str().map(serde_json::from_str::<Value>);
+            // Of one without arguments it is empty.
+            let text = input.as_str().map(|text| if text.trim().is_empty() { "{}" } else { text });
+            let parsed = text.map(serde_json::from_str::<Value>);
             let parsed = parsed.transpose().map_err(|error| format!("tool_input is no JSON text: {error}"))?;
             made(payload.text("tool_name")?, parsed.as_ref().unwrap_or(input))
         };

@@ -44,7 +44,7 @@ impl Dialect for Droid {
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["FACTORY_PROJECT_DIR"])?;
         let mode = payload.optional("permission_mode");

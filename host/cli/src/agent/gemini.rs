@@ -4,11 +4,13 @@
 //! ended the program. The mode is not said either, so a question is a denial. A new input takes the place of the whole
 //! old one. In its mode for editors (ACP) no hook is called before or after a tool.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
-use toolgate_host::ToolKind;
+use toolgate_host::{ToolCall, ToolKind};
 
 use super::payload::{call, flat, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, decoded};
 
 pub(crate) struct Gemini;
 
@@ -42,12 +44,18 @@ impl Dialect for Gemini {
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
-            return Ok(Event::unknown(moment));
+            return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["GEMINI_PROJECT_DIR"])?;
         let made = || call(self, &scene, ("", ""), payload.text("tool_name")?, payload.field("tool_input")?);
         let about = match moment.when {
-            When::Before => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
+            When::Before => {
+                let made = made()?;
+                if is_sought(&made) {
+                    return Err(SOUGHT.to_owned());
+                }
+                About::Call { call: Box::new(made), asks: Asks::Nobody }
+            }
             When::After => {
                 let response = payload.value.get("tool_response").unwrap_or(&Value::Null);
                 let output = response.get("llmContent").unwrap_or(&Value::Null);
@@ -57,6 +65,13 @@ impl Dialect for Gemini {
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
+    }
+
+    /// As the file tools of Gemini CLI 0.61 read a path: an `@` before it is dropped where there is no such file, and `%XX` is
+    /// decoded. They take NULs out as well, but a path with one is denied for every agent.
+    fn readings(&self, path: &str) -> Vec<String> {
+        let plain = unmarked(path);
+        vec![plain.to_owned(), decoded(path), decoded(plain)]
     }
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
@@ -91,6 +106,25 @@ impl Dialect for Gemini {
     fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
         flat(answer, ["decision", "reason"], &["deny", "block"])
     }
+}
+
+/// A path without the `@` before it.
+fn unmarked(path: &str) -> &str {
+    match path.strip_prefix('@').map(|rest| rest.trim_start_matches(['/', '\\'])) {
+        Some(rest) if !rest.is_empty() => rest,
+        _ => path,
+    }
+}
+
+const SOUGHT: &str =
+    "there is no such file, and another one whose path ends like this would be taken; give its whole path";
+
+/// Whether the file of a call is looked for: `replace` of Gemini CLI 0.61 takes the one file of the workspace whose path ends
+/// with a relative path at which there is none.
+fn is_sought(call: &ToolCall) -> bool {
+    let Some(field) = call.paths.first().filter(|_| call.tool == "replace") else { return false };
+    let is_there = |path: &str| Path::new(&call.cwd).join(path).exists();
+    !field.value.starts_with('/') && !is_there(&field.value) && !is_there(unmarked(&field.value))
 }
 
 fn moment(name: &str) -> Moment {

@@ -41,7 +41,7 @@ use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 use crate::{place, show};
 pub(crate) use payload::Payload;
 pub(crate) use row::read;
-use row::{Row, Tool, file_of};
+use row::{Row, Tool, decoded, files_of};
 pub(crate) use tools::{NAME as USER_TOOLS, UserTools};
 use unknown::guess;
 
@@ -67,6 +67,11 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
     /// What a path may be taken for besides what is written.
     fn readings(&self, _path: &str) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The file name patterns that a tool takes a text for.
+    fn patterns(&self, _tool: &str, text: &str) -> Vec<String> {
+        vec![text.to_owned()]
     }
 
     /// Whether it says of every tool that it has ended, besides what came of it.

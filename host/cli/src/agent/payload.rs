@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
-use super::{About, Dialect, Said, Scene, When, read};
+use super::{About, Dialect, Event, Moment, Said, Scene, When, read};
 use crate::place;
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
@@ -41,6 +41,18 @@ impl<'a> Payload<'a> {
     /// Whatever is there.
     pub(crate) fn field(&self, key: &str) -> Result<&'a Value, String> {
         self.value.get(key).ok_or_else(|| format!("the payload has no field {key}"))
+    }
+
+    /// An event that is not known. An error if it has a call, by these keys, that may be about to run: one event that an agent
+    /// calls otherwise, or a hook's settings do, would be a gate that is off without a word.
+    pub(crate) fn unknown(&self, moment: Moment, call: [&str; 2]) -> Result<Event, String> {
+        let name = moment.name.to_ascii_lowercase();
+        let is_later = LATER.iter().any(|start| name.starts_with(start));
+        if is_later || call.iter().any(|key| self.value.get(key).is_none()) {
+            return Ok(Event::unknown(moment));
+        }
+        let name = shortened(&moment.name, SHOWN);
+        Err(format!("{name:?} is no event that is known, and there is a call in it"))
     }
 
     /// What an event is about that has no call, by the keys that agents have for that.
@@ -117,7 +129,10 @@ pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: 
     ToolResult { call, output: text, is_error, exit_code }
 }
 
-/// How much of an answer that is not understood is shown, in bytes.
+/// How the names of events begin, in small letters, whose calls have run or will not run.
+const LATER: &[&str] = &["after", "permissiondenied", "post"];
+
+/// How much of a text that is not understood is shown, in bytes.
 const SHOWN: usize = 300;
 
 /// Reads an answer whose decision stands in an object that repeats the event. Where keys are given, any other makes the

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use toolgate_host::{End, Field, ToolKind, Update};
 
 use super::payload::{call, result, shim};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When, file_of};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When, files_of};
 
 pub(crate) struct Pi;
 
@@ -94,8 +94,8 @@ impl Dialect for Pi {
         let odd = |c: char| matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}');
         let plain = path.replace(odd, " ");
         let plain = plain.strip_prefix('@').unwrap_or(&plain).to_owned();
-        let file = file_of(Field { name: String::new(), value: plain.clone() }).map(|field| field.value);
-        [plain].into_iter().chain(file).collect()
+        let files = files_of(&Field { name: String::new(), value: plain.clone() });
+        [plain].into_iter().chain(files.into_iter().map(|field| field.value)).collect()
     }
 
     fn tells_ends(&self) -> bool {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
-use super::unknown::guessed;
+use super::unknown::guessed_with_calls;
 use super::{Dialect, OTHER_CWD, UserTools, note, quoted};
 
 /// What an agent's tool works on, by the keys of its input.
@@ -80,7 +80,7 @@ impl Tool {
 /// error says which field is missing or of the wrong type.
 pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
     let known = agent.tools().iter().find(|tool| tool.name == name);
-    match (UserTools::row(agent.name(), name)?, known) {
+    let made = match (UserTools::row(agent.name(), name)?, known) {
         (Some(own), None) => own.with(|row| filled(agent, row, name, input, call)),
         // What is known of a tool stays known.
         (Some(own), Some(tool)) => {
@@ -95,7 +95,12 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
             })
         }
         (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
-        (None, None) => guessed(name, input, call),
+        (None, None) => guessed_with_calls(agent, name, input, call),
+    }?;
+    // No file has one in its path, and what is left without it may be another path.
+    match made.paths.iter().chain(&made.globs).find(|field| field.value.contains('\0')) {
+        Some(field) => Err(format!("the field {} of {name} has a NUL in it, which no path has", field.name)),
+        None => Ok(made),
     }
 }
 
@@ -153,11 +158,15 @@ fn filled(
         return Err(format!("the input of {name} has no {key}"));
     }
     match row.kind {
-        ToolKind::Fetch => call.paths.extend(paths.into_iter().filter_map(file_of)),
+        ToolKind::Fetch => call.paths.extend(paths.iter().flat_map(files_of)),
         _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
     }
     for key in row.globs {
-        call.globs.extend(several(key)?.into_iter().flat_map(|field| spelled(agent, field)));
+        for field in several(key)? {
+            let each = agent.patterns(name, &field.value).into_iter();
+            let each = each.map(|value| Field { name: field.name.clone(), value });
+            call.globs.extend(each.flat_map(|field| spelled(agent, field)));
+        }
     }
     if let Some(cwd) = first(row.cwd)? {
         call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
@@ -172,8 +181,8 @@ fn filled(
 /// A path as it is written, and as it may be meant besides.
 fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
     let mut others = agent.readings(&field.value);
-    // Some agents take blanks at the ends off.
-    others.push(field.value.trim().to_owned());
+    // Some agents take blanks at the ends off, as Claude Code 2.1.330 does for `Grep` and `Glob`.
+    others.push(field.value.trim_matches(is_blank).to_owned());
     // Not every agent takes a tilde for the home folder.
     if field.value.starts_with('~') {
         others.push(format!("./{}", field.value));
@@ -184,21 +193,67 @@ fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
     all
 }
 
-/// The file that a URL names, if it names one.
-pub(super) fn file_of(field: Field) -> Option<Field> {
-    let url = field.value.trim();
-    let rest = url.get(5..).filter(|_| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")))?;
-    let rest = rest.strip_prefix("//localhost").unwrap_or(rest);
-    Some(Field { value: format!("/{}", decoded(rest.trim_start_matches('/'))), ..field })
+/// The files that a URL may name. It is read as browsers and Node do (WHATWG): controls are dropped, `\` is `/`, and what is
+/// behind `?` or `#` is no part of the path. And as programs do that only take its scheme off.
+pub(super) fn files_of(field: &Field) -> Vec<Field> {
+    /// Schemes before that of the document: what shows its source, or looks into it.
+    const OUTER: &[&str] = &["view-source:", "jar:"];
+    let mut url = field.value.trim_matches(|c: char| c <= ' ' || is_blank(c)).replace(['\t', '\n', '\r'], "");
+    while let Some(inner) = OUTER.iter().find_map(|outer| without(&url, outer).map(str::to_owned)) {
+        url = inner;
+    }
+    // `File: a.rs does not compile` is a sentence.
+    let Some(rest) = without(&url, "file:").filter(|rest| !rest.starts_with(' ')) else { return Vec::new() };
+    let rest = rest.replace('\\', "/");
+    let bare = decoded(rest.strip_prefix("//").unwrap_or(&rest));
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    // Behind two slashes there is a host.
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').map_or("", |at| &rest[at..]),
+        None => path,
+    };
+    let absolute = |path: &str| format!("/{}", path.trim_start_matches('/'));
+    let mut found = Vec::new();
+    if !path.is_empty() {
+        found.push(absolute(&decoded(path)));
+    }
+    // What is behind it is in an archive.
+    if let Some((archive, _)) = path.split_once("!/") {
+        found.push(absolute(&decoded(archive)));
+    }
+    found.push(absolute(&bare));
+    // What is no address at all: `file://~/a`, `file:.env`.
+    if !bare.trim_start_matches('/').is_empty() && (!bare.starts_with('/') || bare.starts_with("/~")) {
+        found.push(bare.trim_start_matches('/').to_owned());
+    }
+    let mut seen: Vec<Field> = Vec::new();
+    for value in found {
+        if seen.iter().all(|other| other.value != value) {
+            seen.push(Field { name: field.name.clone(), value });
+        }
+    }
+    seen
 }
 
-/// A part of a URL with its `%XX` resolved.
-fn decoded(text: &str) -> String {
+/// What is behind a scheme, if the URL begins with it.
+fn without<'a>(url: &'a str, scheme: &str) -> Option<&'a str> {
+    let (start, rest) = url.split_at_checked(scheme.len())?;
+    start.eq_ignore_ascii_case(scheme).then_some(rest)
+}
+
+/// Whether the languages of the agents take it off the ends of a text: JavaScript counts the byte order mark among them.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}
+
+/// A part of a URL, or a path, with its `%XX` resolved.
+pub(super) fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut all = Vec::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).filter(|_| *byte == b'%').and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        let hex = text.get(at + 1..at + 3).filter(|hex| *byte == b'%' && !hex.starts_with('+'));
+        let hex = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
         all.push(hex.unwrap_or(*byte));
         at += if hex.is_some() { 3 } else { 1 };
     }
@@ -225,4 +280,43 @@ pub(super) fn together(mut commands: Vec<Field>) -> Option<Field> {
     let name = commands[0].name.clone();
     let each = commands.iter().map(|command| format!("(eval {}) &", quoted(&command.value)));
     Some(Field { name, value: each.collect::<Vec<_>>().join("\n") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_urls_are_read_as_their_readers_do() {
+        let cases: &[(&str, &[&str])] = &[
+            ("file:///a/b", &["/a/b"]),
+            ("FILE:/a%2Fb", &["/a/b"]),
+            ("file:///a#x", &["/a", "/a#x"]),
+            ("file:///a?x", &["/a", "/a?x"]),
+            ("file:///a%23x", &["/a#x"]),
+            ("file:///a%zz%+1", &["/a%zz%+1"]),
+            ("file:///a\\b", &["/a/b"]),
+            ("file:\\\\\\a", &["/a"]),
+            ("\u{1}fi\nle:///a\tb\u{1f} ", &["/ab"]),
+            ("\u{feff}file:///a", &["/a"]),
+            ("file://LocalHost/a", &["/a", "/LocalHost/a", "LocalHost/a"]),
+            ("file://~/a", &["/a", "/~/a", "~/a"]),
+            ("file:///~/a", &["/~/a", "~/a"]),
+            ("file:.env", &["/.env", ".env"]),
+            ("file:////a", &["/a"]),
+            ("view-source:file:///a", &["/a"]),
+            ("jar:file:///a.jar!/b", &["/a.jar!/b", "/a.jar"]),
+            ("file:///a!/../b?x", &["/a!/../b", "/a", "/a!/../b?x"]),
+            ("file: a is missing", &[]),
+            ("https://x/file:///a", &[]),
+            ("view-source:https://x", &[]),
+            ("fil", &[]),
+            ("", &[]),
+        ];
+        for (url, expected) in cases {
+            let found = files_of(&Field { name: String::new(), value: (*url).to_owned() });
+            let found: Vec<&str> = found.iter().map(|field| field.value.as_str()).collect();
+            assert_eq!(found, *expected, "{url:?}");
+        }
+    }
 }
