@@ -389,7 +389,7 @@ impl Machine {
                 if entry.mark_at(1) == Some(":") {
                     entry.at += 2;
                 }
-                entry.end = before_default(&entry);
+                let member = self.or_default(&mut entry, member);
                 bound.extend(self.targets(&entry, member, depth + 1));
             }
             return bound;
@@ -397,7 +397,7 @@ impl Machine {
         if matches!(c.mark(), Some("(" | "[")) && c.close() + 1 >= c.end {
             c = c.part(c.at + 1, c.close());
         }
-        let elements = split(&c);
+        let elements = places(&c);
         let values = match &value {
             Value::List(values) => values.clone(),
             Value::Choice(rows) if rows.iter().any(|row| matches!(row, Value::List(_))) => {
@@ -414,6 +414,10 @@ impl Machine {
             _ => Vec::new(),
         };
         for (index, mut element) in elements.into_iter().enumerate() {
+            // `[, b]`
+            if element.at >= element.end {
+                continue;
+            }
             let rest =
                 matches!(element.mark(), Some("*" | "...")) || element.name().is_some_and(|name| name.starts_with('@'));
             while element.at + 1 < element.end
@@ -421,7 +425,6 @@ impl Machine {
             {
                 element.at += 1;
             }
-            element.end = before_default(&element);
             let part = match values.get(index) {
                 _ if rest && matches!(value, Value::List(_)) => {
                     Value::List(values.iter().skip(index).cloned().collect())
@@ -429,9 +432,22 @@ impl Machine {
                 Some(value) => value.clone(),
                 None => Value::Unknown,
             };
+            let part = self.or_default(&mut element, part);
             bound.extend(self.targets(&element, part, depth + 1));
         }
         bound
+    }
+
+    /// What a target gets that may have a default value behind it, which is cut off.
+    fn or_default(&mut self, target: &mut Cursor<'_>, value: Value) -> Value {
+        let Some(equals) = default_at(target) else { return value };
+        let mut default = target.part(equals + 1, target.end);
+        target.end = equals;
+        let default = self.expression(&mut default, 2);
+        match value {
+            Value::Unknown | Value::Bound(..) => Value::Unknown.or(default),
+            value => value,
+        }
     }
 
     pub(super) fn assign(&mut self, name: &str, operator: &str, value: Value) -> Value {
@@ -504,7 +520,7 @@ impl Machine {
                 }
                 c.at += 1;
             }
-            let default = (c.at..c.end).find(|at| tokens.mark(*at) == Some("="));
+            let default = default_at(c);
             let name = c.name().map(str::to_owned);
             let pattern = c.part(c.at, if name.is_some() { c.at + 1 } else { default.unwrap_or(c.end) });
             let value = match (args, star) {
@@ -659,8 +675,15 @@ impl Machine {
     }
 }
 
-/// What stands between the commas.
+/// What stands between the commas, where anything does.
 pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
+    let mut parts = places(c);
+    parts.retain(|part| part.at < part.end);
+    parts
+}
+
+/// What stands between the commas, with the places where nothing does.
+fn places<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
     let mut parts = Vec::new();
     let mut from = c.at;
     let mut at = c.at;
@@ -676,11 +699,19 @@ pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
         at += 1;
     }
     parts.push(c.part(from, c.end));
-    parts.retain(|part| part.at < part.end);
     parts
 }
 
-/// Where a target ends that may have a default value behind it.
-fn before_default(c: &Cursor<'_>) -> usize {
-    (c.at..c.end).find(|at| c.tokens.mark(*at) == Some("=")).unwrap_or(c.end)
+/// Where the `=` is behind which the default value of a target stands.
+fn default_at(c: &Cursor<'_>) -> Option<usize> {
+    let mut at = c.at;
+    while at < c.end {
+        match c.tokens.mark(at) {
+            Some("(" | "[" | "{") => at = c.close_of(at),
+            Some("=") => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }

@@ -10,7 +10,7 @@ pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Valu
     match (&value, name) {
         (Value::Path(path), "parent" | "dirname") => Value::Path(value::dirname(path)),
         (Value::Path(path), "name") => Value::Text(value::basename(path)),
-        (Value::Path(_), "parents" | "stem" | "suffix" | "parts") => Value::Unknown,
+        (Value::Path(_), "stem" | "suffix" | "parts") => Value::Unknown,
         (Value::Choice(values), "parent") if values.iter().all(|value| matches!(value, Value::Path(_))) => {
             Value::choice(values.iter().map(|value| Value::Path(value::dirname(&value.shape()))).collect())
         }
@@ -367,6 +367,7 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
         // The text becomes another one.
         (Ruby, "replace", 1) => args.value(0)?.clone(),
         (Python | Node | Ruby, "split", _) => split(language, text, args),
+        (Python, "rsplit", 2) if number(1)? == 1 => split_last(text, known(0)?)?,
         (Ruby, "chars", 0) => letters(text),
         // A number is the code of a letter there.
         (Ruby, "concat" | "+", _) if args.values.iter().any(|arg| matches!(arg.value, Value::Number(_))) => {
@@ -439,6 +440,10 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
     match args.values.as_slice() {
         [] if language == Node => Value::List(vec![Value::text(text)]),
         [] => words(),
+        // The folder where the program runs: what is above it, and its name.
+        [separator, ..] if text == "." && separator.value.known() == Some("/") => {
+            Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())])
+        }
         [separator] => match separator.value.known() {
             Some(" ") if language == Ruby => words(),
             Some("") if language == Python => unknown,
@@ -453,7 +458,28 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
             }
             None => unknown,
         },
+        [separator, most] if language == Python => match (separator.value.known(), &most.value) {
+            (Some(separator), Value::Number(most @ 0..=64)) if !separator.is_empty() => {
+                let parts = text.splitn(usize::try_from(*most).unwrap_or(0) + 1, separator);
+                Value::List(parts.map(Value::text).collect())
+            }
+            _ => unknown,
+        },
         _ => unknown,
+    }
+}
+
+/// What stands before and behind a part of a text, counted from its end; the text alone if it is not there.
+fn split_last(text: &str, separator: &str) -> Option<Value> {
+    if text == "." && separator == "/" {
+        return Some(Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())]));
+    }
+    match text.rsplit_once(separator).filter(|_| !separator.is_empty()) {
+        // What is unknown may have such a part in it too.
+        Some((_, after)) if after.contains([HOLE, value::HOME]) => None,
+        Some((before, after)) => Some(Value::List(vec![Value::text(before), Value::text(after)])),
+        None if text.contains([HOLE, value::HOME]) => None,
+        None => Some(Value::List(vec![Value::text(text)])),
     }
 }
 

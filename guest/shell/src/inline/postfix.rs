@@ -332,6 +332,11 @@ impl Machine {
                     (None, _) => Value::Unknown,
                 }
             }
+            // `path.parents[1]`
+            (Value::Bound(owner, name), Value::Number(at @ 0..=16)) if name == "parents" => match &**owner {
+                Value::Path(path) => Value::Path((0..=*at).fold(path.clone(), |path, _| value::dirname(&path))),
+                _ => Value::Unknown,
+            },
             (Value::List(values), Value::Number(at)) => {
                 let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
                 let index = if *at < 0 { length.saturating_add(*at) } else { *at };

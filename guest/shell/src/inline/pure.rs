@@ -337,9 +337,36 @@ pub(super) fn expandvars(args: &Args) -> Value {
     if text.contains('$') { Value::Unknown } else { Value::Text(text) }
 }
 
-/// Of several levels, it is not known.
+/// PHP and Ruby may be told how many levels up.
 pub(super) fn dirname(args: &Args) -> Value {
-    Value::choice(only(args).texts().iter().map(|path| Value::Text(value::dirname(path))).collect())
+    let levels = match (args.values.len(), args.value(1)) {
+        (1, _) if args.named.is_empty() => 1,
+        (2, Some(Value::Number(levels @ 1..=16))) => *levels,
+        _ => return Value::Unknown,
+    };
+    let path = argument(args, 0);
+    // A loop that goes up until it finds something: it is not known how far that is.
+    let unsure = matches!(&path, Value::Choice(values) if values.iter().any(|one| matches!(one, Value::Unknown)));
+    let above = |path: &String| {
+        let above = (0..levels).fold(path.clone(), |path, _| value::dirname(&path));
+        if unsure && above.ends_with("..") { HOLE.to_string() } else { above }
+    };
+    Value::choice(path.texts().iter().map(|path| Value::Text(above(path))).collect())
+}
+
+/// Python's `os.path.split`.
+pub(super) fn path_split(args: &Args) -> Value {
+    Value::List(vec![dirname(args), basename(args)])
+}
+
+/// What Node's `path.parse` tells of a path.
+pub(super) fn path_parse(args: &Args) -> Value {
+    Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
+}
+
+/// What Node's `os.userInfo` tells.
+pub(super) fn user_info(_: &Args) -> Value {
+    Value::Map(vec![("homedir".to_owned(), Value::home())])
 }
 
 /// Without an ending that is cut off, it is not known.

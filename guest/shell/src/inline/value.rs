@@ -338,17 +338,33 @@ pub(super) fn join(parts: &[String], restart: bool) -> String {
     joined
 }
 
+/// The folder that a path stands in. `.` is where the program runs, however it was spelt, so what is above it is `..`.
 pub(super) fn dirname(path: &str) -> String {
-    // What is above an unknown part or the home directory is unknown.
-    if path.contains([HOLE, HOME]) && !path.trim_end_matches('/').contains('/') {
+    let bare = path.trim_end_matches('/');
+    match bare.rsplit('/').next() {
+        Some(".") if bare == "." => return "..".to_owned(),
+        Some("." | "..") => return format!("{bare}/.."),
+        _ => {}
+    }
+    if bare.contains('/') {
+        return crate::path::dirname(path).to_owned();
+    }
+    if bare.starts_with(HOME) && !bare.contains(HOLE) {
+        return format!("{HOME}/..");
+    }
+    // What is above an unknown part is unknown.
+    if bare.contains([HOLE, HOME]) {
         return HOLE.to_string();
     }
     crate::path::dirname(path).to_owned()
 }
 
-/// The root has none.
+/// The root has none, and that of the folder where the program runs is not known.
 pub(super) fn basename(path: &str) -> String {
-    crate::path::basename(path).trim_start_matches('/').to_owned()
+    match crate::path::basename(path).trim_start_matches('/') {
+        "." | ".." => HOLE.to_string(),
+        name => name.to_owned(),
+    }
 }
 
 /// A glob as a shape: a hole for each wildcard. Braces are a hole too.
