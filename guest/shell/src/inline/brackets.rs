@@ -288,9 +288,7 @@ impl Machine {
             return Value::Unknown;
         }
         if self.depth >= DEEPEST {
-            self.incomplete();
-            c.at += 1;
-            return Value::Unknown;
+            return self.too_deep(c);
         }
         self.depth += 1;
         let close = c.close();

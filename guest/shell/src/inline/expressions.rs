@@ -8,8 +8,7 @@ use super::{Language, calls, names, processes, value};
 impl Machine {
     pub(super) fn expression(&mut self, c: &mut Cursor<'_>, min: u8) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
-            return Value::Unknown;
+            return self.too_deep(c);
         }
         self.depth += 1;
         let before = c.at;
@@ -154,6 +153,9 @@ impl Machine {
                     "+" | "." => left.plus(right),
                     "/" if is_path(&left) || is_path(&right) => {
                         let (left, right) = (left.texts(), right.texts());
+                        if left.len() * right.len() > value::MOST {
+                            return Value::Path(value::lost());
+                        }
                         let pairs =
                             left.iter().flat_map(|left| right.iter().map(move |right| [left.clone(), right.clone()]));
                         Value::choice(pairs.map(|pair| Value::Path(value::join(&pair, true))).collect())

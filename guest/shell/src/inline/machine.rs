@@ -9,15 +9,20 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::assigned::loose;
-use super::lex::{self, Kind, Token, Tokens};
+use super::lex::{self, Kind, Part, Token, Tokens};
+use super::tables::acting;
 use super::unused::unused;
-use super::value::{Function, Value};
-use super::{Deed, Language, Script, What, methods, names};
+use super::value::{Function, HOLE, MORE, Value, lost};
+use super::{Deed, Language, Script, Text, What, methods, names};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
-/// More deeds than this are not listed, and the script is not complete.
+/// More deeds than this are not listed, and the script counts as one that is not read.
 const MOST_DEEDS: usize = 4096;
+/// So many functions may call each other.
+const MOST_CALLS: usize = 16;
+/// If more parts than this are not read, it does not matter what they name.
+const MOST_SKIPPED: usize = 64;
 
 /// Reads a script in a language that has expressions; `whole` if nothing else calls its functions.
 pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
@@ -32,6 +37,8 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
         changed: false,
         deeds: Vec::new(),
         complete,
+        unread: false,
+        skipped: 0,
         depth: 0,
         budget: 1_000_000 + 32 * script.len(),
         steps: 64 * script.len(),
@@ -42,6 +49,11 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
     };
     machine.run(&mut Cursor::all(&tokens));
     machine.rest();
+    if machine.unread {
+        // As text for a shell that nothing is known of: it may do anything.
+        let what = What::Shell(Text::Shape(HOLE.to_string()));
+        machine.deeds.push(Deed { what, at: 0..script.len() });
+    }
     Script { deeds: machine.deeds, complete: machine.complete }
 }
 
@@ -188,6 +200,10 @@ pub(super) struct Machine {
     pub(super) changed: bool,
     pub(super) deeds: Vec<Deed>,
     pub(super) complete: bool,
+    /// Something lies beyond a limit that may touch files or processes.
+    pub(super) unread: bool,
+    /// How many parts were not read.
+    pub(super) skipped: usize,
     pub(super) depth: usize,
     /// What calls of functions and copies of values may still cost.
     pub(super) budget: usize,
@@ -213,16 +229,100 @@ pub(super) struct Frame {
 }
 
 impl Machine {
-    pub(super) fn deed(&mut self, what: What, at: &Range<usize>) {
+    pub(super) fn deed(&mut self, mut what: What, at: &Range<usize>) {
         if self.deeds.len() >= MOST_DEEDS {
-            self.complete = false;
+            self.unread();
             return;
+        }
+        let mut more = false;
+        for text in texts(&mut what) {
+            if let Text::Shape(shape) = text
+                && shape.contains(MORE)
+            {
+                shape.retain(|char| char != MORE);
+                more = true;
+            }
+        }
+        if more {
+            self.unread();
         }
         self.deeds.push(Deed { what, at: at.clone() });
     }
 
     pub(super) fn incomplete(&mut self) {
         self.complete = false;
+    }
+
+    fn unread(&mut self) {
+        self.complete = false;
+        self.unread = true;
+    }
+
+    /// What these tokens do is not read. That matters if they name a call that touches files or processes.
+    pub(super) fn unread_part(&mut self, c: &Cursor<'_>) {
+        self.incomplete();
+        self.skipped += 1;
+        if self.unread {
+            return;
+        }
+        if self.skipped > MOST_SKIPPED || self.may_act(c) {
+            self.unread();
+        }
+    }
+
+    /// Steps over what stands here, which lies too deep to be read.
+    pub(super) fn too_deep(&mut self, c: &mut Cursor<'_>) -> Value {
+        let from = c.at;
+        match c.kind() {
+            Some(Kind::Mark("(" | "[" | "{")) => c.at = (c.close() + 1).min(c.end),
+            Some(Kind::Mark(_) | Kind::Line) | None => {}
+            Some(_) => c.at += 1,
+        }
+        if c.at > from {
+            self.unread_part(&c.part(from, c.at));
+        }
+        Value::Text(lost())
+    }
+
+    /// Whether these tokens, or the functions that they name, name a call that touches files or processes.
+    fn may_act(&self, c: &Cursor<'_>) -> bool {
+        let acting = acting(self.language);
+        let mut parts = vec![(c.tokens.clone(), c.at..c.end)];
+        let mut seen = HashSet::new();
+        while let Some((tokens, part)) = parts.pop() {
+            for token in tokens.list.get(part).unwrap_or_default() {
+                if names_a_deed(token, &acting) {
+                    return true;
+                }
+                if let Kind::Name(name) = &token.kind
+                    && let Some(Value::Function(function)) = self.variables.get(name)
+                    && seen.insert((Rc::as_ptr(&function.tokens) as usize, function.body.start))
+                {
+                    let end = function.body.end.min(function.tokens.list.len());
+                    parts.push((function.tokens.clone(), function.body.start..end));
+                }
+            }
+        }
+        false
+    }
+
+    fn unread_body(&mut self, function: &Function) {
+        let tokens = function.tokens.clone();
+        let end = function.body.end.min(tokens.list.len());
+        self.unread_part(&Cursor { tokens: &tokens, at: function.body.start, end });
+    }
+
+    /// A call that lies too deep to be followed.
+    pub(super) fn unread_call(&mut self, callee: &Value) {
+        self.incomplete();
+        match callee {
+            Value::Function(function) => self.unread_body(function),
+            Value::Name(name) | Value::Bound(_, name) => {
+                let last = name.rsplit(['.', ':']).next().unwrap_or_default();
+                self.unread |= acting(self.language).contains(last);
+            }
+            _ => {}
+        }
     }
 
     /// Whether there is budget for this, which is then spent.
@@ -236,7 +336,9 @@ impl Machine {
     pub(super) fn step(&mut self) -> bool {
         let enough = self.steps > 0;
         self.steps = self.steps.saturating_sub(1);
-        self.complete &= enough;
+        if !enough {
+            self.unread();
+        }
         enough
     }
 
@@ -262,7 +364,7 @@ impl Machine {
 
     pub(super) fn run(&mut self, c: &mut Cursor<'_>) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_part(c);
             return Value::Unknown;
         }
         self.depth += 1;
@@ -405,6 +507,8 @@ impl Machine {
                 let column = |index: usize| {
                     let cells = rows.iter().map(|row| match row {
                         Value::List(values) => values.get(index).cloned().unwrap_or(Value::Unknown),
+                        // One of more rows than are kept.
+                        Value::Text(text) if text.contains(MORE) => row.clone(),
                         _ => Value::Unknown,
                     });
                     Value::choice(cells.collect())
@@ -622,7 +726,14 @@ impl Machine {
             })
             .count();
         // A function that calls itself: once more, with arguments that nothing is known of.
-        if active > 1 || self.frames.len() > 6 || !self.spend(cost) {
+        if active > 1 {
+            return Value::Unknown;
+        }
+        if self.frames.len() >= MOST_CALLS {
+            self.unread_body(function);
+            return Value::Unknown;
+        }
+        if !self.spend(cost) {
             return Value::Unknown;
         }
         let place = (Rc::as_ptr(&function.tokens) as usize, function.body.start);
@@ -649,7 +760,7 @@ impl Machine {
 
     pub(super) fn evaluate(&mut self, function: &Rc<Function>, bound: Vec<(String, Value)>) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_body(function);
             return Value::Unknown;
         }
         self.depth += 1;
@@ -672,6 +783,38 @@ impl Machine {
             results.push(last);
         }
         Value::choice(results)
+    }
+}
+
+/// The texts of a deed.
+fn texts(what: &mut What) -> Vec<&mut Text> {
+    match what {
+        What::Read(text)
+        | What::Write(text)
+        | What::Append(text)
+        | What::Chdir(text)
+        | What::Shell(text)
+        | What::Eval(text)
+        | What::Load(text)
+        | What::Send(text)
+        | What::Create { path: text, .. }
+        | What::Delete { path: text, .. }
+        | What::Mode { path: text, .. } => vec![text],
+        What::Move { from, to } | What::Copy { from, to } => vec![from, to],
+        What::Run(words) => words.iter_mut().collect(),
+    }
+}
+
+/// Whether a token is the last part of the name of a call that touches files or processes, or such a call itself.
+fn names_a_deed(token: &Token, acting: &HashSet<&'static str>) -> bool {
+    match &token.kind {
+        Kind::Name(name) => acting.contains(name.as_str()),
+        Kind::Shell(_) | Kind::Code(_) => true,
+        Kind::Text(parts) => parts.iter().any(|part| match part {
+            Part::Code { tokens, .. } => tokens.list.iter().any(|token| names_a_deed(token, acting)),
+            Part::Text(_) => false,
+        }),
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
 
 use super::Language::{Node, Python, Ruby};
-use super::machine::{Args, Machine};
+use super::machine::{Arg, Args, Machine};
 use super::value::{self, HOLE, Value};
 use super::{Language, Text, What, arguments, calls, pure};
 
@@ -129,9 +129,9 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
             return Some(Value::List(vec![below]));
         }
         "joinpath" | "join" | "+" | "child" => {
-            let mut parts = vec![path.to_owned()];
-            parts.extend(args.values.iter().map(|arg| arg.value.shape()));
-            return Some(Value::Path(value::join(&parts, true)));
+            let mut all = args.clone();
+            all.values.insert(0, Arg::new(Value::Path(path.to_owned()), at));
+            return Some(pure::pathlib(&all));
         }
         "expanduser" | "expand_path" => {
             let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));

@@ -416,7 +416,7 @@ impl Machine {
 
     pub(super) fn call(&mut self, callee: Value, args: Args) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_call(&callee);
             return Value::Unknown;
         }
         self.depth += 1;

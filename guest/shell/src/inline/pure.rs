@@ -287,33 +287,21 @@ pub(super) fn shlex_join(args: &Args) -> Value {
     Value::Text(words.join(" "))
 }
 
-fn parts(args: &Args) -> Vec<String> {
-    args.values
-        .iter()
-        .flat_map(|arg| match &arg.value {
-            Value::List(values) => values.iter().map(Value::shape).collect(),
-            value => vec![value.shape()],
-        })
-        .collect()
-}
-
-/// Each thing that the one argument that has several values can be.
+/// The paths that the arguments are together: one for each way in which those with several values go together.
 fn joined(args: &Args, restart: bool) -> Value {
-    let choice = args.values.iter().position(|arg| matches!(arg.value, Value::Choice(_)));
-    match choice.and_then(|at| Some((at, args.value(at)?))) {
-        Some((at, value)) => {
-            let mut parts = parts(args);
-            let mut paths = Vec::new();
-            for text in value.texts() {
-                if let Some(part) = parts.get_mut(at) {
-                    *part = text;
-                }
-                paths.push(Value::Text(value::join(&parts, restart)));
-            }
-            Value::choice(paths)
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for arg in &args.values {
+        let texts: Vec<Vec<String>> = match &arg.value {
+            Value::List(values) => vec![values.iter().map(Value::shape).collect()],
+            value => value.texts().into_iter().map(|text| vec![text]).collect(),
+        };
+        if all.len() * texts.len() > value::MOST {
+            return Value::Text(value::lost());
         }
-        None => Value::Text(value::join(&parts(args), restart)),
+        let with_each = |one: &Vec<String>| texts.iter().map(|text| [one.as_slice(), text].concat()).collect::<Vec<_>>();
+        all = all.iter().flat_map(with_each).collect();
     }
+    Value::choice(all.iter().map(|parts| Value::Text(value::join(parts, restart))).collect())
 }
 
 pub(super) fn join(args: &Args) -> Value {

@@ -1,5 +1,7 @@
 //! What a call does, as tables: one row a function, under its full name.
 
+use std::collections::HashSet;
+
 use super::Language;
 use super::code::*;
 use super::files::*;
@@ -328,6 +330,15 @@ fn table(language: Language) -> &'static [Row] {
         Language::Php => PHP,
         Language::Awk | Language::Sed => &[],
     }
+}
+
+/// The last parts of the names of calls that touch files or processes, and of such methods of paths.
+pub(super) fn acting(language: Language) -> HashSet<&'static str> {
+    let rows = table(language).iter().filter(|(_, act)| !matches!(act, Act::None | Act::Value(_) | Act::Send(_)));
+    let plain = PLAIN.iter().filter(|(own, ..)| *own == language);
+    let names = rows.map(|(name, _)| *name).chain(plain.map(|(_, name, _)| *name));
+    let last = names.map(|name| name.rsplit(['.', ':']).next().unwrap_or(name));
+    last.chain(["write_text", "write_bytes", "read_text", "read_bytes", "touch"]).collect()
 }
 
 pub(super) fn find(language: Language, name: &str) -> Option<Act> {

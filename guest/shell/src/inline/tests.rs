@@ -315,6 +315,8 @@ fn python() {
         ("import os; os.remove(list(filter(lambda x: 't', ['/x']))[0])", "delete /x"),
         ("import os as o\nif x: o = y\no.remove('/x')", "delete /x"),
         ("import os; os.system('ls {:s}; {}'.format('a', 'rm x'))", "sh ls ?; rm x"),
+        ("import os\nd = os.environ.get('D') or os.environ['HOME']\nfor n in ('a', 'b'): os.remove(os.path.join(d, n))", "delete ?/a; delete ?/b; delete ~/a; delete ~/b"),
+        ("from pathlib import Path\nfor n in ['a', 'b']: Path.home().joinpath('.ssh', n).read_text()", "read ~/.ssh/a; read ~/.ssh/b"),
         // What is above the folder where it runs.
         ("from pathlib import Path; import shutil; shutil.rmtree(Path.cwd().parent / 'x')", "tree ../x"),
         ("import os; os.remove(os.path.join(os.path.dirname(os.getcwd()), 'x'))", "delete ../x"),
@@ -854,6 +856,39 @@ fn long_texts_are_unknown() {
             "sh ?!",
         )],
     );
+}
+
+/// What lies beyond a limit is as good as a text for a shell that is not known, if it may touch files or processes.
+#[test]
+fn what_is_beyond_a_limit_is_not_read() {
+    let names = |count: usize| format!("for p in [{}'/x']: open(p)", "'a',".repeat(count));
+    check(
+        Python,
+        &[
+            (names(20).as_str(), ("read a; ".repeat(20) + "read /x").as_str()),
+            (names(300).as_str(), ("read a; ".repeat(255) + "read ?; sh ?!").as_str()),
+        ],
+    );
+    let functions = |count: usize| {
+        let chain = (1..=count).map(|n| format!("def f{n}(p):\n  f{}(p)\n", n - 1));
+        format!("def f0(p):\n  open(p)\n{}f{count}('x')", chain.collect::<String>())
+    };
+    check(Python, &[(functions(8).as_str(), "read x")]);
+    let nested = |open: &str, inner: &str, count: usize| format!("{}{inner}{}", open.repeat(count), ")".repeat(count));
+    for script in [
+        functions(30),
+        nested("(", "open('x')", 60),
+        nested("str(", "open('x')", 60),
+        format!("open({})", nested("(", "'x'", 60)),
+        "open('a');".repeat(4200),
+    ] {
+        let found = render(Python, &script);
+        assert!(found.ends_with("sh ?!"), "{script}: {found}");
+    }
+    for script in [nested("(", "1", 60), nested("str(", "x", 60), functions(30).replace("open", "print")] {
+        let found = render(Python, &script);
+        assert!(!found.contains("sh"), "{script}: {found}");
+    }
 }
 
 /// Every script of the tables, cut and mixed, in every language: it answers, and its ranges are in the text.

@@ -16,8 +16,12 @@ pub(super) const HOME: char = '\u{1}';
 pub(super) const LONGEST: usize = 1 << 16;
 /// Values may not be nested deeper in each other.
 const DEEPEST: usize = 16;
-/// More alternatives than this are one hole.
-pub(super) const MOST: usize = 16;
+/// More alternatives than this are not kept, see [`MORE`].
+pub(super) const MOST: usize = 256;
+/// So many values that are alike are listed one by one.
+const MOST_ALIKE: usize = 16;
+/// Stands behind a hole that is one of more values than are kept. A deed with it is not read.
+pub(super) const MORE: char = '\u{2}';
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -118,8 +122,9 @@ impl Value {
             values.truncate(1);
         }
         if values.len() > MOST {
+            let path = matches!(values.first(), Some(Value::Path(_)));
             values.truncate(MOST - 1);
-            values.push(Value::Unknown);
+            values.push(if path { Value::Path(lost()) } else { Value::Text(lost()) });
         }
         match values.len() {
             0 => Value::Unknown,
@@ -231,7 +236,7 @@ impl Value {
         match (result, count) {
             (Value::Choice(values), Some(count)) if values.len() == count => Value::List(values),
             (result @ (Value::Choice(_) | Value::Unknown), _) => Value::List(vec![result]),
-            (result, Some(count)) if count <= MOST => Value::List(vec![result; count]),
+            (result, Some(count)) if count <= MOST_ALIKE => Value::List(vec![result; count]),
             (Value::Text(text), _) if !text.contains(HOLE) => Value::List(vec![Value::Text(text).or(Value::Unknown)]),
             (result, _) => Value::List(vec![result]),
         }
@@ -259,6 +264,11 @@ impl Value {
     }
 }
 
+/// A text of which more is known than is kept.
+pub(super) fn lost() -> String {
+    format!("{HOLE}{MORE}")
+}
+
 fn same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Text(one), Value::Text(two)) | (Value::Name(one), Value::Name(two)) => one == two,
@@ -280,7 +290,7 @@ fn append(mut left: String, right: &str) -> Value {
 
 fn distribute(left: Vec<Value>, right: Vec<Value>) -> Value {
     if left.len() * right.len() > MOST {
-        return Value::Unknown;
+        return Value::Text(lost());
     }
     let mut all = Vec::new();
     for one in &left {
