@@ -152,13 +152,8 @@ impl Machine {
                     "+" if matches!(self.language, Language::Perl | Language::Php) => numbers(&left, &right),
                     "+" | "." => left.plus(right),
                     "/" if is_path(&left) || is_path(&right) => {
-                        let (left, right) = (left.texts(), right.texts());
-                        if left.len() * right.len() > value::MOST {
-                            return Value::Path(value::lost());
-                        }
-                        let pairs =
-                            left.iter().flat_map(|left| right.iter().map(move |right| [left.clone(), right.clone()]));
-                        Value::choice(pairs.map(|pair| Value::Path(value::join(&pair, true))).collect())
+                        let pairs = value::each_with_each(&left.texts(), &right.texts()).into_iter();
+                        Value::choice(pairs.map(|(one, two)| Value::Path(value::join(&[one, two], true))).collect())
                     }
                     "*" | "x" => repeat(&left, &right),
                     "%" if matches!(left, Value::Text(_)) => {

@@ -3,7 +3,7 @@
 use super::Language::{Node, Python, Ruby};
 use super::machine::{Arg, Args, Machine};
 use super::value::{self, HOLE, Value};
-use super::{Language, Text, What, arguments, calls, pure};
+use super::{Language, Text, What, arguments, calls, files, pure};
 
 /// `value.name`, not called.
 pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
@@ -348,6 +348,30 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
             Value::text(text.trim_start_matches(blank))
         }
         (Python | Ruby, "rstrip", 0) | (Node, "trimEnd" | "trimRight", 0) => Value::text(text.trim_end_matches(blank)),
+        // Letters of a set.
+        (Python, "strip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_matches(|char: char| set.contains(char)))
+        }
+        (Python, "lstrip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_start_matches(|char: char| set.contains(char)))
+        }
+        (Python, "rstrip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_end_matches(|char: char| set.contains(char)))
+        }
+        (Python, "removeprefix", 1) | (Ruby, "delete_prefix", 1) => {
+            Value::text(text.strip_prefix(known(0)?).unwrap_or(text))
+        }
+        (Python, "removesuffix", 1) | (Ruby, "delete_suffix" | "chomp", 1) => {
+            Value::text(text.strip_suffix(known(0)?).unwrap_or(text))
+        }
+        (Python, "partition", 1) => match text.split_once(known(0)?) {
+            Some((before, after)) => Value::List(vec![Value::text(before), args.value(0)?.clone(), Value::text(after)]),
+            None => Value::Unknown,
+        },
+        (Python, "splitlines", 0) => Value::List(text.lines().map(Value::text).collect()),
         (Ruby, "chomp", 0) => {
             let cut = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']));
             Value::text(cut.unwrap_or(text))
@@ -517,7 +541,19 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
                 }
             }
         }
-        (Language::Python, "extractall" | "extract") => machine.incomplete(),
+        (Language::Python, "extractall" | "extract") => {
+            machine.incomplete();
+            let folder = args.value(usize::from(name == "extract")).or_else(|| args.named("path"));
+            files::unpacks(machine, folder, &at);
+        }
+        // As a `ConfigParser` reads files, which it is given by their names.
+        (Language::Python, "read") => {
+            for text in args.value(0).map(arguments::texts).unwrap_or_default() {
+                if matches!(&text, Text::Known(_)) {
+                    machine.deed(What::Read(text), &at);
+                }
+            }
+        }
         (Language::Python, "connect" | "sendto") => {
             let address = args.values.iter().map(|arg| &arg.value).find_map(|value| match value {
                 Value::List(values) => values.first(),

@@ -289,19 +289,53 @@ pub(super) fn shlex_join(args: &Args) -> Value {
 
 /// The paths that the arguments are together: one for each way in which those with several values go together.
 fn joined(args: &Args, restart: bool) -> Value {
-    let mut all: Vec<Vec<String>> = vec![Vec::new()];
-    for arg in &args.values {
-        let texts: Vec<Vec<String>> = match &arg.value {
-            Value::List(values) => vec![values.iter().map(Value::shape).collect()],
-            value => value.texts().into_iter().map(|text| vec![text]).collect(),
-        };
-        if all.len() * texts.len() > value::MOST {
-            return Value::Text(value::lost());
-        }
-        let with_each = |one: &Vec<String>| texts.iter().map(|text| [one.as_slice(), text].concat()).collect::<Vec<_>>();
-        all = all.iter().flat_map(with_each).collect();
+    let parts = args.values.iter().flat_map(|arg| match &arg.value {
+        Value::List(values) => values.iter().map(|value| vec![value.shape()]).collect(),
+        value => vec![value.texts()],
+    });
+    let mut all = vec![String::new()];
+    for texts in parts {
+        let pairs = value::each_with_each(&all, &texts);
+        all = pairs.into_iter().map(|(one, two)| value::join(&[one, two], restart)).collect();
     }
-    Value::choice(all.iter().map(|parts| Value::Text(value::join(parts, restart))).collect())
+    Value::choice(all.into_iter().map(Value::Text).collect())
+}
+
+/// Python's `enumerate`: the numbers are not counted.
+pub(super) fn enumerated(args: &Args) -> Value {
+    let list = listed(args);
+    let counted = list.count().is_some();
+    let items = list.elements(Language::Python).into_iter();
+    let rows: Vec<Value> = items.map(|item| Value::List(vec![Value::Unknown, item])).collect();
+    if counted { Value::List(rows) } else { Value::List(vec![Value::choice(rows).or(Value::Unknown)]) }
+}
+
+/// Python's `zip`: as many rows as the shortest list has items, and one of any items if it is not known how many.
+pub(super) fn zipped(args: &Args) -> Value {
+    let lists: Vec<Value> = args.values.iter().map(|arg| listed(&Args::of(vec![arg.value.clone()], 0..0))).collect();
+    let counts: Option<Vec<usize>> = lists.iter().map(Value::count).collect();
+    let columns: Vec<Vec<Value>> = lists.into_iter().map(|list| list.elements(Language::Python)).collect();
+    match counts.and_then(|counts| counts.into_iter().min()) {
+        Some(rows) => {
+            let cell = |column: &Vec<Value>, row: usize| column.get(row).cloned().unwrap_or(Value::Unknown);
+            let row = |row: usize| Value::List(columns.iter().map(|column| cell(column, row)).collect());
+            Value::List((0..rows).map(row).collect())
+        }
+        None => {
+            let row = Value::List(columns.into_iter().map(Value::choice).collect());
+            Value::List(vec![row.or(Value::Unknown)])
+        }
+    }
+}
+
+/// Python's `next`: one of what there is, or what is given for the case that there is nothing.
+pub(super) fn next_of(args: &Args) -> Value {
+    let items = Value::choice(listed(args).elements(Language::Python));
+    match args.value(1) {
+        Some(otherwise) if otherwise.is_false() => items.or(Value::Unknown),
+        Some(otherwise) => items.or(otherwise.clone()),
+        None => items,
+    }
 }
 
 pub(super) fn join(args: &Args) -> Value {

@@ -317,6 +317,13 @@ fn python() {
         ("import os; os.system('ls {:s}; {}'.format('a', 'rm x'))", "sh ls ?; rm x"),
         ("import os\nd = os.environ.get('D') or os.environ['HOME']\nfor n in ('a', 'b'): os.remove(os.path.join(d, n))", "delete ?/a; delete ?/b; delete ~/a; delete ~/b"),
         ("from pathlib import Path\nfor n in ['a', 'b']: Path.home().joinpath('.ssh', n).read_text()", "read ~/.ssh/a; read ~/.ssh/b"),
+        ("import os\nfor i, p in enumerate(['a', 'b']): os.remove(p)\nfor q, r in zip(['c'], ['d']): os.rename(q, r)", "delete a; delete b; move c > d"),
+        ("import os\nfor i, p in enumerate(f): os.remove(p)", "delete ?"),
+        ("import os; os.remove(next(iter(['a']))); os.remove(next((p for p in ['b'] if x), None))", "delete a; delete b; delete ?"),
+        ("import os; os.remove('/a/'.rstrip('/')); os.remove('a.py'.removesuffix('.py')); os.remove('d=/x'.partition('=')[2])", "delete /a; delete a; delete /x"),
+        ("import os\nfor p in 'a\\nb'.splitlines(): os.remove(p)", "delete a; delete b"),
+        ("import configparser, os\nc = configparser.ConfigParser()\nc.read(os.path.expanduser('~/.aws/credentials'))", "read ~/.aws/credentials"),
+        ("import tarfile; tarfile.open('x').extractall('/root'); import shutil; shutil.unpack_archive('x.zip', 'out')", "read x; write /root/?; write out/?!"),
         // What is above the folder where it runs.
         ("from pathlib import Path; import shutil; shutil.rmtree(Path.cwd().parent / 'x')", "tree ../x"),
         ("import os; os.remove(os.path.join(os.path.dirname(os.getcwd()), 'x'))", "delete ../x"),

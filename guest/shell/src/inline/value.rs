@@ -289,16 +289,24 @@ fn append(mut left: String, right: &str) -> Value {
 }
 
 fn distribute(left: Vec<Value>, right: Vec<Value>) -> Value {
+    let shapes = |values: &[Value]| values.iter().map(Value::shape).collect::<Vec<_>>();
+    let pairs = each_with_each(&shapes(&left), &shapes(&right));
+    Value::choice(pairs.into_iter().map(|(one, two)| append(one, &two)).collect())
+}
+
+/// Each of these with each of those; if that would be too many, each of them with a hole for the other one.
+pub(super) fn each_with_each(left: &[String], right: &[String]) -> Vec<(String, String)> {
     if left.len() * right.len() > MOST {
-        return Value::Text(lost());
+        let known = left.iter().map(|one| (one.clone(), HOLE.to_string()));
+        return known.chain(right.iter().map(|two| (HOLE.to_string(), two.clone()))).collect();
     }
     let mut all = Vec::new();
-    for one in &left {
-        for two in &right {
-            all.push(Value::text(&one.shape()).plus(Value::text(&two.shape())));
+    for one in left {
+        for two in right {
+            all.push((one.clone(), two.clone()));
         }
     }
-    Value::choice(all)
+    all
 }
 
 /// As a path or an argument: the home directory is `~` in front, and unknown elsewhere.
