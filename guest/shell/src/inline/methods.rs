@@ -748,6 +748,26 @@ pub(super) fn opened(values: &[Value]) -> Value {
 /// What a list or a map is after a method that may change it in place. Nothing if the method does not.
 pub(super) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
     let mut values = match value {
+        Value::Map(entries) if language == Python && name == "update" && args.values.len() < 2 => {
+            let mut entries = entries.clone();
+            match args.value(0) {
+                None => {}
+                Some(Value::Map(more)) => {
+                    for (key, item) in more {
+                        value::put(&mut entries, key, item.clone());
+                    }
+                }
+                Some(_) => return Some(Value::Unknown),
+            }
+            // Of what a map holds that is spread here nothing is known.
+            if args.named("**").is_some() {
+                return Some(Value::Unknown);
+            }
+            for (key, arg) in &args.named {
+                value::put(&mut entries, key, arg.value.clone());
+            }
+            return Some(Value::Map(entries));
+        }
         Value::Map(_) => {
             let changes = name.ends_with('!')
                 || matches!(

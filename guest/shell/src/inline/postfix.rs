@@ -8,6 +8,9 @@ use super::machine::{Args, Cursor, DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, What, calls, methods, names, value};
 
+/// Maps with more items than this are not followed when another one is set.
+const MOST_SET: usize = 32;
+
 /// The value up to here: what stands behind it goes on from it, or it is the last one.
 type Step = ControlFlow<Value, Value>;
 
@@ -99,12 +102,16 @@ impl Machine {
             return Step::Continue(Value::Unknown);
         }
         if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
+            let plain = c.mark() == Some("=") && chain.whole && language == Language::Node;
             c.at += 1;
             c.lines();
             let assigned = self.expression(c, 2);
             calls::escape(self, &assigned);
-            if let Some(base) = chain.base {
-                self.spoil(base);
+            let changed = if plain { self.with_item(&value, &Value::text(name), assigned) } else { None };
+            match (chain.base, changed) {
+                (Some(base), Some(changed)) => self.set(base, changed),
+                (Some(base), None) => self.spoil(base),
+                (None, _) => {}
             }
             return Step::Break(Value::Unknown);
         }
@@ -193,7 +200,7 @@ impl Machine {
         self.run(&mut inner);
         let at = c.span(from);
         if assignment(c.mark()).is_some() {
-            self.assigned_item(c, &value, &key, chain.base);
+            self.assigned_item(c, &value, &key, chain);
             return Step::Break(Value::Unknown);
         }
         if language == Language::Ruby
@@ -242,7 +249,8 @@ impl Machine {
     }
 
     /// `value[key] = x`
-    fn assigned_item(&mut self, c: &mut Cursor<'_>, value: &Value, key: &Key, base: Option<&str>) {
+    fn assigned_item(&mut self, c: &mut Cursor<'_>, value: &Value, key: &Key, chain: &Chain<'_>) {
+        let plain = c.mark() == Some("=");
         c.at += 1;
         let assigned = self.expression(c, 2);
         calls::escape(self, &assigned);
@@ -251,8 +259,37 @@ impl Machine {
                 Key::At(key) if key.known().is_some() => self.set(key.known().unwrap_or_default(), assigned),
                 _ => self.incomplete(),
             }
-        } else if let Some(base) = base.filter(|base| self.variables.contains_key(*base)) {
-            self.set(base, Value::Unknown);
+            return;
+        }
+        // An item of a module's, such as `os.environ`, makes no other one of the module.
+        let Some(base) = chain.base else { return };
+        if matches!(self.variables.get(base), None | Some(Value::Name(_))) {
+            return;
+        }
+        let changed = match key {
+            Key::At(key) if plain && chain.whole => self.with_item(value, key, assigned),
+            _ => None,
+        };
+        self.set(base, changed.unwrap_or(Value::Unknown));
+    }
+
+    /// A map or a list with another item at a key; nothing if that is not followed.
+    fn with_item(&mut self, value: &Value, key: &Value, item: Value) -> Option<Value> {
+        if !matches!(self.language, Language::Python | Language::Node) || !self.spend(value.size()) {
+            return None;
+        }
+        match (value, key) {
+            (Value::Map(entries), key) if entries.len() < MOST_SET => {
+                let mut entries = entries.clone();
+                value::put(&mut entries, key.known()?, item);
+                Some(Value::Map(entries))
+            }
+            (Value::List(values), Value::Number(at)) if value.count().is_some() => {
+                let mut values = values.clone();
+                *values.get_mut(usize::try_from(*at).ok()?)? = item;
+                Some(Value::List(values))
+            }
+            _ => None,
         }
     }
 

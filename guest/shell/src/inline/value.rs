@@ -264,6 +264,19 @@ impl Value {
     }
 }
 
+/// An item of a map is set. It may not be reached, so what was there before stays possible.
+pub(super) fn put(entries: &mut Vec<(String, Value)>, key: &str, item: Value) {
+    let found = entries.iter().rposition(|(name, _)| name == key);
+    match found {
+        Some(at) => {
+            if let Some((_, old)) = entries.get_mut(at) {
+                *old = std::mem::replace(old, Value::Unknown).or(item);
+            }
+        }
+        None => entries.push((key.to_owned(), item)),
+    }
+}
+
 /// A text of which more is known than is kept.
 pub(super) fn lost() -> String {
     format!("{HOLE}{MORE}")
