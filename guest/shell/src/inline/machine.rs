@@ -34,6 +34,10 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
         unused: if whole && language == Language::Python { unused(&tokens) } else { HashSet::new() },
         modules: HashSet::new(),
         methods: HashSet::new(),
+        class: String::new(),
+        classes: HashMap::new(),
+        class_methods: HashMap::new(),
+        fields: HashMap::new(),
         changed: false,
         deeds: Vec::new(),
         complete,
@@ -196,6 +200,14 @@ pub(super) struct Machine {
     pub(super) modules: HashSet<String>,
     /// Names of Ruby methods, which are called without parentheses too.
     pub(super) methods: HashSet<String>,
+    /// The Python class that began last.
+    pub(super) class: String,
+    /// Python's classes, each with the function that makes its objects, if it has one.
+    pub(super) classes: HashMap<String, Option<Rc<Function>>>,
+    /// Python's methods by their names, whichever classes have them.
+    pub(super) class_methods: HashMap<String, Vec<Rc<Function>>>,
+    /// What the objects of any of these classes hold: `self.name`.
+    pub(super) fields: HashMap<String, Value>,
     /// A list that a function was given was changed in place.
     pub(super) changed: bool,
     pub(super) deeds: Vec<Deed>,
@@ -392,6 +404,21 @@ impl Machine {
         } else {
             self.variables.insert(name.to_owned(), value);
         }
+    }
+
+    /// `self.name = value` in a Python class. Of lists and the like it is not followed how they change.
+    pub(super) fn set_field(&mut self, name: &str, value: Value) {
+        let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Unknown);
+        let followed = match &value {
+            Value::Choice(values) => values.iter().all(is_text),
+            value => is_text(value),
+        };
+        let value = if followed && self.spend(value.size()) { value } else { Value::Unknown };
+        let value = match self.fields.remove(name) {
+            Some(old) => old.or(value),
+            None => value,
+        };
+        self.fields.insert(name.to_owned(), value);
     }
 
     /// A list or map was changed in a way that is not followed.

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::expressions::assignment;
 use super::lex::Kind;
-use super::machine::{Args, Cursor, DEEPEST, Machine};
+use super::machine::{Arg, Args, Cursor, DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, What, calls, methods, names, value};
 
@@ -102,11 +102,16 @@ impl Machine {
             return Step::Continue(Value::Unknown);
         }
         if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
-            let plain = c.mark() == Some("=") && chain.whole && language == Language::Node;
+            let equals = c.mark() == Some("=");
             c.at += 1;
             c.lines();
             let assigned = self.expression(c, 2);
             calls::escape(self, &assigned);
+            if language == Language::Python && chain.base == Some("self") && chain.whole {
+                self.set_field(name, if equals { assigned } else { Value::Unknown });
+                return Step::Break(Value::Unknown);
+            }
+            let plain = equals && chain.whole && language == Language::Node;
             let changed = if plain { self.with_item(&value, &Value::text(name), assigned) } else { None };
             match (chain.base, changed) {
                 (Some(base), Some(changed)) => self.set(base, changed),
@@ -136,6 +141,14 @@ impl Machine {
             args.at = chain.name_at.clone();
             self.block_argument(c, &mut args);
             return Step::Continue(self.method(value, name, args, chain.base, chain.whole));
+        }
+        if language == Language::Python
+            && chain.base == Some("self")
+            && chain.whole
+            && let Some(size) = self.fields.get(name).map(Value::size)
+        {
+            let field = if self.spend(size) { self.fields.get(name).cloned() } else { None };
+            return Step::Continue(field.unwrap_or(Value::Unknown));
         }
         Step::Continue(self.member(value, name))
     }
@@ -334,6 +347,13 @@ impl Machine {
     pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
         match value {
             Value::Name(full) if full.len() + name.len() < 200 => {
+                // What is set in a Python class.
+                if self.classes.contains_key(&full)
+                    && !self.class_methods.contains_key(name)
+                    && let Some(value) = self.variable(name)
+                {
+                    return value;
+                }
                 let full = names::full(self.language, &format!("{full}.{name}"));
                 names::constant(self.language, &full).unwrap_or(Value::Name(full))
             }
@@ -443,6 +463,18 @@ impl Machine {
         {
             self.set(base, Value::Unknown);
         }
+        // A method of one of the script's own classes, for all that is known.
+        if matches!(value, Value::Unknown | Value::Bound(..))
+            && let Some(functions) = self.class_methods.get(name).cloned()
+        {
+            let own = of_object(&args);
+            let mut results = Vec::new();
+            for function in functions {
+                results.push(self.call(Value::Function(function), own.clone()));
+            }
+            self.call(Value::Bound(Box::new(value), name.to_owned()), args);
+            return Value::choice(results);
+        }
         let callee = match value {
             Value::Name(_) => self.member(value, name),
             Value::Map(ref entries) if entries.iter().any(|(key, _)| key == name) => self.member(value, name),
@@ -486,7 +518,13 @@ impl Machine {
 
     fn call_it(&mut self, callee: Value, args: Args) -> Value {
         match callee {
-            Value::Name(name) => calls::call(self, &name, args),
+            Value::Name(name) => match self.classes.get(&name).cloned().flatten() {
+                Some(function) => {
+                    self.invoke(&function, &of_object(&args));
+                    Value::Unknown
+                }
+                None => calls::call(self, &name, args),
+            },
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
             Value::Choice(values) => {
@@ -526,6 +564,13 @@ pub(super) enum Key {
     At(Value),
     Reverse,
     Part(i64, Option<i64>),
+}
+
+/// The arguments of a method as its function takes them: with the object in front.
+fn of_object(args: &Args) -> Args {
+    let mut all = args.clone();
+    all.values.insert(0, Arg::new(Value::Unknown, args.at.clone()));
+    all
 }
 
 /// Whether a parameter is given by reference: PHP's `&$x`.
