@@ -6,6 +6,9 @@ use super::machine::{Arg, Args, Machine};
 use super::value::{self, HOLE, Value};
 use super::{Text, What};
 
+/// If there are more pairs of paths than this, each path is in one of them.
+const MOST_PAIRS: usize = 64;
+
 /// The argument at a place, or under one of the names that Python and PHP give to it.
 pub(super) fn arg(args: &Args, at: usize) -> Option<Arg> {
     if let Some(arg) = args.values.get(at) {
@@ -80,11 +83,16 @@ pub(super) fn pairs(machine: &mut Machine, args: &Args, what: impl Fn(Text, Text
     let unknown = || vec![Text::Shape(HOLE.to_string())];
     let from = if from.is_empty() { unknown() } else { from };
     let to = if to.is_empty() { unknown() } else { to };
-    if from.len() > 64 || to.len() > value::MOST {
-        machine.incomplete();
+    if from.len() * to.len() > MOST_PAIRS {
+        // What matters of each path is the same whichever the other one is.
+        let count = from.len().max(to.len());
+        for (from, to) in from.iter().cycle().zip(to.iter().cycle()).take(count) {
+            machine.deed(what(from.clone(), to.clone()), &at);
+        }
+        return Value::Unknown;
     }
-    for from in from.iter().take(64) {
-        for to in to.iter().take(value::MOST) {
+    for from in &from {
+        for to in &to {
             machine.deed(what(from.clone(), to.clone()), &at);
         }
     }

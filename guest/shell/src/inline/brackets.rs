@@ -288,9 +288,7 @@ impl Machine {
             return Value::Unknown;
         }
         if self.depth >= DEEPEST {
-            self.incomplete();
-            c.at += 1;
-            return Value::Unknown;
+            return self.too_deep(c);
         }
         self.depth += 1;
         let close = c.close();
@@ -305,7 +303,10 @@ impl Machine {
     pub(super) fn entries(&mut self, inner: &mut Cursor<'_>) -> Value {
         let mut entries = Vec::new();
         let mut values = Vec::new();
-        let mut last = Value::Unknown;
+        let mut last = match self.language {
+            Language::Python | Language::Node if inner.at >= inner.end => Value::Map(Vec::new()),
+            _ => Value::Unknown,
+        };
         while inner.at < inner.end {
             let before = inner.at;
             let key = match (inner.kind(), inner.mark_at(1)) {

@@ -8,8 +8,7 @@ use super::{Language, calls, names, processes, value};
 impl Machine {
     pub(super) fn expression(&mut self, c: &mut Cursor<'_>, min: u8) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
-            return Value::Unknown;
+            return self.too_deep(c);
         }
         self.depth += 1;
         let before = c.at;
@@ -153,10 +152,8 @@ impl Machine {
                     "+" if matches!(self.language, Language::Perl | Language::Php) => numbers(&left, &right),
                     "+" | "." => left.plus(right),
                     "/" if is_path(&left) || is_path(&right) => {
-                        let (left, right) = (left.texts(), right.texts());
-                        let pairs =
-                            left.iter().flat_map(|left| right.iter().map(move |right| [left.clone(), right.clone()]));
-                        Value::choice(pairs.map(|pair| Value::Path(value::join(&pair, true))).collect())
+                        let pairs = value::each_with_each(&left.texts(), &right.texts()).into_iter();
+                        Value::choice(pairs.map(|(one, two)| Value::Path(value::join(&[one, two], true))).collect())
                     }
                     "*" | "x" => repeat(&left, &right),
                     "%" if matches!(left, Value::Text(_)) => {

@@ -114,6 +114,23 @@ pub(super) fn walk(machine: &mut Machine, args: &Args) -> Value {
     Value::List(vec![Value::List(vec![below.or(argument(args, 0)), Value::Unknown, Value::Unknown])])
 }
 
+/// What is in an archive comes to lie below a folder.
+pub(super) fn unpacks(machine: &mut Machine, folder: Option<&Value>, at: &Range<usize>) {
+    for text in folder.map(Value::texts).unwrap_or_default() {
+        // What nothing is known of says nothing.
+        if !text.starts_with(HOLE) {
+            let below = value::join(&[text, HOLE.to_string()], false);
+            machine.deed(What::Write(value::path(&below)), at);
+        }
+    }
+}
+
+pub(super) fn unpack_archive(machine: &mut Machine, args: &Args) -> Value {
+    machine.incomplete();
+    unpacks(machine, args.value(1).or_else(|| args.named("extract_dir")), &args.at);
+    Value::Unknown
+}
+
 pub(super) fn touch(machine: &mut Machine, args: &Args) -> Value {
     every(machine, args, 0, |path| What::Create { path, folder: false })
 }

@@ -9,15 +9,20 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::assigned::loose;
-use super::lex::{self, Kind, Token, Tokens};
+use super::lex::{self, Kind, Part, Token, Tokens};
+use super::tables::acting;
 use super::unused::unused;
-use super::value::{Function, Value};
-use super::{Deed, Language, Script, What, methods, names};
+use super::value::{Function, HOLE, MORE, Value, lost};
+use super::{Deed, Language, Script, Text, What, methods, names};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
-/// More deeds than this are not listed, and the script is not complete.
+/// More deeds than this are not listed, and the script counts as one that is not read.
 const MOST_DEEDS: usize = 4096;
+/// So many functions may call each other.
+const MOST_CALLS: usize = 16;
+/// If more parts than this are not read, it does not matter what they name.
+const MOST_SKIPPED: usize = 64;
 
 /// Reads a script in a language that has expressions; `whole` if nothing else calls its functions.
 pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
@@ -29,9 +34,15 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
         unused: if whole && language == Language::Python { unused(&tokens) } else { HashSet::new() },
         modules: HashSet::new(),
         methods: HashSet::new(),
+        class: String::new(),
+        classes: HashMap::new(),
+        class_methods: HashMap::new(),
+        fields: HashMap::new(),
         changed: false,
         deeds: Vec::new(),
         complete,
+        unread: false,
+        skipped: 0,
         depth: 0,
         budget: 1_000_000 + 32 * script.len(),
         steps: 64 * script.len(),
@@ -42,6 +53,11 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
     };
     machine.run(&mut Cursor::all(&tokens));
     machine.rest();
+    if machine.unread {
+        // As text for a shell that nothing is known of: it may do anything.
+        let what = What::Shell(Text::Shape(HOLE.to_string()));
+        machine.deeds.push(Deed { what, at: 0..script.len() });
+    }
     Script { deeds: machine.deeds, complete: machine.complete }
 }
 
@@ -184,10 +200,22 @@ pub(super) struct Machine {
     pub(super) modules: HashSet<String>,
     /// Names of Ruby methods, which are called without parentheses too.
     pub(super) methods: HashSet<String>,
+    /// The Python class that began last.
+    pub(super) class: String,
+    /// Python's classes, each with the function that makes its objects, if it has one.
+    pub(super) classes: HashMap<String, Option<Rc<Function>>>,
+    /// Python's methods by their names, whichever classes have them.
+    pub(super) class_methods: HashMap<String, Vec<Rc<Function>>>,
+    /// What the objects of any of these classes hold: `self.name`.
+    pub(super) fields: HashMap<String, Value>,
     /// A list that a function was given was changed in place.
     pub(super) changed: bool,
     pub(super) deeds: Vec<Deed>,
     pub(super) complete: bool,
+    /// Something lies beyond a limit that may touch files or processes.
+    pub(super) unread: bool,
+    /// How many parts were not read.
+    pub(super) skipped: usize,
     pub(super) depth: usize,
     /// What calls of functions and copies of values may still cost.
     pub(super) budget: usize,
@@ -213,16 +241,100 @@ pub(super) struct Frame {
 }
 
 impl Machine {
-    pub(super) fn deed(&mut self, what: What, at: &Range<usize>) {
+    pub(super) fn deed(&mut self, mut what: What, at: &Range<usize>) {
         if self.deeds.len() >= MOST_DEEDS {
-            self.complete = false;
+            self.unread();
             return;
+        }
+        let mut more = false;
+        for text in texts(&mut what) {
+            if let Text::Shape(shape) = text
+                && shape.contains(MORE)
+            {
+                shape.retain(|char| char != MORE);
+                more = true;
+            }
+        }
+        if more {
+            self.unread();
         }
         self.deeds.push(Deed { what, at: at.clone() });
     }
 
     pub(super) fn incomplete(&mut self) {
         self.complete = false;
+    }
+
+    fn unread(&mut self) {
+        self.complete = false;
+        self.unread = true;
+    }
+
+    /// What these tokens do is not read. That matters if they name a call that touches files or processes.
+    pub(super) fn unread_part(&mut self, c: &Cursor<'_>) {
+        self.incomplete();
+        self.skipped += 1;
+        if self.unread {
+            return;
+        }
+        if self.skipped > MOST_SKIPPED || self.may_act(c) {
+            self.unread();
+        }
+    }
+
+    /// Steps over what stands here, which lies too deep to be read.
+    pub(super) fn too_deep(&mut self, c: &mut Cursor<'_>) -> Value {
+        let from = c.at;
+        match c.kind() {
+            Some(Kind::Mark("(" | "[" | "{")) => c.at = (c.close() + 1).min(c.end),
+            Some(Kind::Mark(_) | Kind::Line) | None => {}
+            Some(_) => c.at += 1,
+        }
+        if c.at > from {
+            self.unread_part(&c.part(from, c.at));
+        }
+        Value::Text(lost())
+    }
+
+    /// Whether these tokens, or the functions that they name, name a call that touches files or processes.
+    fn may_act(&self, c: &Cursor<'_>) -> bool {
+        let acting = acting(self.language);
+        let mut parts = vec![(c.tokens.clone(), c.at..c.end)];
+        let mut seen = HashSet::new();
+        while let Some((tokens, part)) = parts.pop() {
+            for token in tokens.list.get(part).unwrap_or_default() {
+                if names_a_deed(token, &acting) {
+                    return true;
+                }
+                if let Kind::Name(name) = &token.kind
+                    && let Some(Value::Function(function)) = self.variables.get(name)
+                    && seen.insert((Rc::as_ptr(&function.tokens) as usize, function.body.start))
+                {
+                    let end = function.body.end.min(function.tokens.list.len());
+                    parts.push((function.tokens.clone(), function.body.start..end));
+                }
+            }
+        }
+        false
+    }
+
+    fn unread_body(&mut self, function: &Function) {
+        let tokens = function.tokens.clone();
+        let end = function.body.end.min(tokens.list.len());
+        self.unread_part(&Cursor { tokens: &tokens, at: function.body.start, end });
+    }
+
+    /// A call that lies too deep to be followed.
+    pub(super) fn unread_call(&mut self, callee: &Value) {
+        self.incomplete();
+        match callee {
+            Value::Function(function) => self.unread_body(function),
+            Value::Name(name) | Value::Bound(_, name) => {
+                let last = name.rsplit(['.', ':']).next().unwrap_or_default();
+                self.unread |= acting(self.language).contains(last);
+            }
+            _ => {}
+        }
     }
 
     /// Whether there is budget for this, which is then spent.
@@ -236,7 +348,9 @@ impl Machine {
     pub(super) fn step(&mut self) -> bool {
         let enough = self.steps > 0;
         self.steps = self.steps.saturating_sub(1);
-        self.complete &= enough;
+        if !enough {
+            self.unread();
+        }
         enough
     }
 
@@ -262,7 +376,7 @@ impl Machine {
 
     pub(super) fn run(&mut self, c: &mut Cursor<'_>) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_part(c);
             return Value::Unknown;
         }
         self.depth += 1;
@@ -290,6 +404,21 @@ impl Machine {
         } else {
             self.variables.insert(name.to_owned(), value);
         }
+    }
+
+    /// `self.name = value` in a Python class. Of lists and the like it is not followed how they change.
+    pub(super) fn set_field(&mut self, name: &str, value: Value) {
+        let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Unknown);
+        let followed = match &value {
+            Value::Choice(values) => values.iter().all(is_text),
+            value => is_text(value),
+        };
+        let value = if followed && self.spend(value.size()) { value } else { Value::Unknown };
+        let value = match self.fields.remove(name) {
+            Some(old) => old.or(value),
+            None => value,
+        };
+        self.fields.insert(name.to_owned(), value);
     }
 
     /// A list or map was changed in a way that is not followed.
@@ -389,7 +518,7 @@ impl Machine {
                 if entry.mark_at(1) == Some(":") {
                     entry.at += 2;
                 }
-                entry.end = before_default(&entry);
+                let member = self.or_default(&mut entry, member);
                 bound.extend(self.targets(&entry, member, depth + 1));
             }
             return bound;
@@ -397,7 +526,7 @@ impl Machine {
         if matches!(c.mark(), Some("(" | "[")) && c.close() + 1 >= c.end {
             c = c.part(c.at + 1, c.close());
         }
-        let elements = split(&c);
+        let elements = places(&c);
         let values = match &value {
             Value::List(values) => values.clone(),
             Value::Choice(rows) if rows.iter().any(|row| matches!(row, Value::List(_))) => {
@@ -405,6 +534,8 @@ impl Machine {
                 let column = |index: usize| {
                     let cells = rows.iter().map(|row| match row {
                         Value::List(values) => values.get(index).cloned().unwrap_or(Value::Unknown),
+                        // One of more rows than are kept.
+                        Value::Text(text) if text.contains(MORE) => row.clone(),
                         _ => Value::Unknown,
                     });
                     Value::choice(cells.collect())
@@ -414,6 +545,10 @@ impl Machine {
             _ => Vec::new(),
         };
         for (index, mut element) in elements.into_iter().enumerate() {
+            // `[, b]`
+            if element.at >= element.end {
+                continue;
+            }
             let rest =
                 matches!(element.mark(), Some("*" | "...")) || element.name().is_some_and(|name| name.starts_with('@'));
             while element.at + 1 < element.end
@@ -421,7 +556,6 @@ impl Machine {
             {
                 element.at += 1;
             }
-            element.end = before_default(&element);
             let part = match values.get(index) {
                 _ if rest && matches!(value, Value::List(_)) => {
                     Value::List(values.iter().skip(index).cloned().collect())
@@ -429,9 +563,22 @@ impl Machine {
                 Some(value) => value.clone(),
                 None => Value::Unknown,
             };
+            let part = self.or_default(&mut element, part);
             bound.extend(self.targets(&element, part, depth + 1));
         }
         bound
+    }
+
+    /// What a target gets that may have a default value behind it, which is cut off.
+    fn or_default(&mut self, target: &mut Cursor<'_>, value: Value) -> Value {
+        let Some(equals) = default_at(target) else { return value };
+        let mut default = target.part(equals + 1, target.end);
+        target.end = equals;
+        let default = self.expression(&mut default, 2);
+        match value {
+            Value::Unknown | Value::Bound(..) => Value::Unknown.or(default),
+            value => value,
+        }
     }
 
     pub(super) fn assign(&mut self, name: &str, operator: &str, value: Value) -> Value {
@@ -504,7 +651,7 @@ impl Machine {
                 }
                 c.at += 1;
             }
-            let default = (c.at..c.end).find(|at| tokens.mark(*at) == Some("="));
+            let default = default_at(c);
             let name = c.name().map(str::to_owned);
             let pattern = c.part(c.at, if name.is_some() { c.at + 1 } else { default.unwrap_or(c.end) });
             let value = match (args, star) {
@@ -606,7 +753,14 @@ impl Machine {
             })
             .count();
         // A function that calls itself: once more, with arguments that nothing is known of.
-        if active > 1 || self.frames.len() > 6 || !self.spend(cost) {
+        if active > 1 {
+            return Value::Unknown;
+        }
+        if self.frames.len() >= MOST_CALLS {
+            self.unread_body(function);
+            return Value::Unknown;
+        }
+        if !self.spend(cost) {
             return Value::Unknown;
         }
         let place = (Rc::as_ptr(&function.tokens) as usize, function.body.start);
@@ -633,7 +787,7 @@ impl Machine {
 
     pub(super) fn evaluate(&mut self, function: &Rc<Function>, bound: Vec<(String, Value)>) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_body(function);
             return Value::Unknown;
         }
         self.depth += 1;
@@ -659,8 +813,47 @@ impl Machine {
     }
 }
 
-/// What stands between the commas.
+/// The texts of a deed.
+fn texts(what: &mut What) -> Vec<&mut Text> {
+    match what {
+        What::Read(text)
+        | What::Write(text)
+        | What::Append(text)
+        | What::Chdir(text)
+        | What::Shell(text)
+        | What::Eval(text)
+        | What::Load(text)
+        | What::Send(text)
+        | What::Create { path: text, .. }
+        | What::Delete { path: text, .. }
+        | What::Mode { path: text, .. } => vec![text],
+        What::Move { from, to } | What::Copy { from, to } => vec![from, to],
+        What::Run(words) => words.iter_mut().collect(),
+    }
+}
+
+/// Whether a token is the last part of the name of a call that touches files or processes, or such a call itself.
+fn names_a_deed(token: &Token, acting: &HashSet<&'static str>) -> bool {
+    match &token.kind {
+        Kind::Name(name) => acting.contains(name.as_str()),
+        Kind::Shell(_) | Kind::Code(_) => true,
+        Kind::Text(parts) => parts.iter().any(|part| match part {
+            Part::Code { tokens, .. } => tokens.list.iter().any(|token| names_a_deed(token, acting)),
+            Part::Text(_) => false,
+        }),
+        _ => false,
+    }
+}
+
+/// What stands between the commas, where anything does.
 pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
+    let mut parts = places(c);
+    parts.retain(|part| part.at < part.end);
+    parts
+}
+
+/// What stands between the commas, with the places where nothing does.
+fn places<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
     let mut parts = Vec::new();
     let mut from = c.at;
     let mut at = c.at;
@@ -676,11 +869,19 @@ pub(super) fn split<'t>(c: &Cursor<'t>) -> Vec<Cursor<'t>> {
         at += 1;
     }
     parts.push(c.part(from, c.end));
-    parts.retain(|part| part.at < part.end);
     parts
 }
 
-/// Where a target ends that may have a default value behind it.
-fn before_default(c: &Cursor<'_>) -> usize {
-    (c.at..c.end).find(|at| c.tokens.mark(*at) == Some("=")).unwrap_or(c.end)
+/// Where the `=` is behind which the default value of a target stands.
+fn default_at(c: &Cursor<'_>) -> Option<usize> {
+    let mut at = c.at;
+    while at < c.end {
+        match c.tokens.mark(at) {
+            Some("(" | "[" | "{") => at = c.close_of(at),
+            Some("=") => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
 }

@@ -1,16 +1,16 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
 
 use super::Language::{Node, Python, Ruby};
-use super::machine::{Args, Machine};
+use super::machine::{Arg, Args, Machine};
 use super::value::{self, HOLE, Value};
-use super::{Language, Text, What, arguments, calls, pure};
+use super::{Language, Text, What, arguments, calls, files, pure};
 
 /// `value.name`, not called.
 pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
     match (&value, name) {
         (Value::Path(path), "parent" | "dirname") => Value::Path(value::dirname(path)),
         (Value::Path(path), "name") => Value::Text(value::basename(path)),
-        (Value::Path(_), "parents" | "stem" | "suffix" | "parts") => Value::Unknown,
+        (Value::Path(_), "stem" | "suffix" | "parts") => Value::Unknown,
         (Value::Choice(values), "parent") if values.iter().all(|value| matches!(value, Value::Path(_))) => {
             Value::choice(values.iter().map(|value| Value::Path(value::dirname(&value.shape()))).collect())
         }
@@ -129,9 +129,9 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
             return Some(Value::List(vec![below]));
         }
         "joinpath" | "join" | "+" | "child" => {
-            let mut parts = vec![path.to_owned()];
-            parts.extend(args.values.iter().map(|arg| arg.value.shape()));
-            return Some(Value::Path(value::join(&parts, true)));
+            let mut all = args.clone();
+            all.values.insert(0, Arg::new(Value::Path(path.to_owned()), at));
+            return Some(pure::pathlib(&all));
         }
         "expanduser" | "expand_path" => {
             let rest = path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -348,6 +348,30 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
             Value::text(text.trim_start_matches(blank))
         }
         (Python | Ruby, "rstrip", 0) | (Node, "trimEnd" | "trimRight", 0) => Value::text(text.trim_end_matches(blank)),
+        // Letters of a set.
+        (Python, "strip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_matches(|char: char| set.contains(char)))
+        }
+        (Python, "lstrip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_start_matches(|char: char| set.contains(char)))
+        }
+        (Python, "rstrip", 1) => {
+            let set = known(0)?;
+            Value::text(text.trim_end_matches(|char: char| set.contains(char)))
+        }
+        (Python, "removeprefix", 1) | (Ruby, "delete_prefix", 1) => {
+            Value::text(text.strip_prefix(known(0)?).unwrap_or(text))
+        }
+        (Python, "removesuffix", 1) | (Ruby, "delete_suffix" | "chomp", 1) => {
+            Value::text(text.strip_suffix(known(0)?).unwrap_or(text))
+        }
+        (Python, "partition", 1) => match text.split_once(known(0)?) {
+            Some((before, after)) => Value::List(vec![Value::text(before), args.value(0)?.clone(), Value::text(after)]),
+            None => Value::Unknown,
+        },
+        (Python, "splitlines", 0) => Value::List(text.lines().map(Value::text).collect()),
         (Ruby, "chomp", 0) => {
             let cut = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']));
             Value::text(cut.unwrap_or(text))
@@ -367,6 +391,7 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
         // The text becomes another one.
         (Ruby, "replace", 1) => args.value(0)?.clone(),
         (Python | Node | Ruby, "split", _) => split(language, text, args),
+        (Python, "rsplit", 2) if number(1)? == 1 => split_last(text, known(0)?)?,
         (Ruby, "chars", 0) => letters(text),
         // A number is the code of a letter there.
         (Ruby, "concat" | "+", _) if args.values.iter().any(|arg| matches!(arg.value, Value::Number(_))) => {
@@ -439,6 +464,10 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
     match args.values.as_slice() {
         [] if language == Node => Value::List(vec![Value::text(text)]),
         [] => words(),
+        // The folder where the program runs: what is above it, and its name.
+        [separator, ..] if text == "." && separator.value.known() == Some("/") => {
+            Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())])
+        }
         [separator] => match separator.value.known() {
             Some(" ") if language == Ruby => words(),
             Some("") if language == Python => unknown,
@@ -453,7 +482,28 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
             }
             None => unknown,
         },
+        [separator, most] if language == Python => match (separator.value.known(), &most.value) {
+            (Some(separator), Value::Number(most @ 0..=64)) if !separator.is_empty() => {
+                let parts = text.splitn(usize::try_from(*most).unwrap_or(0) + 1, separator);
+                Value::List(parts.map(Value::text).collect())
+            }
+            _ => unknown,
+        },
         _ => unknown,
+    }
+}
+
+/// What stands before and behind a part of a text, counted from its end; the text alone if it is not there.
+fn split_last(text: &str, separator: &str) -> Option<Value> {
+    if text == "." && separator == "/" {
+        return Some(Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())]));
+    }
+    match text.rsplit_once(separator).filter(|_| !separator.is_empty()) {
+        // What is unknown may have such a part in it too.
+        Some((_, after)) if after.contains([HOLE, value::HOME]) => None,
+        Some((before, after)) => Some(Value::List(vec![Value::text(before), Value::text(after)])),
+        None if text.contains([HOLE, value::HOME]) => None,
+        None => Some(Value::List(vec![Value::text(text)])),
     }
 }
 
@@ -491,7 +541,19 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
                 }
             }
         }
-        (Language::Python, "extractall" | "extract") => machine.incomplete(),
+        (Language::Python, "extractall" | "extract") => {
+            machine.incomplete();
+            let folder = args.value(usize::from(name == "extract")).or_else(|| args.named("path"));
+            files::unpacks(machine, folder, &at);
+        }
+        // As a `ConfigParser` reads files, which it is given by their names.
+        (Language::Python, "read") => {
+            for text in args.value(0).map(arguments::texts).unwrap_or_default() {
+                if matches!(&text, Text::Known(_)) {
+                    machine.deed(What::Read(text), &at);
+                }
+            }
+        }
         (Language::Python, "connect" | "sendto") => {
             let address = args.values.iter().map(|arg| &arg.value).find_map(|value| match value {
                 Value::List(values) => values.first(),
@@ -686,6 +748,26 @@ pub(super) fn opened(values: &[Value]) -> Value {
 /// What a list or a map is after a method that may change it in place. Nothing if the method does not.
 pub(super) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
     let mut values = match value {
+        Value::Map(entries) if language == Python && name == "update" && args.values.len() < 2 => {
+            let mut entries = entries.clone();
+            match args.value(0) {
+                None => {}
+                Some(Value::Map(more)) => {
+                    for (key, item) in more {
+                        value::put(&mut entries, key, item.clone());
+                    }
+                }
+                Some(_) => return Some(Value::Unknown),
+            }
+            // Of what a map holds that is spread here nothing is known.
+            if args.named("**").is_some() {
+                return Some(Value::Unknown);
+            }
+            for (key, arg) in &args.named {
+                value::put(&mut entries, key, arg.value.clone());
+            }
+            return Some(Value::Map(entries));
+        }
         Value::Map(_) => {
             let changes = name.ends_with('!')
                 || matches!(

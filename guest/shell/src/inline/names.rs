@@ -133,6 +133,7 @@ pub(super) fn changes(language: Language, name: &str) -> Option<usize> {
         {
             Some(0)
         }
+        (Language::Node, "Object.assign") => Some(0),
         (Language::Node, name) if name.starts_with("Array.prototype.") => Some(0),
         (Language::Perl, "chop" | "read" | "sysread" | "substr" | "splice" | "vec" | "sysopen" | "undef") => Some(0),
         (Language::Php, "preg_match" | "preg_match_all" | "sscanf") => Some(2),

@@ -4,9 +4,12 @@ use std::ops::{ControlFlow, Range};
 
 use super::expressions::assignment;
 use super::lex::Kind;
-use super::machine::{Args, Cursor, DEEPEST, Machine};
+use super::machine::{Arg, Args, Cursor, DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, What, calls, methods, names, value};
+
+/// Maps with more items than this are not followed when another one is set.
+const MOST_SET: usize = 32;
 
 /// The value up to here: what stands behind it goes on from it, or it is the last one.
 type Step = ControlFlow<Value, Value>;
@@ -99,12 +102,21 @@ impl Machine {
             return Step::Continue(Value::Unknown);
         }
         if assignment(c.mark()).is_some() && c.mark() != Some("=>") {
+            let equals = c.mark() == Some("=");
             c.at += 1;
             c.lines();
             let assigned = self.expression(c, 2);
             calls::escape(self, &assigned);
-            if let Some(base) = chain.base {
-                self.spoil(base);
+            if language == Language::Python && chain.base == Some("self") && chain.whole {
+                self.set_field(name, if equals { assigned } else { Value::Unknown });
+                return Step::Break(Value::Unknown);
+            }
+            let plain = equals && chain.whole && language == Language::Node;
+            let changed = if plain { self.with_item(&value, &Value::text(name), assigned) } else { None };
+            match (chain.base, changed) {
+                (Some(base), Some(changed)) => self.set(base, changed),
+                (Some(base), None) => self.spoil(base),
+                (None, _) => {}
             }
             return Step::Break(Value::Unknown);
         }
@@ -129,6 +141,14 @@ impl Machine {
             args.at = chain.name_at.clone();
             self.block_argument(c, &mut args);
             return Step::Continue(self.method(value, name, args, chain.base, chain.whole));
+        }
+        if language == Language::Python
+            && chain.base == Some("self")
+            && chain.whole
+            && let Some(size) = self.fields.get(name).map(Value::size)
+        {
+            let field = if self.spend(size) { self.fields.get(name).cloned() } else { None };
+            return Step::Continue(field.unwrap_or(Value::Unknown));
         }
         Step::Continue(self.member(value, name))
     }
@@ -193,7 +213,7 @@ impl Machine {
         self.run(&mut inner);
         let at = c.span(from);
         if assignment(c.mark()).is_some() {
-            self.assigned_item(c, &value, &key, chain.base);
+            self.assigned_item(c, &value, &key, chain);
             return Step::Break(Value::Unknown);
         }
         if language == Language::Ruby
@@ -242,7 +262,8 @@ impl Machine {
     }
 
     /// `value[key] = x`
-    fn assigned_item(&mut self, c: &mut Cursor<'_>, value: &Value, key: &Key, base: Option<&str>) {
+    fn assigned_item(&mut self, c: &mut Cursor<'_>, value: &Value, key: &Key, chain: &Chain<'_>) {
+        let plain = c.mark() == Some("=");
         c.at += 1;
         let assigned = self.expression(c, 2);
         calls::escape(self, &assigned);
@@ -251,8 +272,37 @@ impl Machine {
                 Key::At(key) if key.known().is_some() => self.set(key.known().unwrap_or_default(), assigned),
                 _ => self.incomplete(),
             }
-        } else if let Some(base) = base.filter(|base| self.variables.contains_key(*base)) {
-            self.set(base, Value::Unknown);
+            return;
+        }
+        // An item of a module's, such as `os.environ`, makes no other one of the module.
+        let Some(base) = chain.base else { return };
+        if matches!(self.variables.get(base), None | Some(Value::Name(_))) {
+            return;
+        }
+        let changed = match key {
+            Key::At(key) if plain && chain.whole => self.with_item(value, key, assigned),
+            _ => None,
+        };
+        self.set(base, changed.unwrap_or(Value::Unknown));
+    }
+
+    /// A map or a list with another item at a key; nothing if that is not followed.
+    fn with_item(&mut self, value: &Value, key: &Value, item: Value) -> Option<Value> {
+        if !matches!(self.language, Language::Python | Language::Node) || !self.spend(value.size()) {
+            return None;
+        }
+        match (value, key) {
+            (Value::Map(entries), key) if entries.len() < MOST_SET => {
+                let mut entries = entries.clone();
+                value::put(&mut entries, key.known()?, item);
+                Some(Value::Map(entries))
+            }
+            (Value::List(values), Value::Number(at)) if value.count().is_some() => {
+                let mut values = values.clone();
+                *values.get_mut(usize::try_from(*at).ok()?)? = item;
+                Some(Value::List(values))
+            }
+            _ => None,
         }
     }
 
@@ -297,6 +347,13 @@ impl Machine {
     pub(super) fn member(&mut self, value: Value, name: &str) -> Value {
         match value {
             Value::Name(full) if full.len() + name.len() < 200 => {
+                // What is set in a Python class.
+                if self.classes.contains_key(&full)
+                    && !self.class_methods.contains_key(name)
+                    && let Some(value) = self.variable(name)
+                {
+                    return value;
+                }
                 let full = names::full(self.language, &format!("{full}.{name}"));
                 names::constant(self.language, &full).unwrap_or(Value::Name(full))
             }
@@ -332,6 +389,11 @@ impl Machine {
                     (None, _) => Value::Unknown,
                 }
             }
+            // `path.parents[1]`
+            (Value::Bound(owner, name), Value::Number(at @ 0..=16)) if name == "parents" => match &**owner {
+                Value::Path(path) => Value::Path((0..=*at).fold(path.clone(), |path, _| value::dirname(&path))),
+                _ => Value::Unknown,
+            },
             (Value::List(values), Value::Number(at)) => {
                 let length = i64::try_from(values.len()).unwrap_or(i64::MAX);
                 let index = if *at < 0 { length.saturating_add(*at) } else { *at };
@@ -401,6 +463,18 @@ impl Machine {
         {
             self.set(base, Value::Unknown);
         }
+        // A method of one of the script's own classes, for all that is known.
+        if matches!(value, Value::Unknown | Value::Bound(..))
+            && let Some(functions) = self.class_methods.get(name).cloned()
+        {
+            let own = of_object(&args);
+            let mut results = Vec::new();
+            for function in functions {
+                results.push(self.call(Value::Function(function), own.clone()));
+            }
+            self.call(Value::Bound(Box::new(value), name.to_owned()), args);
+            return Value::choice(results);
+        }
         let callee = match value {
             Value::Name(_) => self.member(value, name),
             Value::Map(ref entries) if entries.iter().any(|(key, _)| key == name) => self.member(value, name),
@@ -411,7 +485,7 @@ impl Machine {
 
     pub(super) fn call(&mut self, callee: Value, args: Args) -> Value {
         if self.depth >= DEEPEST {
-            self.incomplete();
+            self.unread_call(&callee);
             return Value::Unknown;
         }
         self.depth += 1;
@@ -444,7 +518,13 @@ impl Machine {
 
     fn call_it(&mut self, callee: Value, args: Args) -> Value {
         match callee {
-            Value::Name(name) => calls::call(self, &name, args),
+            Value::Name(name) => match self.classes.get(&name).cloned().flatten() {
+                Some(function) => {
+                    self.invoke(&function, &of_object(&args));
+                    Value::Unknown
+                }
+                None => calls::call(self, &name, args),
+            },
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
             Value::Choice(values) => {
@@ -484,6 +564,13 @@ pub(super) enum Key {
     At(Value),
     Reverse,
     Part(i64, Option<i64>),
+}
+
+/// The arguments of a method as its function takes them: with the object in front.
+fn of_object(args: &Args) -> Args {
+    let mut all = args.clone();
+    all.values.insert(0, Arg::new(Value::Unknown, args.at.clone()));
+    all
 }
 
 /// Whether a parameter is given by reference: PHP's `&$x`.

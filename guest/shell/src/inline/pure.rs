@@ -287,32 +287,54 @@ pub(super) fn shlex_join(args: &Args) -> Value {
     Value::Text(words.join(" "))
 }
 
-fn parts(args: &Args) -> Vec<String> {
-    args.values
-        .iter()
-        .flat_map(|arg| match &arg.value {
-            Value::List(values) => values.iter().map(Value::shape).collect(),
-            value => vec![value.shape()],
-        })
-        .collect()
+/// The paths that the arguments are together: one for each way in which those with several values go together.
+fn joined(args: &Args, restart: bool) -> Value {
+    let parts = args.values.iter().flat_map(|arg| match &arg.value {
+        Value::List(values) => values.iter().map(|value| vec![value.shape()]).collect(),
+        value => vec![value.texts()],
+    });
+    let mut all = vec![String::new()];
+    for texts in parts {
+        let pairs = value::each_with_each(&all, &texts);
+        all = pairs.into_iter().map(|(one, two)| value::join(&[one, two], restart)).collect();
+    }
+    Value::choice(all.into_iter().map(Value::Text).collect())
 }
 
-/// Each thing that the one argument that has several values can be.
-fn joined(args: &Args, restart: bool) -> Value {
-    let choice = args.values.iter().position(|arg| matches!(arg.value, Value::Choice(_)));
-    match choice.and_then(|at| Some((at, args.value(at)?))) {
-        Some((at, value)) => {
-            let mut parts = parts(args);
-            let mut paths = Vec::new();
-            for text in value.texts() {
-                if let Some(part) = parts.get_mut(at) {
-                    *part = text;
-                }
-                paths.push(Value::Text(value::join(&parts, restart)));
-            }
-            Value::choice(paths)
+/// Python's `enumerate`: the numbers are not counted.
+pub(super) fn enumerated(args: &Args) -> Value {
+    let list = listed(args);
+    let counted = list.count().is_some();
+    let items = list.elements(Language::Python).into_iter();
+    let rows: Vec<Value> = items.map(|item| Value::List(vec![Value::Unknown, item])).collect();
+    if counted { Value::List(rows) } else { Value::List(vec![Value::choice(rows).or(Value::Unknown)]) }
+}
+
+/// Python's `zip`: as many rows as the shortest list has items, and one of any items if it is not known how many.
+pub(super) fn zipped(args: &Args) -> Value {
+    let lists: Vec<Value> = args.values.iter().map(|arg| listed(&Args::of(vec![arg.value.clone()], 0..0))).collect();
+    let counts: Option<Vec<usize>> = lists.iter().map(Value::count).collect();
+    let columns: Vec<Vec<Value>> = lists.into_iter().map(|list| list.elements(Language::Python)).collect();
+    match counts.and_then(|counts| counts.into_iter().min()) {
+        Some(rows) => {
+            let cell = |column: &Vec<Value>, row: usize| column.get(row).cloned().unwrap_or(Value::Unknown);
+            let row = |row: usize| Value::List(columns.iter().map(|column| cell(column, row)).collect());
+            Value::List((0..rows).map(row).collect())
         }
-        None => Value::Text(value::join(&parts(args), restart)),
+        None => {
+            let row = Value::List(columns.into_iter().map(Value::choice).collect());
+            Value::List(vec![row.or(Value::Unknown)])
+        }
+    }
+}
+
+/// Python's `next`: one of what there is, or what is given for the case that there is nothing.
+pub(super) fn next_of(args: &Args) -> Value {
+    let items = Value::choice(listed(args).elements(Language::Python));
+    match args.value(1) {
+        Some(otherwise) if otherwise.is_false() => items.or(Value::Unknown),
+        Some(otherwise) => items.or(otherwise.clone()),
+        None => items,
     }
 }
 
@@ -337,9 +359,36 @@ pub(super) fn expandvars(args: &Args) -> Value {
     if text.contains('$') { Value::Unknown } else { Value::Text(text) }
 }
 
-/// Of several levels, it is not known.
+/// PHP and Ruby may be told how many levels up.
 pub(super) fn dirname(args: &Args) -> Value {
-    Value::choice(only(args).texts().iter().map(|path| Value::Text(value::dirname(path))).collect())
+    let levels = match (args.values.len(), args.value(1)) {
+        (1, _) if args.named.is_empty() => 1,
+        (2, Some(Value::Number(levels @ 1..=16))) => *levels,
+        _ => return Value::Unknown,
+    };
+    let path = argument(args, 0);
+    // A loop that goes up until it finds something: it is not known how far that is.
+    let unsure = matches!(&path, Value::Choice(values) if values.iter().any(|one| matches!(one, Value::Unknown)));
+    let above = |path: &String| {
+        let above = (0..levels).fold(path.clone(), |path, _| value::dirname(&path));
+        if unsure && above.ends_with("..") { HOLE.to_string() } else { above }
+    };
+    Value::choice(path.texts().iter().map(|path| Value::Text(above(path))).collect())
+}
+
+/// Python's `os.path.split`.
+pub(super) fn path_split(args: &Args) -> Value {
+    Value::List(vec![dirname(args), basename(args)])
+}
+
+/// What Node's `path.parse` tells of a path.
+pub(super) fn path_parse(args: &Args) -> Value {
+    Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
+}
+
+/// What Node's `os.userInfo` tells.
+pub(super) fn user_info(_: &Args) -> Value {
+    Value::Map(vec![("homedir".to_owned(), Value::home())])
 }
 
 /// Without an ending that is cut off, it is not known.

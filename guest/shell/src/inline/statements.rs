@@ -95,6 +95,10 @@ impl Machine {
                 Some(Value::Unknown)
             }
             "class" => {
+                if let Some(name) = c.name_at(1) {
+                    name.clone_into(&mut self.class);
+                    self.classes.insert(name.to_owned(), None);
+                }
                 c.at += 2;
                 Some(Value::Unknown)
             }
@@ -194,7 +198,17 @@ impl Machine {
         }
         c.eat(":");
         let to = self.python_block(c);
+        let of_object = matches!(c.tokens.name(parameters.start), Some("self" | "cls"));
         let function = self.function(c, parameters, to);
+        if let Value::Function(made) = &function
+            && of_object
+        {
+            if name == "__init__" {
+                self.classes.insert(self.class.clone(), Some(made.clone()));
+            } else {
+                self.class_methods.entry(name.clone()).or_default().push(made.clone());
+            }
+        }
         if self.unused.contains(&name) {
             self.skip(&function);
         }

@@ -1,5 +1,7 @@
 //! What a call does, as tables: one row a function, under its full name.
 
+use std::collections::HashSet;
+
 use super::Language;
 use super::code::*;
 use super::files::*;
@@ -84,7 +86,7 @@ const PYTHON: &[Row] = &[
     ("os.truncate", Write(0)), ("os.chdir", Chdir), ("os.fchdir", Opaque), ("os.chroot", Opaque),
     ("shutil.rmtree", Tree(0)), ("tempfile.mkdtemp", Other(python_temporary)), ("shutil.copy", Act::Copy), ("shutil.copy2", Act::Copy), ("shutil.copyfile", Act::Copy), ("shutil.copytree", Act::Copy),
     ("shutil.copymode", Mode(1)), ("shutil.copystat", Mode(1)), ("shutil.move", Move), ("shutil.chown", Mode(0)),
-    ("shutil.unpack_archive", Opaque), ("shutil.make_archive", Opaque), ("distutils.dir_util.remove_tree", Tree(0)),
+    ("shutil.unpack_archive", Other(unpack_archive)), ("shutil.make_archive", Opaque), ("distutils.dir_util.remove_tree", Tree(0)),
     ("distutils.dir_util.copy_tree", Act::Copy), ("distutils.dir_util.mkpath", Folder(0)), ("distutils.file_util.copy_file", Act::Copy), ("distutils.file_util.move_file", Move),
     ("os.system", Shell(0)), ("os.popen", Shell(0)), ("platform.popen", Shell(0)), ("commands.getoutput", Shell(0)), ("commands.getstatusoutput", Shell(0)),
     ("subprocess.getoutput", Shell(0)), ("subprocess.getstatusoutput", Shell(0)), ("asyncio.create_subprocess_shell", Shell(0)),
@@ -102,7 +104,7 @@ const PYTHON: &[Row] = &[
     ("types.FunctionType", Opaque), ("importlib.util.spec_from_file_location", Opaque), ("importlib.machinery.SourceFileLoader", Opaque), ("imp.load_source", Opaque),
     ("__import__", Other(import)), ("importlib.import_module", Other(import)), ("importlib.__import__", Other(import)),
     ("getattr", Other(getattr)), ("operator.attrgetter", Opaque), ("operator.methodcaller", Opaque), ("vars", Act::Value(names)), ("globals", Act::Value(names)), ("locals", Act::Value(names)), ("setattr", Opaque),
-    ("map", Other(map)), ("filter", Other(filter)), ("list", Act::Value(listed)), ("tuple", Act::Value(listed)), ("sorted", Act::Value(some)), ("set", Act::Value(some)), ("frozenset", Act::Value(some)), ("iter", Act::Value(listed)),
+    ("map", Other(map)), ("filter", Other(filter)), ("list", Act::Value(listed)), ("tuple", Act::Value(listed)), ("sorted", Act::Value(some)), ("set", Act::Value(some)), ("frozenset", Act::Value(some)), ("iter", Act::Value(listed)), ("enumerate", Act::Value(enumerated)), ("zip", Act::Value(zipped)), ("next", Act::Value(next_of)),
     ("str", Act::Value(text)), ("bytes", Act::Value(text)), ("bytearray", Act::Value(text)), ("repr", Act::None), ("chr", Act::Value(chr)), ("ord", Act::Value(ord)), ("reversed", Act::Value(reversed)),
     ("int", Act::Value(first)), ("dict", Act::Value(dict)), ("functools.partial", Other(partial)), ("shlex.split", Act::Value(split)), ("shlex.quote", Act::Value(quote)), ("shlex.join", Act::Value(shlex_join)), ("pipes.quote", Act::Value(quote)),
     ("bytes.fromhex", Act::Value(unhex)), ("bytearray.fromhex", Act::Value(unhex)), ("binascii.unhexlify", Act::Value(unhex)), ("binascii.a2b_hex", Act::Value(unhex)), ("codecs.decode", Act::Value(codecs_decode)),
@@ -110,7 +112,7 @@ const PYTHON: &[Row] = &[
     ("binascii.a2b_base64", Act::Value(unbase64)), ("base64.b16decode", Act::Value(unhex)), ("bytes.decode", Act::Value(text)), ("str.encode", Act::Value(text)),
     ("str.join", Act::Value(str_join)), ("os.fsencode", Act::Value(text)), ("os.fsdecode", Act::Value(text)), ("os.fspath", Act::Value(text)),
     ("os.path.join", Act::Value(join)), ("os.path.expanduser", Act::Value(expanduser)), ("os.path.expandvars", Act::Value(expandvars)), ("os.path.abspath", Act::Value(text)), ("os.path.realpath", Act::Value(text)), ("os.path.normpath", Act::Value(text)),
-    ("os.path.dirname", Act::Value(dirname)), ("os.path.basename", Act::Value(basename)), ("os.getcwd", Act::Value(here)), ("os.getcwdb", Act::Value(here)), ("os.path.split", Act::None),
+    ("os.path.dirname", Act::Value(dirname)), ("os.path.basename", Act::Value(basename)), ("os.getcwd", Act::Value(here)), ("os.getcwdb", Act::Value(here)), ("os.path.split", Act::Value(path_split)),
     ("os.getenv", Act::Value(getenv)), ("os.environ.get", Act::Value(getenv)), ("os.environ.setdefault", Act::Value(getenv)),
     ("pathlib.Path", Act::Value(pathlib)), ("pathlib.Path.home", Act::Value(path_home)), ("pathlib.Path.cwd", Act::Value(path_here)), ("pathlib.PurePath", Act::Value(pathlib)),
     ("urllib.request.urlopen", Send(0)), ("urllib.urlopen", Send(0)), ("urllib2.urlopen", Send(0)), ("urllib.request.urlretrieve", Other(retrieve)), ("urllib.urlretrieve", Other(retrieve)),
@@ -136,7 +138,7 @@ const NODE: &[Row] = &[
     ("require", Other(node_require)), ("import", Other(node_require)), ("module._load", Other(node_require)), ("module.createRequire", Act::Value(create_require)), ("require.resolve", Act::None), ("Reflect.get", Other(getattr)), ("Reflect.apply", Other(reflect_apply)), ("Reflect.construct", Other(reflect_construct)),
     ("util.promisify", Act::Value(first)), ("Promise.resolve", Act::Value(first)), ("Promise.all", Act::Value(first)), ("Promise.allSettled", Act::Value(first)), ("Object.values", Act::Value(first)), ("Array.from", Act::Value(array_from)), ("Array.of", Act::Value(all)), ("Object.assign", Opaque), ("Object.entries", Act::Value(entries)), ("Object.keys", Act::None),
     ("String", Act::Value(text)), ("String.fromCharCode", Act::Value(chars)), ("String.fromCodePoint", Act::Value(chars)), ("String.raw", Act::None), ("Buffer.from", Act::Value(buffer)), ("Buffer", Act::Value(buffer)), ("Buffer.concat", Act::None), ("atob", Act::Value(unbase64)), ("decodeURIComponent", Act::Value(unpercent)), ("unescape", Act::Value(unpercent)), ("decodeURI", Act::None),
-    ("path.join", Act::Value(node_join)), ("path.resolve", Act::Value(join)), ("path.normalize", Act::Value(text)), ("path.dirname", Act::Value(dirname)), ("path.basename", Act::Value(basename)), ("os.homedir", Act::Value(home)), ("process.cwd", Act::Value(here)), ("url.fileURLToPath", Act::None),
+    ("path.join", Act::Value(node_join)), ("path.resolve", Act::Value(join)), ("path.normalize", Act::Value(text)), ("path.dirname", Act::Value(dirname)), ("path.basename", Act::Value(basename)), ("path.parse", Act::Value(path_parse)), ("fs.realpath", Act::Value(text)), ("os.homedir", Act::Value(home)), ("os.userInfo", Act::Value(user_info)), ("process.cwd", Act::Value(here)), ("url.fileURLToPath", Act::None),
     ("URL", Act::Value(url)), ("url.parse", Act::Value(first)), ("Request", Act::Value(first)), ("fetch", Send(0)), ("http.get", Other(node_http)), ("http.request", Other(node_http)), ("https.get", Other(node_http)), ("https.request", Other(node_http)), ("http2.connect", Send(0)), ("net.connect", Other(node_http)), ("net.createConnection", Other(node_http)), ("tls.connect", Other(node_http)), ("WebSocket", Send(0)), ("EventSource", Send(0)), ("XMLHttpRequest", Opaque), ("dns.lookup", Send(0)), ("dns.resolve", Send(0)),
     ("axios", Send(0)), ("axios.get", Send(0)), ("axios.post", Send(0)), ("axios.put", Send(0)), ("axios.patch", Send(0)), ("axios.delete", Send(0)), ("axios.request", Other(node_http)), ("got", Send(0)), ("got.get", Send(0)), ("got.post", Send(0)), ("node-fetch", Send(0)), ("undici.fetch", Send(0)), ("undici.request", Send(0)),
     ("JSON.parse", Act::None),
@@ -328,6 +330,15 @@ fn table(language: Language) -> &'static [Row] {
         Language::Php => PHP,
         Language::Awk | Language::Sed => &[],
     }
+}
+
+/// The last parts of the names of calls that touch files or processes, and of such methods of paths.
+pub(super) fn acting(language: Language) -> HashSet<&'static str> {
+    let rows = table(language).iter().filter(|(_, act)| !matches!(act, Act::None | Act::Value(_) | Act::Send(_)));
+    let plain = PLAIN.iter().filter(|(own, ..)| *own == language);
+    let names = rows.map(|(name, _)| *name).chain(plain.map(|(_, name, _)| *name));
+    let last = names.map(|name| name.rsplit(['.', ':']).next().unwrap_or(name));
+    last.chain(["write_text", "write_bytes", "read_text", "read_bytes", "touch"]).collect()
 }
 
 pub(super) fn find(language: Language, name: &str) -> Option<Act> {

@@ -166,8 +166,11 @@ fn python() {
         ("import os; [os.remove(p) for p in ['a','b']]", "delete a; delete b"),
         ("import os; any(os.remove('/t/' + p) for p in ['a','b'])", "delete /t/a; delete /t/b"),
         ("import subprocess\np = ['x']\ndef f(l): l.append('-rf')\nf(p)\nsubprocess.run(p)", "run ?!"),
-        ("import os\nd = {'p': 'x'}\nd.update(p='/etc')\nos.remove(d['p'])", "delete ?"),
-        ("import os\nd = {'p': 'x'}\nd['p'] = '/etc'\nos.remove(d['p'])", "delete ?"),
+        ("import os\nd = {'p': 'x'}\nd.update(p='/etc')\nos.remove(d['p'])", "delete x; delete /etc"),
+        ("import os\nd = {'p': 'x'}\nd['p'] = '/etc'\nos.remove(d['p'])", "delete x; delete /etc"),
+        ("import os\nd = {}\nd['p'] = '/etc'\nd['q'] = '/x'\nos.remove(d['p']); os.remove(d['q'])", "delete /etc; delete /x"),
+        ("import os\nl = ['a', 'b']\nl[0] = '/etc'\nos.remove(l[0]); os.remove(l[1])", "delete /etc; delete b"),
+        ("import os\nos.environ['D'] = 'x'\nos.remove('/y')", "delete /y"),
         ("import os\na = 'x'\nglobals()['a'] = '/etc'\nos.remove(a)", "delete /etc"),
         ("import os\na = 'x'\ndef g():\n  global a\n  a = '/etc'\ng(); os.remove(a)", "delete ?; delete x; delete /etc"),
         ("import os; list(map(os.remove, ['a','b']))", "delete a; delete b"),
@@ -193,7 +196,10 @@ fn python() {
         ("import os\ndef f(*ps):\n  for p in ps: os.remove(p)\nf('a', 'b')", "delete a; delete b"),
         ("import subprocess\ndef run(c, **kw):\n  subprocess.run(c, shell=True, **kw)\nrun('rm x')", "sh rm x"),
         ("import os\ndef f(p='x'):\n  return p + '/y'\nos.remove(f('a'))", "delete a/y"),
-        ("import os\nclass A:\n  def go(self, p):\n    os.remove(p)\nA().go('x')", "delete ?"),
+        ("import os\nclass A:\n  def go(self, p):\n    os.remove(p)\nA().go('x')", "delete x"),
+        ("import os\nclass A:\n  def __init__(self, p):\n    self.p = p\n  def go(self):\n    os.remove(self.p + '/x')\nA('/a').go()", "delete /a/x"),
+        ("import os\nclass A:\n  P = '/a'\nos.remove(A.P + '/x')", "delete /a/x"),
+        ("import os\nclass A:\n  def __init__(self):\n    self.l = []\n  def go(self):\n    self.l.append('/x'); os.remove(self.l[0])\nA().go()", "delete ?"),
         ("import os\ndef f(n):\n  os.remove(n); f(n + 'x')\nf('a')", "delete a; delete ?"),
         ("import os\nf = lambda p: os.remove(p)\nf('x')", "delete x"),
         ("import os\ndef f(p):\n  return lambda: os.remove(p)\np = '/tmp'\nf('/etc/passwd')()", "delete /etc/passwd"),
@@ -304,7 +310,7 @@ fn python() {
         ("import os; os.remove(sorted(['t','/x'])[1])", "delete ?"),
         ("import os\nfor p in sorted(['a','b']): os.remove(p)", "delete a; delete b"),
         ("import os; os.system('rm /x'.replace('/x', 't', 0))", "sh ?!"),
-        ("import os; os.system('a rm x'.split(' ', 1)[1])", "sh ?!"),
+        ("import os; os.system('a rm x'.split(' ', 1)[1]); os.remove('/a/b'.rsplit('/', 1)[0])", "sh rm x; delete /a"),
         ("import os; os.system('x-r- -m-r'[::-2])", "sh ?!"),
         ("import os; os.system('rm x'[0:4:1])", "sh ?!"),
         ("import os; os.remove('a-b'.replace('-', '/')); os.remove(' x '.strip()); os.remove('a,b'.split(',')[1])", "delete a/b; delete x; delete b"),
@@ -315,6 +321,26 @@ fn python() {
         ("import os; os.remove(list(filter(lambda x: 't', ['/x']))[0])", "delete /x"),
         ("import os as o\nif x: o = y\no.remove('/x')", "delete /x"),
         ("import os; os.system('ls {:s}; {}'.format('a', 'rm x'))", "sh ls ?; rm x"),
+        ("import os\nd = os.environ.get('D') or os.environ['HOME']\nfor n in ('a', 'b'): os.remove(os.path.join(d, n))", "delete ?/a; delete ?/b; delete ~/a; delete ~/b"),
+        ("from pathlib import Path\nfor n in ['a', 'b']: Path.home().joinpath('.ssh', n).read_text()", "read ~/.ssh/a; read ~/.ssh/b"),
+        ("import os\nfor i, p in enumerate(['a', 'b']): os.remove(p)\nfor q, r in zip(['c'], ['d']): os.rename(q, r)", "delete a; delete b; move c > d"),
+        ("import os\nfor i, p in enumerate(f): os.remove(p)", "delete ?"),
+        ("import os; os.remove(next(iter(['a']))); os.remove(next((p for p in ['b'] if x), None))", "delete a; delete b; delete ?"),
+        ("import os; os.remove('/a/'.rstrip('/')); os.remove('a.py'.removesuffix('.py')); os.remove('d=/x'.partition('=')[2])", "delete /a; delete a; delete /x"),
+        ("import os\nfor p in 'a\\nb'.splitlines(): os.remove(p)", "delete a; delete b"),
+        ("import configparser, os\nc = configparser.ConfigParser()\nc.read(os.path.expanduser('~/.aws/credentials'))", "read ~/.aws/credentials"),
+        ("import tarfile; tarfile.open('x').extractall('/root'); import shutil; shutil.unpack_archive('x.zip', 'out')", "read x; write /root/?; write out/?!"),
+        // What is above the folder where it runs.
+        ("from pathlib import Path; import shutil; shutil.rmtree(Path.cwd().parent / 'x')", "tree ../x"),
+        ("import os; os.remove(os.path.join(os.path.dirname(os.getcwd()), 'x'))", "delete ../x"),
+        ("from pathlib import Path; (Path('a').resolve().parent.parent / 'x').unlink(); (Path('a/b').parent / 'x').unlink()", "delete ../x; delete a/x"),
+        ("from pathlib import Path; (Path.cwd().parents[1] / 'x').unlink(); Path.cwd().with_name('y').unlink()", "delete ../../x; delete ../y"),
+        ("from pathlib import Path; (Path.home().parent / 'x').unlink()", "delete ~/../x"),
+        ("import os; os.remove('/'.join(os.getcwd().split('/')[:-1]) + '/x')", "delete ../x"),
+        ("import os; os.remove(os.getcwd().rsplit('/', 1)[0] + '/x')", "delete ../x"),
+        ("import os; h, t = os.path.split('/a/b'); os.remove(h)", "delete /a"),
+        ("import os; os.makedirs(os.path.dirname('out/a.txt')); os.remove('/tmp/' + os.path.basename(os.getcwd()))", "mkdir out; delete /tmp/?"),
+        ("import os\np = os.getcwd()\nwhile x:\n  p = os.path.dirname(p)\nos.remove(p + '/x')", "delete ?/x; delete ./x; delete ?/x"),
     ]);
 }
 
@@ -374,6 +400,13 @@ fn node() {
         ("fs.rmSync(process.env['HOME'] + '/x')", "delete ~/x"),
         ("fs.rmSync(`/tmp/${process.argv[2]}.txt`)", "delete /tmp/?.txt"),
         ("fs.rmSync(__dirname + '/x'); fs.rmSync(process.cwd() + '/y')", "delete ./x; delete ./y"),
+        ("fs.rmSync(path.join(path.dirname(process.cwd()), 'x')); fs.rmSync(path.parse('/a/b').dir)", "delete ../x; delete /a"),
+        ("const o = {}; o.d = '/a'; o['e'] = '/b'; fs.rmSync(o.d); fs.rmSync(o.e)", "delete /a; delete /b"),
+        ("const o = { d: '/a' }; if (x) { o.d = 'b' } fs.rmSync(o.d)", "delete /a; delete b"),
+        ("const [, d] = ['x', '/a']; fs.rmSync(d)", "delete /a"),
+        ("const [a, [, b], c] = ['/a', ['x', '/b'], '/c']; fs.rmSync(a); fs.rmSync(b); fs.rmSync(c)", "delete /a; delete /b; delete /c"),
+        ("const { X: d = process.env.HOME } = process.env; fs.rmSync(d + '/x')", "delete ?/x; delete ~/x"),
+        ("const f = ({ d = '/a' } = {}) => fs.rmSync(d); f({ d: '/b' })", "delete /b"),
         ("let a = '/etc'; a += '/x'; fs.rmSync(a)", "delete /etc/x"),
         ("for (const p of ['a','b']) fs.unlinkSync(p)", "delete a; delete b"),
         ("['a','b'].forEach(p => fs.unlinkSync('d/' + p))", "delete d/a; delete d/b"),
@@ -537,6 +570,7 @@ fn perl() {
         ("eval 'unlink 1'", "eval unlink 1"),
         ("eval { unlink 'x' }; die if $@", "delete x"),
         ("eval $x", "eval ?!"),
+        ("use File::Basename; use Cwd; unlink(dirname(getcwd()) . '/x');", "delete ../x"),
         ("do 'x.pl'", "read x.pl!"),
         ("sub f { my ($p) = @_; unlink $p } f('x');", "delete x"),
         ("sub f { my $p = shift; unlink $p } f('x');", "delete x"),
@@ -652,6 +686,7 @@ fn ruby() {
         ("=begin\nFile.delete('x')\n=end\nputs 1", ""),
         ("puts :system, {system: 1}", ""),
         ("puts File.exist?('x'), File.basename('a/b')", ""),
+        ("FileUtils.rm_rf(File.join(File.dirname(Dir.pwd), 'x'))", "tree ../x"),
         ("puts $stdin.read.scan(/rm/)", ""),
         ("if x then puts 1 else puts 2 end", ""),
         ("__END__\nFile.delete('x')", ""),
@@ -693,6 +728,7 @@ fn php() {
         ("unlink(getenv('HOME') . '/x'); unlink($_SERVER['HOME'] . '/y');", "delete ~/x; delete ~/y"),
         ("unlink($argv[1]);", "delete ?"),
         ("unlink(__DIR__ . '/x');", "delete ./x"),
+        ("unlink(dirname(getcwd()) . '/x'); unlink(dirname('/a/b/c', 2));", "delete ../x; delete /a"),
         ("system('rm -rf /');", "sh rm -rf /"),
         ("exec('a', $out); shell_exec('b'); passthru('c'); popen('d', 'r'); `e`;", "sh a; sh b; sh c; sh d; sh e"),
         ("$f = 'system'; $f('id');", "sh id"),
@@ -835,6 +871,39 @@ fn long_texts_are_unknown() {
             "sh ?!",
         )],
     );
+}
+
+/// What lies beyond a limit is as good as a text for a shell that is not known, if it may touch files or processes.
+#[test]
+fn what_is_beyond_a_limit_is_not_read() {
+    let names = |count: usize| format!("for p in [{}'/x']: open(p)", "'a',".repeat(count));
+    check(
+        Python,
+        &[
+            (names(20).as_str(), ("read a; ".repeat(20) + "read /x").as_str()),
+            (names(300).as_str(), ("read a; ".repeat(255) + "read ?; sh ?!").as_str()),
+        ],
+    );
+    let functions = |count: usize| {
+        let chain = (1..=count).map(|n| format!("def f{n}(p):\n  f{}(p)\n", n - 1));
+        format!("def f0(p):\n  open(p)\n{}f{count}('x')", chain.collect::<String>())
+    };
+    check(Python, &[(functions(8).as_str(), "read x")]);
+    let nested = |open: &str, inner: &str, count: usize| format!("{}{inner}{}", open.repeat(count), ")".repeat(count));
+    for script in [
+        functions(30),
+        nested("(", "open('x')", 60),
+        nested("str(", "open('x')", 60),
+        format!("open({})", nested("(", "'x'", 60)),
+        "open('a');".repeat(4200),
+    ] {
+        let found = render(Python, &script);
+        assert!(found.ends_with("sh ?!"), "{script}: {found}");
+    }
+    for script in [nested("(", "1", 60), nested("str(", "x", 60), functions(30).replace("open", "print")] {
+        let found = render(Python, &script);
+        assert!(!found.contains("sh"), "{script}: {found}");
+    }
 }
 
 /// Every script of the tables, cut and mixed, in every language: it answers, and its ranges are in the text.

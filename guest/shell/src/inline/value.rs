@@ -16,8 +16,12 @@ pub(super) const HOME: char = '\u{1}';
 pub(super) const LONGEST: usize = 1 << 16;
 /// Values may not be nested deeper in each other.
 const DEEPEST: usize = 16;
-/// More alternatives than this are one hole.
-pub(super) const MOST: usize = 16;
+/// More alternatives than this are not kept, see [`MORE`].
+pub(super) const MOST: usize = 256;
+/// So many values that are alike are listed one by one.
+const MOST_ALIKE: usize = 16;
+/// Stands behind a hole that is one of more values than are kept. A deed with it is not read.
+pub(super) const MORE: char = '\u{2}';
 
 /// What an expression gives.
 #[derive(Clone, Debug)]
@@ -118,8 +122,9 @@ impl Value {
             values.truncate(1);
         }
         if values.len() > MOST {
+            let path = matches!(values.first(), Some(Value::Path(_)));
             values.truncate(MOST - 1);
-            values.push(Value::Unknown);
+            values.push(if path { Value::Path(lost()) } else { Value::Text(lost()) });
         }
         match values.len() {
             0 => Value::Unknown,
@@ -231,7 +236,7 @@ impl Value {
         match (result, count) {
             (Value::Choice(values), Some(count)) if values.len() == count => Value::List(values),
             (result @ (Value::Choice(_) | Value::Unknown), _) => Value::List(vec![result]),
-            (result, Some(count)) if count <= MOST => Value::List(vec![result; count]),
+            (result, Some(count)) if count <= MOST_ALIKE => Value::List(vec![result; count]),
             (Value::Text(text), _) if !text.contains(HOLE) => Value::List(vec![Value::Text(text).or(Value::Unknown)]),
             (result, _) => Value::List(vec![result]),
         }
@@ -259,6 +264,24 @@ impl Value {
     }
 }
 
+/// An item of a map is set. It may not be reached, so what was there before stays possible.
+pub(super) fn put(entries: &mut Vec<(String, Value)>, key: &str, item: Value) {
+    let found = entries.iter().rposition(|(name, _)| name == key);
+    match found {
+        Some(at) => {
+            if let Some((_, old)) = entries.get_mut(at) {
+                *old = std::mem::replace(old, Value::Unknown).or(item);
+            }
+        }
+        None => entries.push((key.to_owned(), item)),
+    }
+}
+
+/// A text of which more is known than is kept.
+pub(super) fn lost() -> String {
+    format!("{HOLE}{MORE}")
+}
+
 fn same(one: &Value, two: &Value) -> bool {
     match (one, two) {
         (Value::Text(one), Value::Text(two)) | (Value::Name(one), Value::Name(two)) => one == two,
@@ -279,16 +302,24 @@ fn append(mut left: String, right: &str) -> Value {
 }
 
 fn distribute(left: Vec<Value>, right: Vec<Value>) -> Value {
+    let shapes = |values: &[Value]| values.iter().map(Value::shape).collect::<Vec<_>>();
+    let pairs = each_with_each(&shapes(&left), &shapes(&right));
+    Value::choice(pairs.into_iter().map(|(one, two)| append(one, &two)).collect())
+}
+
+/// Each of these with each of those; if that would be too many, each of them with a hole for the other one.
+pub(super) fn each_with_each(left: &[String], right: &[String]) -> Vec<(String, String)> {
     if left.len() * right.len() > MOST {
-        return Value::Unknown;
+        let known = left.iter().map(|one| (one.clone(), HOLE.to_string()));
+        return known.chain(right.iter().map(|two| (HOLE.to_string(), two.clone()))).collect();
     }
     let mut all = Vec::new();
-    for one in &left {
-        for two in &right {
-            all.push(Value::text(&one.shape()).plus(Value::text(&two.shape())));
+    for one in left {
+        for two in right {
+            all.push((one.clone(), two.clone()));
         }
     }
-    Value::choice(all)
+    all
 }
 
 /// As a path or an argument: the home directory is `~` in front, and unknown elsewhere.
@@ -338,17 +369,33 @@ pub(super) fn join(parts: &[String], restart: bool) -> String {
     joined
 }
 
+/// The folder that a path stands in. `.` is where the program runs, however it was spelt, so what is above it is `..`.
 pub(super) fn dirname(path: &str) -> String {
-    // What is above an unknown part or the home directory is unknown.
-    if path.contains([HOLE, HOME]) && !path.trim_end_matches('/').contains('/') {
+    let bare = path.trim_end_matches('/');
+    match bare.rsplit('/').next() {
+        Some(".") if bare == "." => return "..".to_owned(),
+        Some("." | "..") => return format!("{bare}/.."),
+        _ => {}
+    }
+    if bare.contains('/') {
+        return crate::path::dirname(path).to_owned();
+    }
+    if bare.starts_with(HOME) && !bare.contains(HOLE) {
+        return format!("{HOME}/..");
+    }
+    // What is above an unknown part is unknown.
+    if bare.contains([HOLE, HOME]) {
         return HOLE.to_string();
     }
     crate::path::dirname(path).to_owned()
 }
 
-/// The root has none.
+/// The root has none, and that of the folder where the program runs is not known.
 pub(super) fn basename(path: &str) -> String {
-    crate::path::basename(path).trim_start_matches('/').to_owned()
+    match crate::path::basename(path).trim_start_matches('/') {
+        "." | ".." => HOLE.to_string(),
+        name => name.to_owned(),
+    }
 }
 
 /// A glob as a shape: a hole for each wildcard. Braces are a hole too.
