@@ -491,14 +491,15 @@ impl<'a> Subject<'a> {
     fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
         let needs_words = !what.subcommands.is_empty()
             || !what.flags.is_empty()
-            || !what.without.is_empty()
             || !what.arguments.is_empty()
-            || what.no_argument.is_some()
             || what.count != (0, None);
-        if !needs_words {
+        if !needs_words && what.without.is_empty() && what.no_argument.is_none() {
             return Ok(());
         }
-        let found = self.invocation().ok_or(Miss::Program)?;
+        let Some(found) = self.invocation() else {
+            // What a file tool does has no words, and so none that excepts it.
+            return if self.command.words.is_empty() && !needs_words { Ok(()) } else { Err(Miss::Program) };
+        };
         let mut from = 0;
         if !what.subcommands.is_empty() {
             let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
