@@ -22,7 +22,8 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(path: &str, home: Option<&str>) -> Self {
-        let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
+        // The root may be the home folder, as in many containers: nothing is left of it then, and everything is inside.
+        let home = home.filter(|home| !home.is_empty()).map(|home| home.trim_end_matches('/'));
         let inside = |home: &&str| path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let home = home.filter(inside).map(|home| names(home).count());
         Names { names: names(path).map(str::to_lowercase).collect(), home }

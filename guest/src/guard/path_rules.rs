@@ -165,7 +165,7 @@ impl PathRule {
     fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
         let place = match (self.start, home) {
             (Start::Root, _) => self.written().to_owned(),
-            (Start::Home, Some(home)) => format!("{home}{}", &self.written()[1..]),
+            (Start::Home, Some(home)) => format!("{}{}", home.trim_end_matches('/'), &self.written()[1..]),
             _ => return true,
         };
         place.contains(['*', '?', '[', '{']) || look.is_none_or(|look| look.look(&place) != Presence::Absent)
@@ -444,6 +444,18 @@ mod tests {
             let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]);
             assert_eq!(!rules.covering(&path, Some("/home/dev")).is_empty(), expected, "{rule} {path:?}");
         }
+    }
+
+    #[test]
+    fn the_root_may_be_the_home_folder() {
+        let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, "~/.kube/").unwrap()]);
+        let cases = [("/.kube/config", true), ("/.kube", true), ("/x/.kube/config", false), ("/kube", false)];
+        for (path, expected) in cases {
+            assert_eq!(rules.cover(&known(path), Some("/")), expected, "{path}");
+            assert!(!rules.cover(&known(path), Some("")), "{path}");
+        }
+        assert!(rules.cover(&Value::Pattern("/.kub*/config".into()), Some("/")));
+        assert_eq!(rules.below("/", Some("/")).len(), 1);
     }
 
     #[test]
