@@ -489,7 +489,6 @@ impl<'a> Subject<'a> {
 
     /// Whether its subcommand, options and operands are those.
     fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
-        // Those that say what is not there are left out here.
         let needs_words = !what.subcommands.is_empty()
             || !what.flags.is_empty()
             || !what.arguments.is_empty()
@@ -498,8 +497,9 @@ impl<'a> Subject<'a> {
             return Ok(());
         }
         let Some(found) = self.invocation() else {
-            // What a file tool does has no words, and so none that excepts it.
-            return if self.command.words.is_empty() && !needs_words { Ok(()) } else { Err(Miss::Program) };
+            // What a file tool does has no words, and so none that excepts it from a rule.
+            let none = self.command.words.is_empty() && purpose == Purpose::Rule;
+            return if none && !needs_words { Ok(()) } else { Err(Miss::Program) };
         };
         let mut from = 0;
         if !what.subcommands.is_empty() {
