@@ -12,6 +12,10 @@ use super::glob::{Segment, names, segments};
 /// Names that a secret's name is part of and that hold none.
 const SAMPLES: &[&str] = &["example", "sample", "template", "dist", "defaults"];
 
+/// Endings of `.env.` that stand for source that reads the variables, for what says which there are, or for what only a key
+/// opens.
+const NO_VARIABLES: &[&str] = &["ts", "rs", "schema", "vault", "enc", "gpg", "age"];
+
 /// The names of a path from the root on, in lower case.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -22,7 +26,8 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(path: &str, home: Option<&str>) -> Self {
-        let home = home.map(|home| home.trim_end_matches('/')).filter(|home| !home.is_empty());
+        // The root may be the home folder, as in many containers: nothing is left of it then, and everything is inside.
+        let home = home.filter(|home| !home.is_empty()).map(|home| home.trim_end_matches('/'));
         let inside = |home: &&str| path.strip_prefix(home).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let home = home.filter(inside).map(|home| names(home).count());
         Names { names: names(path).map(str::to_lowercase).collect(), home }
@@ -36,7 +41,10 @@ fn is_sample(path: &Value) -> bool {
         return true;
     }
     let name = text.rsplit('/').next().unwrap_or("");
-    name.rsplit('.').next().is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end))
+    let is_env = name.starts_with(".env.");
+    name.rsplit('.').next().is_some_and(|end| {
+        name.len() > end.len() && SAMPLES.contains(&end) || is_env && NO_VARIABLES.contains(&end)
+    })
 }
 
 /// What is asked of path rules about a path.

@@ -491,27 +491,35 @@ impl<'a> Subject<'a> {
     fn check_words<'r>(&self, what: &'r What, purpose: Purpose, spans: &mut Vec<Span>) -> Result<(), Miss<'r>> {
         let needs_words = !what.subcommands.is_empty()
             || !what.flags.is_empty()
-            || !what.without.is_empty()
             || !what.arguments.is_empty()
-            || what.no_argument.is_some()
             || what.count != (0, None);
-        if !needs_words {
+        if !needs_words && what.without.is_empty() && what.no_argument.is_none() {
             return Ok(());
         }
-        let found = self.invocation().ok_or(Miss::Program)?;
+        let Some(found) = self.invocation() else {
+            // What a file tool does has no words, and so none that excepts it from a rule.
+            let none = self.command.words.is_empty() && purpose == Purpose::Rule;
+            return if none && !needs_words { Ok(()) } else { Err(Miss::Program) };
+        };
         let mut from = 0;
         if !what.subcommands.is_empty() {
             let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
             from = fit.ok_or(Miss::Subcommand)?;
             spans.extend(found.operands[..from].iter().filter_map(|operand| self.word(operand.word)));
         }
+        // Before its subcommand git takes a folder by that option: `git -C folder switch main`.
+        let folder = |flag: &Flag| flag.name == "-C" && found.program == "git" && from > 0;
+        let first = found.operands.first().map_or(0, |operand| operand.word);
         for group in &what.flags {
-            let given = group.iter().find_map(|flag| given(found, flag, |p, text| purpose.fits(p, text)));
+            let given = group.iter().find_map(|flag| {
+                let after = if folder(flag) { first } else { 0 };
+                given(found, flag, after, |p, text| purpose.fits(p, text))
+            });
             spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
         }
         let excluded = |flag: &&Flag| match purpose {
             Purpose::Rule => excused(found, flag, &what.without),
-            Purpose::Exemption => given(found, flag, |p, text| purpose.excludes(p, text)).is_some(),
+            Purpose::Exemption => given(found, flag, 0, |p, text| purpose.excludes(p, text)).is_some(),
         };
         if let Some(flag) = what.without.iter().find(excluded) {
             return Err(Miss::Without(flag));
@@ -731,10 +739,11 @@ fn wide(effect: &Effect) -> bool {
     effect.recursive || matches!(effect.path, Value::Pattern(_))
 }
 
-/// The word in which an option is given, with a value that fits.
-fn given(found: &Invocation<'_>, flag: &Flag, fits: impl Fn(&Pattern, &str) -> bool) -> Option<usize> {
+/// The word after this one in which an option is given, with a value that fits.
+fn given(found: &Invocation<'_>, flag: &Flag, after: usize, fits: impl Fn(&Pattern, &str) -> bool) -> Option<usize> {
     let fit = found.options.iter().find(|given| {
-        found.is(given, &flag.name)
+        given.word > after
+            && found.is(given, &flag.name)
             && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| fits(value, text)))
     });
     fit.map(|given| given.word)

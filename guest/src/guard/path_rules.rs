@@ -165,7 +165,7 @@ impl PathRule {
     fn may_be_there(&self, home: Option<&str>, look: Option<&dyn Look>) -> bool {
         let place = match (self.start, home) {
             (Start::Root, _) => self.written().to_owned(),
-            (Start::Home, Some(home)) => format!("{home}{}", &self.written()[1..]),
+            (Start::Home, Some(home)) => format!("{}{}", home.trim_end_matches('/'), &self.written()[1..]),
             _ => return true,
         };
         place.contains(['*', '?', '[', '{']) || look.is_none_or(|look| look.look(&place) != Presence::Absent)
@@ -184,9 +184,20 @@ impl PathRule {
         self.pack == super::packs::SELF
     }
 
+    /// Whether a glob may stand for its name only as for every other one: `ls -d .*`.
+    pub(crate) fn is_any_name(&self, pattern: &str) -> bool {
+        let last = pattern.rsplit('/').next().unwrap_or_default();
+        !self.is_anchored() && !self.written().contains('/') && !last.contains(char::is_alphanumeric)
+    }
+
     /// Whether it covers a path that is known.
     pub(super) fn covers(&self, path: &Names) -> bool {
-        let from = |at: usize, segments: &[Segment]| fit(segments, path.names.get(at..).unwrap_or_default());
+        // A file of the gate's that may be anywhere is no folder of that name: `src/bin/toolgate/main.rs`.
+        let is_file = self.keeps_the_gate() && !self.is_anchored() && !self.source.ends_with('/');
+        let from = |at: usize, segments: &[Segment]| {
+            let names = path.names.get(at..).unwrap_or_default();
+            fit(segments, names) && (!is_file || names.len() == segments.len())
+        };
         self.alternatives.iter().any(|segments| match self.start {
             Start::Anywhere => (0..path.names.len()).any(|at| from(at, segments)),
             Start::Root => from(0, segments),
@@ -403,6 +414,12 @@ mod tests {
             (".env", known("/p/my.env"), false),
             (".env*", known("/p/.env.local"), true),
             (".env*", known("/p/.env.example"), false),
+            (".env.*", known("/p/.env.d.ts"), false),
+            (".env.*", known("/p/.env.schema"), false),
+            (".env.*", known("/p/.env.keys"), true),
+            (".env.*", known("/p/.env.ts.local"), true),
+            ("*.pem", known("/p/ts.pem"), true),
+            ("id_rsa*", known("/p/id_rsa.ts"), true),
             ("{*.pem,a}", known("/p/x.y.pem"), true),
             ("{*.pem,a}", known("/p/b/a"), true),
             ("{*.pem,a}", known("/p/pem"), false),
@@ -444,6 +461,34 @@ mod tests {
             let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, rule).unwrap()]);
             assert_eq!(!rules.covering(&path, Some("/home/dev")).is_empty(), expected, "{rule} {path:?}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_no_file_of_the_gate() {
+        let mut rule = PathRule::new(Policy::ReadOnly, "bin/toolgate").unwrap();
+        rule.pack = super::super::packs::SELF.to_owned();
+        let rules = PathRules::new(vec![rule]);
+        let cases = [
+            (known("/usr/local/bin/toolgate"), true),
+            (known("/p/src/bin/toolgate/main.rs"), false),
+            (Value::Unknown { why: Why::Expansion, shape: "\0/bin/toolgate".into() }, true),
+            (Value::Pattern("/usr/bin/toolg*".into()), true),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(rules.cover(&path, None), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_root_may_be_the_home_folder() {
+        let rules = PathRules::new(vec![PathRule::new(Policy::ZeroAccess, "~/.kube/").unwrap()]);
+        let cases = [("/.kube/config", true), ("/.kube", true), ("/x/.kube/config", false), ("/kube", false)];
+        for (path, expected) in cases {
+            assert_eq!(rules.cover(&known(path), Some("/")), expected, "{path}");
+            assert!(!rules.cover(&known(path), Some("")), "{path}");
+        }
+        assert!(rules.cover(&Value::Pattern("/.kub*/config".into()), Some("/")));
+        assert_eq!(rules.below("/", Some("/")).len(), 1);
     }
 
     #[test]

@@ -214,6 +214,8 @@ const PRODUCTS: &[&str] = &[
     "*.bak",
     "*.orig",
     "*.rej",
+    "*.snap.new",
+    ".#*",
     "*.swp",
     "*.swo",
     "*~",

@@ -316,9 +316,14 @@ impl Walk<'_> {
 
     /// `$(mktemp)`: where it is, if the commands from this one on are nothing else.
     fn temporary(&mut self, first: usize, state: &mut State) -> Option<Value> {
-        let [command] = self.commands.get(first..)? else { return None };
+        let (command, others) = self.commands.get(first..)?.split_first()?;
         let effect = command.effects.first().filter(|_| command.program() == Some("mktemp"))?;
-        let (Value::Pattern(pattern), EffectKind::Create) = (&effect.path, effect.kind) else { return None };
+        let pattern = match &effect.path {
+            _ if effect.kind != EffectKind::Create => return None,
+            Value::Pattern(pattern) if others.is_empty() => pattern.clone(),
+            Value::Unknown { shape, .. } => self.below_tmpdir(command, others, shape)?,
+            _ => return None,
+        };
         let words = || command.words.iter().filter_map(Word::known);
         if words().any(|word| matches!(word, "--help" | "--version")) {
             return None;
@@ -334,6 +339,20 @@ impl Walk<'_> {
         // A name of its own for each call: one more part that is not known.
         let shape = pattern.replacen('*', &Value::HOLE.to_string().repeat(state.files.name_temporary()?), 1);
         Some(Value::Unknown { why: Why::Temporary, shape })
+    }
+
+    /// `mktemp "${TMPDIR:-/tmp}/x.XXXXXX"`: where it is, as far as is known. It is read with the default as well.
+    fn below_tmpdir(&self, command: &Command, others: &[Command], shape: &str) -> Option<String> {
+        const TMPDIR: &[&str] = &["$TMPDIR/", "${TMPDIR}/", "${TMPDIR:-/tmp}/", "${TMPDIR-/tmp}/"];
+        let same = |other: &Command| other.span == command.span && other.program() == Some("mktemp");
+        let mut unknown = command.words.iter().filter(|word| word.known().is_none());
+        let (Some(template), None) = (unknown.next(), unknown.next()) else { return None };
+        let written = self.source.get(template.span.start..template.span.end)?;
+        let written = written.strip_prefix('"').unwrap_or(written);
+        let name = shape.strip_prefix(Value::HOLE).filter(|name| !name.contains(Value::HOLE) && !name.contains(".."))?;
+        let is_own = command.env.get("TMPDIR").is_none() && !command.env.wild();
+        let named = TMPDIR.iter().any(|beginning| written.starts_with(beginning));
+        (is_own && named && others.iter().all(same)).then(|| format!("/tmp{name}"))
     }
 
     /// `$(command -v rm)`: a file of that name, wherever it is.

@@ -19,6 +19,9 @@ use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
 /// Interpreters of shell text.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
 
+/// Beginnings of the names of variables that shells do not set themselves, and that have other programs run code.
+const OTHERS: &[&str] = &["LD_", "DYLD_", "NODE_", "PYTHON", "PERL5", "RUBY"];
+
 impl Walk<'_> {
     /// Whether what a wrapper runs cannot be read here.
     pub(super) fn is_unseen(&self, inner: &Inner, state: &State) -> bool {
@@ -708,6 +711,8 @@ impl Walk<'_> {
                     let plain = Variable { content, exported: Some(true), readonly: false, special: false };
                     own.put(name, plain, stamp);
                 }
+                // What was taken from the environment no shell puts back, if it is none of its own.
+                (None, Content::Unset) if OTHERS.iter().any(|beginning| name.starts_with(*beginning)) => {}
                 _ => own.forget(name, stamp),
             }
         }

@@ -74,6 +74,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
                 let kind = Kind::Inline { language: super::Language::Python, text: tail };
                 found.push(Inner::new(kind, &change));
             }
+            "print" | "p" if line.get(name..).is_some_and(is_value) => {}
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
             _ if is_open(text) => found.push(unseen(&change)),
             _ => {}
@@ -83,6 +84,12 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
         found.extend(finish_command(&call, &scan, &change));
     }
     found
+}
+
+/// Whether an expression for gdb only names a value: it calls nothing and sets nothing.
+fn is_value(expression: &str) -> bool {
+    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '[' | ']' | '$' | ' ' | '/');
+    expression.replace("->", ".").chars().all(named)
 }
 
 /// vim's commands on its command line: `-c ':!rm x'`, `+'!rm x'`.

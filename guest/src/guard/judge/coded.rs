@@ -7,7 +7,7 @@ use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Script, Span, Va
 
 use super::commands::reason;
 use super::{Inquiry, evidence, held, refs};
-use crate::call::{Evidence, Field, Source};
+use crate::call::{Action, Evidence, Field, Source};
 use crate::guard::flow;
 use crate::guard::matching::{Miss, Subject};
 use crate::guard::place::{Place, is_elsewhere};
@@ -161,13 +161,26 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
         evidence: Vec<Evidence>,
     ) {
+        self.coded_at_most(coded, Action::Block, subject, source, world, evidence);
+    }
+
+    /// The same with no weightier an action than this one.
+    fn coded_at_most(
+        &mut self,
+        coded: Coded,
+        most: Action,
+        subject: &Subject<'_>,
+        source: &str,
+        world: &mut dyn World,
+        evidence: Vec<Evidence>,
+    ) {
         let Some(rule) = self.row(coded) else { return };
         let lifted = self.not_exempt(rule, subject, source, world).err();
         self.consider(&rule.name, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
             // The first reason is the one that is kept.
             let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
-            self.finding(&rule.name, rule.action, &reason, evidence);
+            self.finding(&rule.name, rule.action.min(most), &reason, evidence);
         }
     }
 
@@ -342,7 +355,8 @@ impl<'a> Inquiry<'a> {
         let rounds = found.via.iter().filter(|via| *via == program).count();
         if found.opaque && found.runs == Runs::Certainly && rounds >= ROUNDS {
             let evidence = vec![evidence(field, found.span)];
-            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
+            let most = if may_end(subject, program, &field.value) { Action::Ask } else { Action::Block };
+            self.coded_at_most(Coded::ForkBomb, most, subject, &field.value, world, evidence);
         }
     }
 
@@ -439,6 +453,33 @@ impl<'a> Inquiry<'a> {
             }
         }
     }
+}
+
+/// Whether a function that calls itself may come to an end: with other arguments each time, below a condition, and nothing
+/// in the text runs beside it.
+fn may_end(subject: &Subject<'_>, program: &str, source: &str) -> bool {
+    let found = subject.command;
+    let within = |via: &String| via == program || via == SUBSTITUTION;
+    let signs = [">&", "<&", "&>", "&&", "||"];
+    let beside = signs.into_iter().fold(source.to_owned(), |text, sign| text.replace(sign, ""));
+    if beside.contains(['&', '|']) || beside.contains("coproc") || !found.via.iter().all(within) {
+        return false;
+    }
+    let before = &subject.script.commands[..subject.index];
+    let outer = |other: &Command| other.program() == Some(program) && other.via.len() < found.via.len();
+    let Some(at) = before.iter().rposition(outer) else { return false };
+    let words = |command: &Command| -> Option<Vec<String>> {
+        command.words.iter().map(|word| word.known().map(str::to_owned)).collect()
+    };
+    let (Some(own), Some(theirs)) = (words(found), words(&before[at])) else { return false };
+    let tests = |command: &Command| {
+        matches!(command.program(), Some("[" | "test"))
+            && command.words.iter().any(|word| theirs[1..].iter().any(|known| word.known() == Some(known.as_str())))
+    };
+    let text = source.get(..found.span.start).unwrap_or_default();
+    let body = text.rfind(&format!("{program}()")).map_or("", |at| &text[at..]);
+    let decides = ["[[ ", " ((", "case "].into_iter().any(|sign| body.contains(sign));
+    own != theirs && (decides || before[at + 1..].iter().any(tests))
 }
 
 /// Which of the commands that list files prints the path that an effect is on, if that is all there is of the path.

@@ -245,6 +245,11 @@ impl<'a> Inquiry<'a> {
                     (policy, _) => policy.describe(),
                 };
                 let name = rule.name();
+                // Whoever is told all hidden names means none of them.
+                let any_name = || as_glob(&touched.path).is_some_and(|pattern| rule.is_any_name(&pattern));
+                if touched.access == Access::List && any_name() {
+                    continue;
+                }
                 let may = match as_glob(&touched.path).map(|pattern| rule.is_meant(&pattern, &around)) {
                     Some(Some(false)) => continue,
                     Some(there) => there.is_none(),
@@ -261,7 +266,13 @@ impl<'a> Inquiry<'a> {
                     rule.policy.key(),
                     rule.source
                 );
-                let action = if touched.possible || rule.ask || may { Action::Ask } else { Action::Block };
+                let looks = matches!(touched.access, Access::Mention | Access::List | Access::Read);
+                let public = looks
+                    && rule.layer == Layer::BuiltIn
+                    && touched.path.known().is_some_and(is_public)
+                    && real.as_deref().is_none_or(is_public);
+                let asks = touched.possible || rule.ask || may || public;
+                let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
                 self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
             }
@@ -304,6 +315,13 @@ impl<'a> Inquiry<'a> {
         let action = if touched.possible { Action::Ask } else { Action::Block };
         self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
     }
+}
+
+/// Whether a path among somebody's keys is no secret: the public half of a key, or the keys of other machines.
+fn is_public(path: &str) -> bool {
+    path.rsplit_once("/.ssh/").is_some_and(|(_, name)| {
+        !name.contains('/') && (name.ends_with(".pub") || matches!(name, "known_hosts" | "known_hosts.old"))
+    })
 }
 
 /// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which

@@ -64,25 +64,40 @@ impl<'a> Inquiry<'a> {
             let path = absolute(&tilde(&field.value, call), &call.cwd);
             // Rules are about where things are, behind links as well.
             let real = world.resolve(std::slice::from_ref(&path)).ok().and_then(|mut real| real.pop().flatten());
-            let span = Span { start: 0, end: field.value.len() };
             let paths = [Some(path.clone()), real.filter(|real| *real != path)];
-            let effects = paths.into_iter().flatten().map(|path| Effect {
-                kind,
-                path: Value::Known(path),
-                written: None,
-                span,
-                recursive: false,
-                folder: false,
-                copied: false,
-                certain: true,
-                alternative: false,
-            });
-            let command = Command::of_effects(effects.collect(), span, &call.cwd);
-            let script = Script { commands: vec![command], ..Script::default() };
-            let home = call.home.as_deref();
-            let scene = Scene::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
-            self.rules(&scene.subject(0), field, world);
+            self.done(kind, paths.into_iter().flatten().map(Value::Known).collect(), field, world, look);
         }
+        // What a search is limited to is read.
+        let base = call.paths.first().map(|field| absolute(&tilde(&field.value, call), &call.cwd));
+        let base = base.as_deref().unwrap_or(&call.cwd);
+        let globs = call.globs.iter().filter(|field| call.kind == Kind::Search && !field.value.starts_with('!'));
+        for field in globs {
+            let patterns = alternatives(&field.value);
+            let paths = patterns.iter().map(|pattern| Value::Pattern(absolute(&tilde(pattern, call), base)));
+            self.done(kind, paths.collect(), field, world, look);
+        }
+    }
+
+    /// The rules about effects, on what is done to these paths of a field.
+    fn done(&mut self, kind: Deed, paths: Vec<Value>, field: &Field, world: &mut dyn World, look: Option<&dyn Look>) {
+        let call = self.call;
+        let span = Span { start: 0, end: field.value.len() };
+        let effects = paths.into_iter().map(|path| Effect {
+            kind,
+            path,
+            written: None,
+            span,
+            recursive: false,
+            folder: false,
+            copied: false,
+            certain: true,
+            alternative: false,
+        });
+        let command = Command::of_effects(effects.collect(), span, &call.cwd);
+        let script = Script { commands: vec![command], ..Script::default() };
+        let home = call.home.as_deref();
+        let scene = Scene::new(&script, self.guard, self.map, home, look, self.real_map).writing(&call.contents);
+        self.rules(&scene.subject(0), field, world);
     }
 }
 

@@ -523,6 +523,7 @@ pub(crate) fn project() -> Result<PathBuf, Failure> {
 mod tests {
     use toolgate_host::ToolKind;
 
+    use super::super::off::{In, Off};
     use super::*;
     use crate::agent::{About, Answer, Payload, Said, Trial, When};
 
@@ -646,5 +647,57 @@ mod tests {
             let event = known.dialect.trials()[0];
             assert_eq!(known.dialect.said(event, &answer).ok(), expected, "{agent} {answer}");
         }
+    }
+
+    /// The paths of a file, as rules spell them.
+    fn spelled(known: &Known, file: &In) -> Vec<String> {
+        let user = |name: &str| {
+            let parts = ["~", known.base.home, known.base.inner, name].into_iter();
+            parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
+        };
+        match file {
+            In::User(name) => vec![user(name)],
+            In::Project(name) => vec![(*name).to_owned()],
+            In::System(name) => vec![format!("/{}", name.trim_end_matches('/'))],
+            In::Named(_, usual) => spelled(known, usual),
+            In::Beside(other, name) => {
+                let folder = |path: &str| path.rsplit_once('/').expect("a folder").0.to_owned();
+                spelled(known, other).iter().map(|path| format!("{}/{name}", folder(path))).collect()
+            }
+            In::Own => vec![user(known.file.0), known.file.1.to_owned()],
+        }
+    }
+
+    /// Whoever may write one of these can have an agent leave the gate out.
+    #[test]
+    fn the_gate_keeps_every_file_that_switches_hooks_off() {
+        const PACK: &str = include_str!("../../../../guest/src/guard/packs/self.yaml");
+        let (_, list) = PACK.split_once("\nreadOnlyPaths:\n").expect("a list");
+        let kept: Vec<&str> = list.lines().map_while(|line| line.strip_prefix("  - ")).collect();
+        let covers = |rule: &str, path: &str| {
+            let (rule, path) = (format!("/{}/", rule.trim_end_matches('/')), format!("/{path}/"));
+            // A place at the root or in the home folder is one, any other name may be at any depth.
+            let one = rule.starts_with("/~") || rule.starts_with("//");
+            if one { path.starts_with(&rule) } else { path.contains(&rule) }
+        };
+        let files = |off: &'static Off| -> &'static [In] {
+            match off {
+                Off::Any(files, ..) | Off::Last(files, ..) => files,
+                Off::Variable(_) | Off::ForProjects(_) => &[],
+            }
+        };
+        // What says that an agent trusts a folder, as `folder` reads it.
+        let trusting = ["~/.gemini/trustedFolders.json", "~/.copilot/config.json", "~/.pi/agent/trust.json"];
+        let mut paths = trusting.map(str::to_owned).to_vec();
+        for known in AGENTS {
+            let (users, projects) = known.also;
+            paths.extend(users.iter().flat_map(|name| spelled(known, &In::User(name))));
+            paths.extend(projects.iter().flat_map(|name| spelled(known, &In::Project(name))));
+            let off = known.risks.off.iter().flat_map(files);
+            paths.extend(off.chain([&In::Own]).flat_map(|file| spelled(known, file)));
+        }
+        assert!(paths.len() > 30, "{paths:?}");
+        paths.retain(|path| !kept.iter().any(|rule| covers(rule, path)));
+        assert!(paths.is_empty(), "{paths:?}");
     }
 }
