@@ -42,9 +42,9 @@ fn is_sample(path: &Value) -> bool {
     }
     let name = text.rsplit('/').next().unwrap_or("");
     let is_env = name.starts_with(".env.");
-    name.rsplit('.').next().is_some_and(|end| {
-        name.len() > end.len() && SAMPLES.contains(&end) || is_env && NO_VARIABLES.contains(&end)
-    })
+    name.rsplit('.')
+        .next()
+        .is_some_and(|end| name.len() > end.len() && SAMPLES.contains(&end) || is_env && NO_VARIABLES.contains(&end))
 }
 
 /// What is asked of path rules about a path.

@@ -64,7 +64,8 @@ fn said(scene: &Scene, agent: &str, tool: &str, input: &Value) -> &'static str {
         // Its calls arrive in batches as well.
         "pi" => (None, json!({"tool": tool, "input": input, "cwd": project})),
         "copilot" => {
-            let payload = json!({"sessionId": "s", "timestamp": 1, "cwd": project, "toolName": tool, "toolArgs": input});
+            let payload =
+                json!({"sessionId": "s", "timestamp": 1, "cwd": project, "toolName": tool, "toolArgs": input});
             (Some("preToolUse"), payload)
         }
         "cursor" => {

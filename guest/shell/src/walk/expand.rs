@@ -349,7 +349,8 @@ impl Walk<'_> {
         let (Some(template), None) = (unknown.next(), unknown.next()) else { return None };
         let written = self.source.get(template.span.start..template.span.end)?;
         let written = written.strip_prefix('"').unwrap_or(written);
-        let name = shape.strip_prefix(Value::HOLE).filter(|name| !name.contains(Value::HOLE) && !name.contains(".."))?;
+        let name =
+            shape.strip_prefix(Value::HOLE).filter(|name| !name.contains(Value::HOLE) && !name.contains(".."))?;
         let is_own = command.env.get("TMPDIR").is_none() && !command.env.wild();
         let named = TMPDIR.iter().any(|beginning| written.starts_with(beginning));
         (is_own && named && others.iter().all(same)).then(|| format!("/tmp{name}"))

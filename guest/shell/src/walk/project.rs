@@ -342,12 +342,8 @@ fn of_recipe(line: just::Line, span: Span) -> Kind {
         }
     };
     let text = Word::new(text, span);
-    let languages = [
-        ("python", Language::Python),
-        ("node", Language::Node),
-        ("perl", Language::Perl),
-        ("ruby", Language::Ruby),
-    ];
+    let languages =
+        [("python", Language::Python), ("node", Language::Node), ("perl", Language::Perl), ("ruby", Language::Ruby)];
     match languages.into_iter().find(|(name, _)| program.contains(name)) {
         Some((_, language)) => Kind::Inline { language, text },
         None if program.contains("sh") => Kind::Text { text, args: Vec::new() },
