@@ -361,11 +361,12 @@ impl Machine {
         }
     }
 
-    /// Evaluates the functions that nothing called.
+    /// Evaluates the functions that nothing called, and methods, which much calls without their names.
     pub(super) fn rest(&mut self) {
         let mut next = 0;
         while let Some(made) = self.functions.get(next) {
-            if !made.called {
+            let is_method = || self.class_methods.values().flatten().any(|one| Rc::ptr_eq(one, &made.function));
+            if !made.called || is_method() {
                 let function = made.function.clone();
                 let unknown = self.bound(&function, None);
                 self.evaluate(&function, unknown);
@@ -761,6 +762,7 @@ impl Machine {
             return Value::Unknown;
         }
         if !self.spend(cost) {
+            self.unread_body(function);
             return Value::Unknown;
         }
         let place = (Rc::as_ptr(&function.tokens) as usize, function.body.start);

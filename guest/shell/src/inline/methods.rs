@@ -368,6 +368,8 @@ fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Va
             Value::text(text.strip_suffix(known(0)?).unwrap_or(text))
         }
         (Python, "partition", 1) => match text.split_once(known(0)?) {
+            // What is unknown may have such a part in it too.
+            Some((before, _)) if before.contains([HOLE, value::HOME]) => Value::Unknown,
             Some((before, after)) => Value::List(vec![Value::text(before), args.value(0)?.clone(), Value::text(after)]),
             None => Value::Unknown,
         },
@@ -483,7 +485,9 @@ fn split(language: Language, text: &str, args: &Args) -> Value {
             None => unknown,
         },
         [separator, most] if language == Python => match (separator.value.known(), &most.value) {
-            (Some(separator), Value::Number(most @ 0..=64)) if !separator.is_empty() => {
+            (Some(separator), Value::Number(most @ 0..=64))
+                if !separator.is_empty() && !text.contains([HOLE, value::HOME]) =>
+            {
                 let parts = text.splitn(usize::try_from(*most).unwrap_or(0) + 1, separator);
                 Value::List(parts.map(Value::text).collect())
             }

@@ -148,7 +148,8 @@ impl Machine {
             && let Some(size) = self.fields.get(name).map(Value::size)
         {
             let field = if self.spend(size) { self.fields.get(name).cloned() } else { None };
-            return Step::Continue(field.unwrap_or(Value::Unknown));
+            // It may be set from outside, and later than here.
+            return Step::Continue(field.map_or(Value::Unknown, |field| field.or(Value::Unknown)));
         }
         Step::Continue(self.member(value, name))
     }
@@ -352,7 +353,8 @@ impl Machine {
                     && !self.class_methods.contains_key(name)
                     && let Some(value) = self.variable(name)
                 {
-                    return value;
+                    // Another variable may have its name, and it may be set from outside.
+                    return value.or(Value::Unknown);
                 }
                 let full = names::full(self.language, &format!("{full}.{name}"));
                 names::constant(self.language, &full).unwrap_or(Value::Name(full))

@@ -240,8 +240,9 @@ impl Walk<'_> {
             Some(Content::Array(values)) => Some(values.to_vec()),
             Some(Content::Text(value)) => Some(vec![value.clone()]),
             Some(Content::Unset) => Some(Vec::new()),
-            // The environment has no arrays.
-            None if state.complete || !state.overrun => Some(Vec::new()),
+            None if state.complete => Some(Vec::new()),
+            // The environment has no arrays. What it may have is the first element.
+            None if !state.overrun => Some(vec![Value::hole(Why::Environment(name.to_owned()))]),
             _ => None,
         };
         let place = index.and_then(|index| usize::try_from(index).ok()).filter(|place| *place < MAX_ELEMENTS);

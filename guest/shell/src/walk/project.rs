@@ -233,11 +233,15 @@ impl Walk<'_> {
 
     fn by_justfile(&mut self, arguments: &[Word], state: &State) -> Vec<Inner> {
         let read = Arguments::read(arguments, &JUST);
-        if read.flags.iter().any(|flag| LISTS.contains(&flag.as_str())) {
+        // Behind a recipe they are its arguments.
+        let first = read.operands.first().map_or(usize::MAX, |first| first.span.start);
+        let before = arguments.iter().take_while(|word| word.span.start < first);
+        if before.filter_map(Word::known).any(|word| LISTS.contains(&word)) {
             return Vec::new();
         }
         let span = arguments.first().map_or_else(Default::default, |first| first.span);
         let words: Option<Vec<&str>> = read.operands.iter().map(Word::known).collect();
+        let words = words.filter(|_| !read.flags.iter().any(|flag| flag == "--set"));
         let mut inner = Vec::new();
         for folder in folders(None, state) {
             let paths: Vec<String> = match read.files.last() {
@@ -256,7 +260,7 @@ impl Walk<'_> {
             let change = Change { cwd, times: Times::Perhaps, ..Change::default() };
             match (found, &words) {
                 (Written::Text(content), Some(words)) if self.afford(content.text.len()) => {
-                    let lines = just::lines(&content.text, words).into_iter();
+                    let lines = just::lines(&content.text, words, parent(&path).unwrap_or("/")).into_iter();
                     inner.extend(lines.map(|line| Inner { kind: of_recipe(line, span), change: change.clone() }));
                 }
                 _ => inner.push(Inner { kind: Kind::Unseen, change }),
@@ -335,6 +339,7 @@ impl Walk<'_> {
 /// What a recipe of just runs.
 fn of_recipe(line: just::Line, span: Span) -> Kind {
     let (text, program) = match line {
+        just::Line::Unseen => return Kind::Unseen,
         just::Line::Shell(text) => (text, "sh".to_owned()),
         just::Line::Script(text) => {
             let first = text.lines().next().unwrap_or_default().to_owned();
@@ -346,7 +351,7 @@ fn of_recipe(line: just::Line, span: Span) -> Kind {
         [("python", Language::Python), ("node", Language::Node), ("perl", Language::Perl), ("ruby", Language::Ruby)];
     match languages.into_iter().find(|(name, _)| program.contains(name)) {
         Some((_, language)) => Kind::Inline { language, text },
-        None if program.contains("sh") => Kind::Text { text, args: Vec::new() },
+        None if program.split(['/', ' ']).any(crate::wrapper::is_shell) => Kind::Text { text, args: Vec::new() },
         None => Kind::Unseen,
     }
 }

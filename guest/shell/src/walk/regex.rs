@@ -72,7 +72,10 @@ fn parse(expression: &str) -> Option<(Vec<Part>, usize)> {
                 What::Mark(2 * count)
             }
             ')' => What::Mark(2 * open.pop()? + 1),
-            '\\' => What::Character(chars.next()?),
+            // Before a letter and the like it is an operator of the C library's own.
+            '\\' => {
+                What::Character(chars.next().filter(|c| c.is_ascii_punctuation() && !"<>`'".contains(*c) || *c == ' ')?)
+            }
             '[' => What::Set(set(&mut chars)?),
             '|' | '{' | '*' | '+' | '?' => return None,
             c => What::Character(c),
@@ -98,7 +101,8 @@ fn parse(expression: &str) -> Option<(Vec<Part>, usize)> {
 fn set(chars: &mut impl Iterator<Item = char>) -> Option<Pattern> {
     let mut text = "[".to_owned();
     loop {
-        let c = chars.next()?;
+        // It is itself in there, and escapes in patterns of the shell.
+        let c = chars.next().filter(|c| *c != '\\')?;
         text.push(c);
         // A bracket that comes first is one of the characters.
         let first = matches!(text.as_str(), "[]" | "[^]");
@@ -123,6 +127,7 @@ fn run(parts: &[Part], text: &[char], at: usize, marks: &mut [usize], left: &mut
         }
         what => {
             let found = text.iter().skip(at).take(part.most).take_while(|c| what.is(**c)).count();
+            *left = left.checked_sub(found)?;
             return (part.least..=found).rev().find_map(|count| run(rest, text, at + count, marks, left));
         }
     };
@@ -142,6 +147,8 @@ mod tests {
             ("^b", "ab", None),
             ("a|b", "a", None),
             ("(a)*", "a", None),
+            ("\\w+", "a", None),
+            ("[\\.]", ".", None),
         ] {
             let found = super::groups(expression, text).map(|groups| groups.join("|"));
             assert_eq!(found.as_deref(), expected, "{expression}");

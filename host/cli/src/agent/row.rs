@@ -198,12 +198,13 @@ fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
 pub(super) fn files_of(field: &Field) -> Vec<Field> {
     /// Schemes before that of the document: what shows its source, or looks into it.
     const OUTER: &[&str] = &["view-source:", "jar:"];
-    let mut url = field.value.trim_matches(|c: char| c <= ' ' || is_blank(c)).replace(['\t', '\n', '\r'], "");
-    while let Some(inner) = OUTER.iter().find_map(|outer| without(&url, outer).map(str::to_owned)) {
+    let url = field.value.trim_matches(|c: char| c <= ' ' || is_blank(c)).replace(['\t', '\n', '\r'], "");
+    let mut url = url.as_str();
+    while let Some(inner) = OUTER.iter().find_map(|outer| without(url, outer)) {
         url = inner;
     }
     // `File: a.rs does not compile` is a sentence.
-    let Some(rest) = without(&url, "file:").filter(|rest| !rest.starts_with(' ')) else { return Vec::new() };
+    let Some(rest) = without(url, "file:").filter(|rest| !rest.starts_with(' ')) else { return Vec::new() };
     let rest = rest.replace('\\', "/");
     let bare = decoded(rest.strip_prefix("//").unwrap_or(&rest));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
