@@ -443,12 +443,8 @@ impl<'s> Files<'s> {
     /// Follows what is fetched or decoded into files, and finds where those are run.
     fn follow(&mut self, command: &'s Command, piped: &[&Command], found: &mut Vec<Run>) {
         let runs = command.opaque || matches!(command.program(), Some("chroot" | "ld.so"));
-        let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in command.effects.iter().filter(|effect| !is_change(effect.kind)) {
             let Some(source) = self.source(effect) else { continue };
-            if effect.kind == Kind::Read && redirected(effect) && has_subcommand(command) {
-                continue;
-            }
             // What an earlier call fetched lies there to be read, so that nothing is opaque about it.
             let known = effect.path.followed_as().is_some_and(|path| self.before.contains_key(path));
             let earlier = effect.kind == Kind::Execute && (known || self.forgotten);
@@ -471,6 +467,7 @@ impl<'s> Files<'s> {
         let alike = reads().filter_map(|effect| self.source_alike(effect)).max();
         self.write_alike(command, own.or(copied).or(alike));
         let shows = prints(command) && piped.iter().all(|other| prints(other));
+        let redirected = |effect: &Effect| command.redirects.iter().any(|redirect| redirect.target.span == effect.span);
         for effect in &command.effects {
             let Some(path) = effect.path.followed_as().filter(|_| is_filled(effect.kind)) else { continue };
             let replaced = effect.kind == Kind::Write && redirected(effect);
@@ -492,26 +489,6 @@ impl<'s> Files<'s> {
             }
         }
     }
-}
-
-/// Whether a program by its path is given a subcommand first, so that what it reads is data: a shell of another name would
-/// take that word for its script.
-fn has_subcommand(command: &Command) -> bool {
-    const RUNNERS: &[&str] = &[
-        "busybox", "csh", "env", "eval", "exec", "fish", "mksh", "nice", "nohup", "pwsh", "script", "su", "sudo",
-        "tcsh", "time", "timeout", "toybox", "watch", "xargs",
-    ];
-    let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
-    let Some([program, first, ..]) = words.as_deref() else { return false };
-    let runs = |word: &&str| {
-        let name = word.rsplit('/').next().unwrap_or_default();
-        READERS.contains(&name) || RUNNERS.contains(&name) || interprets(name)
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    program.contains('/')
-        && first.starts_with(|c: char| c.is_ascii_alphabetic())
-        && first.chars().all(plain)
-        && !words.iter().flatten().any(runs)
 }
 
 /// Whether there is something in a file after it that was not before.
