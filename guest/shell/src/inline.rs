@@ -82,8 +82,7 @@ pub(crate) struct Deed {
 /// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
 /// working directory (`os.getcwd()`, `Dir.pwd`) is given as `.`, so that such paths stay relative.
 ///
-/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front, or
-/// [`What::RunElsewhere`] if nothing is known of that directory.
+/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Read(Path),
@@ -115,8 +114,6 @@ pub(crate) enum What {
     Shell(Text),
     /// A program and its arguments. A last part that is one hole can be any number of arguments.
     Run(Vec<Text>),
-    /// The same in a directory that is not known.
-    RunElsewhere(Vec<Text>),
     /// Code in the same language that is evaluated.
     Eval(Text),
     /// A file in the same language that is run or imported, perhaps without its ending.

@@ -830,7 +830,7 @@ fn texts(what: &mut What) -> Vec<&mut Text> {
         | What::Delete { path: text, .. }
         | What::Mode { path: text, .. } => vec![text],
         What::Move { from, to } | What::Copy { from, to } => vec![from, to],
-        What::Run(words) | What::RunElsewhere(words) => words.iter_mut().collect(),
+        What::Run(words) => words.iter_mut().collect(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use super::What;
 use super::arguments::{arg, argument};
 use super::calls::perform;
 use super::machine::{Arg, Args, Machine};
 use super::tables::Act;
 use super::value::{self, HOLE, Value};
-use super::{Text, What};
 use crate::wrapper::is_shell;
 
 /// Text is given to a shell.
@@ -27,10 +27,6 @@ pub(super) fn shells(machine: &mut Machine, arg: Option<Arg>) {
 
 /// A program and its arguments.
 pub(super) fn run(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>) {
-    run_as(machine, argv, at, What::Run);
-}
-
-fn run_as(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>, what: fn(Vec<Text>) -> What) {
     let argv: Vec<Value> =
         argv.into_iter().filter(|value| !matches!(value, Value::Function(_) | Value::Map(_))).collect();
     let mut flat = Vec::new();
@@ -55,48 +51,13 @@ fn run_as(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>, what: fn(V
         if words.first().is_none_or(|program| program.contains(HOLE)) {
             machine.incomplete();
         }
-        machine.deed(what(words.iter().map(|word| value::path(word)).collect()), at);
+        machine.deed(What::Run(words.iter().map(|word| value::path(word)).collect()), at);
     }
-}
-
-/// Programs that take away or write over what is in their folder, or run another program or text.
-#[rustfmt::skip]
-const NOT_TOLD: &[&str] = &[
-    "awk", "busybox", "chmod", "chown", "cp", "dd", "doas", "env", "eval", "fd", "find", "gawk", "install", "ln",
-    "lua", "mv", "nice", "nohup", "parallel", "perl", "php", "rm", "rmdir", "rsync", "ruby", "sed", "setsid",
-    "shred", "ssh", "su", "sudo", "tee", "timeout", "truncate", "unlink", "watch", "xargs",
-];
-
-/// Programs that may be given code in their words.
-const INTERPRETERS: &[&str] = &["python", "pypy", "node", "bun", "deno"];
-
-fn name(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or_default()
-}
-
-/// Whether the words of a program tell what it does, in whatever folder that is.
-fn is_told(argv: &[Value]) -> bool {
-    let Some(program) = argv.first().and_then(Value::known) else { return false };
-    let interprets = INTERPRETERS.iter().any(|interpreter| name(program).starts_with(*interpreter));
-    let is_code = |word: &str| match word.strip_prefix("--") {
-        Some(long) => long.starts_with("eval") || long.starts_with("print"),
-        None => word.starts_with('-') && word.contains(['c', 'e', 'p']),
-    };
-    let plain = |value: &Value| {
-        let word = value.shape();
-        let one = !matches!(value, Value::List(_) | Value::Choice(_) | Value::Map(_) | Value::Function(_));
-        let other = |token: &str| NOT_TOLD.contains(&name(token)) || is_shell(name(token));
-        one && !word.split_whitespace().any(other) && !(interprets && is_code(&word))
-    };
-    (program.starts_with('/') || !program.contains('/')) && argv.iter().all(plain)
 }
 
 /// A program in a directory of its own.
 fn run_in(machine: &mut Machine, folder: Option<Value>, argv: Vec<Value>, at: &Range<usize>) {
     match folder {
-        Some(folder) if !folder.is_false() && folder.shape().starts_with(HOLE) && is_told(&argv) => {
-            run_as(machine, argv, at, What::RunElsewhere);
-        }
         Some(folder) if !folder.is_false() => {
             let words: Vec<String> = argv.iter().map(|value| value::quoted(&value.shape())).collect();
             let text = format!("cd {} && {}", value::quoted(&folder.shape()), words.join(" "));

@@ -134,12 +134,6 @@ impl Walk<'_> {
                 state.files = end.files;
                 state
             }
-            What::RunElsewhere(list) => {
-                let here = std::mem::replace(&mut state.folders, super::Folders::unknown());
-                state = self.deed(language, What::Run(list), span, state);
-                state.folders = here;
-                state
-            }
             What::Eval(text) => {
                 let text = word(text);
                 if text.known().is_none() {
@@ -227,7 +221,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
             add(EffectKind::Read, from, false, false, true);
             add(EffectKind::Write, to, false, false, false);
         }
-        What::Shell(_) | What::Run(_) | What::RunElsewhere(_) | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
+        What::Shell(_) | What::Run(_) | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
     }
     effects
 }
