@@ -24,10 +24,10 @@ pub(crate) enum Line {
     Unseen,
 }
 
-#[derive(Default)]
 struct Recipe<'t> {
-    /// With the defaults of those that have one.
+    /// With the defaults of those that have one. A last one may take all that is given.
     parameters: Vec<(&'t str, Option<&'t str>)>,
+    takes_all: bool,
     needs: Vec<&'t str>,
     body: Vec<&'t str>,
 }
@@ -111,17 +111,18 @@ impl<'t> Justfile<'t> {
     fn head(&mut self, head: &'t str, needs: &'t str) -> Option<&'t str> {
         let mut words = head.split_whitespace();
         let name = words.next()?.trim_start_matches('@');
-        // What the others are given, and all that a last one takes.
+        // What others are given, and what a body is given as a variable.
         self.more |= needs.split('#').next().is_some_and(|needs| needs.contains('('))
-            || head.split_whitespace().skip(1).any(|word| word.starts_with(['+', '*', '$']));
+            || head.split_whitespace().skip(1).any(|word| word.trim_start_matches(['+', '*']).starts_with('$'));
         let parameter = |word: &'t str| {
             let word = word.trim_start_matches(['+', '*', '$']);
             word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)))
         };
         let needs = needs.split('#').next().unwrap_or_default();
         let needs = needs.split(|c: char| c.is_whitespace() || "()&".contains(c)).filter(|word| !word.is_empty());
+        let takes_all = head.split_whitespace().last().is_some_and(|last| last.starts_with(['+', '*']));
         let parameters = words.map(parameter).collect();
-        self.recipes.insert(name, Recipe { parameters, needs: needs.collect(), body: Vec::new() });
+        self.recipes.insert(name, Recipe { parameters, takes_all, needs: needs.collect(), body: Vec::new() });
         self.first = self.first.or(Some(name));
         Some(name)
     }
@@ -195,14 +196,18 @@ impl Run<'_, '_> {
             self.lines.extend((self.lines.last() != Some(&Line::Unseen)).then_some(Line::Unseen));
             return;
         }
-        let own = arguments.iter().take(recipe.parameters.len()).copied().collect::<Vec<_>>().join("\0");
+        let most = if recipe.takes_all { usize::MAX } else { recipe.parameters.len() };
+        let own = arguments.iter().take(most).copied().collect::<Vec<_>>().join("\0");
         if !self.done.insert((name, own)) {
             return;
         }
         recipe.needs.iter().for_each(|need| self.recipe(need, &[]));
         let mut given = BTreeMap::new();
         for (at, (name, default)) in recipe.parameters.iter().enumerate() {
+            let all = recipe.takes_all && at + 1 == recipe.parameters.len();
             let value = match (arguments.get(at), default) {
+                (Some(_), _) if all => arguments[at..].join(" "),
+                (None, None) if all => String::new(),
                 (Some(argument), _) => (*argument).to_owned(),
                 (None, Some(default)) => file.value(default, &given),
                 (None, None) => continue,
@@ -241,7 +246,7 @@ mod tests {
 
     const TEXT: &str = "out := 'build'\ntwo := out\nalias c := clean\n\n# all of it\nall: clean test\n    @echo done\n\
         clean dir=out:\n    -rm -rf {{ dir }} \\\n      {{home_directory()}}/x\n\ntest name='n':\n    #!/bin/bash\n    t {{name}}\n\
-        here:\n    rm -rf {{justfile_directory()}}/{{two}}\n";
+        here:\n    rm -rf {{justfile_directory()}}/{{two}}\n\nmany a *b:\n    x {{b}}\n";
 
     #[test]
     fn recipes_run_after_what_they_need() {
@@ -255,6 +260,8 @@ mod tests {
         assert_eq!(lines(&["out=o", "clean"]), [clean("o")]);
         assert_eq!(lines(&["out=o", "here"]), [shell("rm -rf /p/o")]);
         assert_eq!(lines(&["test", "y"]), [script("y")]);
+        assert_eq!(lines(&["many", "1", "2", "3"]), [shell("x 2 3")]);
+        assert_eq!(lines(&["many", "1"]), [shell("x")]);
     }
 
     #[test]
@@ -269,7 +276,7 @@ mod tests {
             ("mod b\na:\n  x\n", false),
             ("[script('node')]\na:\n  x\n", false),
             ("a: (b '/')\n  x\nb d='build':\n  rm -rf {{d}}\n", false),
-            ("a *args:\n  x {{args}}\n", false),
+            ("a *args:\n  x {{args}}\n", true),
             ("a $d:\n  x\n", false),
         ] {
             assert_eq!(!lines(text, &[], "/p").contains(&Line::Unseen), read, "{text}");

@@ -631,7 +631,16 @@ fn interprets(program: &str) -> bool {
 /// Whether an interpreter is given the names of its scripts by `xargs`, as a loop over them would: it is run with nothing else.
 fn runs_listed(command: &Command, before: &[&Command], piped: &[&Command]) -> bool {
     let by_xargs = || before.iter().rev().find(|outer| outer.program() == Some("xargs"));
-    command.words.len() == 1
+    // Nothing else is done before, and each of them is what its name says.
+    let only = |other: &Command| {
+        let is_outer = other.program() == Some("xargs");
+        other.via.is_empty() && (is_outer || piped.iter().any(|one| std::ptr::eq(*one, other)))
+    };
+    let runs = |word: &Word| word.value.text().starts_with("-exec") || word.value.text().starts_with("-ok");
+    before.iter().all(|other| only(other))
+        && before.iter().filter(|other| other.program() == Some("xargs")).count() == 1
+        && !piped.iter().any(|other| other.words.iter().any(runs))
+        && command.words.len() == 1
         && command.via.last().is_some_and(|by| by == "xargs")
         && command.program().is_some_and(|program| interprets(program) && !READERS.contains(&program))
         && by_xargs().is_some_and(|outer| is_given_names(outer, piped))

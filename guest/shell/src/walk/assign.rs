@@ -156,7 +156,6 @@ impl Walk<'_> {
         let mut values: Option<Vec<Value>> = match state.get(name).map(|variable| &variable.content) {
             _ if !append => Some(Vec::new()),
             Some(Content::Array(values)) => Some(values.to_vec()),
-            Some(Content::Text(value)) => Some(vec![value.clone()]),
             Some(Content::Unset) => Some(Vec::new()),
             _ => None,
         };
@@ -234,7 +233,9 @@ impl Walk<'_> {
 
     fn assign_element(&mut self, name: &str, index: Option<i64>, word: &Word, append: bool, state: &mut State) {
         let stamp = self.change();
-        let fixed = state.get(name).is_some_and(|variable| variable.special || variable.readonly);
+        // zsh puts the value into a text, in the place of a character.
+        let is_text = |variable: &Variable| matches!(variable.content, Content::Text(_));
+        let fixed = state.get(name).is_some_and(|variable| variable.special || variable.readonly || is_text(variable));
         let values = match state.get(name).map(|variable| &variable.content) {
             _ if fixed => None,
             Some(Content::Array(values)) => Some(values.to_vec()),

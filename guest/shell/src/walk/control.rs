@@ -668,16 +668,11 @@ impl Walk<'_> {
         body: &mut dyn FnMut(&mut Self, State) -> State,
     ) -> Option<State> {
         let mut entry = state;
-        // In loops around loops, and in functions that call themselves in one, each round costs a power of them.
-        let inner = self.dry > 1;
-        if inner {
-            let stamp = self.change();
-            entry.havoc(stamp);
-        }
+        // In a function that calls itself in a loop each round costs a power of them.
+        let once =
+            self.dry > 1 && self.calls.iter().any(|name| self.calls.iter().filter(|other| *other == name).count() > 1);
+        let mut lost = entry.lost;
         for round in 0.. {
-            if inner {
-                break;
-            }
             if self.failure.is_some() {
                 return Some(entry);
             }
@@ -692,6 +687,7 @@ impl Walk<'_> {
                 })
             });
             let Some(mut after) = after else { break };
+            lost = lost.min(after.lost);
             // That this round may not be reached says nothing of the first.
             after.lost = entry.lost;
             let stamp = self.change();
@@ -701,7 +697,8 @@ impl Walk<'_> {
                 break;
             }
             entry = merged;
-            if round == 4 {
+            // In loops around loops they cost a power, too.
+            if round == 4 || self.dry > 1 {
                 let stamp = self.change();
                 entry.havoc(stamp);
                 break;
@@ -712,7 +709,9 @@ impl Walk<'_> {
         self.guarded -= 1;
         self.joiner = Joiner::Then;
         let mut failure = failure;
-        if let Some(success) = success {
+        if let (true, Some(failure)) = (once, &mut failure) {
+            failure.lost = failure.lost.min(lost);
+        } else if let Some(success) = success {
             let end = self.doubting(true, |walk| {
                 let mut end = body(walk, success);
                 walk.resume(frame, &mut end);
@@ -891,7 +890,13 @@ impl Walk<'_> {
     ) -> Ends {
         let rounds = self.calls.iter().filter(|outer| *outer == name).count();
         let unlisted = self.dry > 0 && rounds >= MAX_UNLISTED_RECURSION;
-        let many = unlisted || self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
+        if unlisted && rounds == MAX_UNLISTED_RECURSION {
+            // For all further ones, whatever they are given.
+            let stamp = self.change();
+            state.havoc(stamp);
+        }
+        let many = rounds > MAX_UNLISTED_RECURSION && unlisted
+            || self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
         if many || rounds >= MAX_RECURSION || !self.may_nest() || self.commands.len() >= MAX_COMMANDS {
             // What it changes after so many rounds is not known.
             if let Some(last) = self.commands.get_mut(slot) {
@@ -907,7 +912,7 @@ impl Walk<'_> {
         let frame = self.frames.len();
         let before = state.lost;
         let untouched = (!sure).then(|| state.clone());
-        let several = words.iter().any(super::expand::is_open_ended);
+        let several = unlisted || words.iter().any(super::expand::is_open_ended);
         let own = words.iter().map(super::expand::argument).collect::<Vec<_>>();
         let errexit = state.errexit;
         let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());

@@ -343,7 +343,8 @@ impl Walk<'_> {
 
     /// `mktemp "${TMPDIR:-/tmp}/x.XXXXXX"`: where it is, as far as is known. It is read with the default as well.
     fn below_tmpdir(&self, command: &Command, others: &[Command], shape: &str) -> Option<String> {
-        const TMPDIR: &[&str] = &["$TMPDIR/", "${TMPDIR}/", "${TMPDIR:-/tmp}/", "${TMPDIR-/tmp}/"];
+        // Without a default, and in a folder that may not be there, it may fail and print nothing.
+        const TMPDIR: &[&str] = &["${TMPDIR:-/tmp}/", "${TMPDIR-/tmp}/"];
         let same = |other: &Command| other.span == command.span && other.program() == Some("mktemp");
         let mut unknown = command.words.iter().filter(|word| word.known().is_none());
         let (Some(template), None) = (unknown.next(), unknown.next()) else { return None };
@@ -351,9 +352,11 @@ impl Walk<'_> {
         let written = written.strip_prefix('"').unwrap_or(written);
         let name =
             shape.strip_prefix(Value::HOLE).filter(|name| !name.contains(Value::HOLE) && !name.contains(".."))?;
-        let is_own = command.env.get("TMPDIR").is_none() && !command.env.wild();
+        let reads = |other: &Command| matches!(other.program(), Some("." | "source" | "eval"));
+        let is_own = command.env.get("TMPDIR").is_none() && !command.env.wild() && !self.commands.iter().any(reads);
         let named = TMPDIR.iter().any(|beginning| written.starts_with(beginning));
-        (is_own && named && others.iter().all(same)).then(|| format!("/tmp{name}"))
+        let direct = name.matches('/').count() == 1;
+        (is_own && named && direct && others.iter().all(same)).then(|| format!("/tmp{name}"))
     }
 
     /// `$(command -v rm)`: a file of that name, wherever it is.

@@ -17,7 +17,7 @@ use crate::word::{Value, Why, Word};
 pub(super) const MAX_NAMES: usize = 400;
 
 /// Most variables that are followed. None of them is forgotten for another one: a text with more is unparsed.
-const MAX_VARIABLES: usize = 2_000;
+const MAX_VARIABLES: usize = 4_000;
 
 /// Most functions that are followed.
 const MAX_FUNCTIONS: usize = 2_000;

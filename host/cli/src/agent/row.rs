@@ -204,7 +204,9 @@ pub(super) fn files_of(field: &Field) -> Vec<Field> {
         url = inner;
     }
     // `File: a.rs does not compile` is a sentence.
-    let Some(rest) = without(url, "file:").filter(|rest| !rest.starts_with(' ')) else { return Vec::new() };
+    let is_sentence = |rest: &&str| rest.starts_with(' ') && rest.trim().contains(' ');
+    let Some(rest) = without(url, "file:").filter(|rest| !is_sentence(rest)) else { return Vec::new() };
+    let rest = rest.trim_start();
     let rest = rest.replace('\\', "/");
     let bare = decoded(rest.strip_prefix("//").unwrap_or(&rest));
     let path = rest.split(['?', '#']).next().unwrap_or_default();
