@@ -88,7 +88,7 @@ impl<'t> Justfile<'t> {
                 let (mut names, value) = (names.split_whitespace(), value.trim());
                 match (names.next(), names.next()) {
                     (Some("set"), name) => {
-                        self.more |= name.is_none_or(|name| name.contains("shell") || name == "script-interpreter")
+                        self.more |= name.is_none_or(|name| name.contains("shell") || name == "script-interpreter");
                     }
                     (None, _) => {}
                     (Some("alias"), Some(name)) => {
