@@ -84,7 +84,7 @@ pub struct Effect {
 
 impl Effect {
     /// One on this path and nothing below it, which may not happen.
-    pub(crate) fn new(kind: Kind, path: Value, span: Span) -> Self {
+    pub fn new(kind: Kind, path: Value, span: Span) -> Self {
         Effect {
             kind,
             path,

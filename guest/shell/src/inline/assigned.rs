@@ -96,8 +96,10 @@ fn count(language: Language, tokens: &Tokens, nested: bool, depth: usize, counts
                             assigned.push(name.clone());
                         }
                     }
-                } else if is_one_of_several(tokens, at) {
-                    add(name, 1, nested || level > 1 || indent > 0 || conditional);
+                } else if is_one_of_several(language, tokens, at) {
+                    // What an item gets among others is not followed.
+                    let item = next == Some("[");
+                    add(name, 1, nested || level > 1 || indent > 0 || conditional || item);
                 }
             }
             Kind::Text(parts) | Kind::Shell(parts) => {
@@ -144,19 +146,22 @@ fn is_changed(language: Language, tokens: &Tokens, at: usize) -> bool {
     method || item || pushed
 }
 
-/// Whether a name is one of several targets: `a, b = ..`, `my ($a, $b) = ..`.
-fn is_one_of_several(tokens: &Tokens, at: usize) -> bool {
-    if !matches!(tokens.mark(at + 1), Some("," | ")" | "]" | "}")) {
+/// Whether a name is one of several targets: `a, b = ..`, `my ($a, $b) = ..`; or an item of it in Python, `d["a"], d["b"] = ..`.
+fn is_one_of_several(language: Language, tokens: &Tokens, at: usize) -> bool {
+    let behind = |open: usize| tokens.list.get(open).and_then(|open| open.pair).map(|close| close + 1);
+    let mut end = match tokens.mark(at + 1) {
+        Some("[") if language == Language::Python => behind(at + 1).unwrap_or(at + 1),
+        _ => at + 1,
+    };
+    if !matches!(tokens.mark(end), Some("," | ")" | "]" | "}")) {
         return false;
     }
-    let mut end = at + 1;
-    while end < at + 16
-        && matches!(
-            tokens.list.get(end).map(|token| &token.kind),
-            Some(Kind::Name(_) | Kind::Mark("," | ")" | "]" | "}"))
-        )
-    {
-        end += 1;
+    while end < at + 16 {
+        end = match tokens.list.get(end).map(|token| &token.kind) {
+            Some(Kind::Mark("[")) if language == Language::Python => behind(end).unwrap_or(end + 1),
+            Some(Kind::Name(_) | Kind::Mark("," | ")" | "]" | "}")) => end + 1,
+            _ => break,
+        };
     }
     assignment(tokens.mark(end)).is_some() && tokens.name(end - 1).is_none_or(|name| !name.is_empty())
 }

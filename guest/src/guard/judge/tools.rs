@@ -82,17 +82,7 @@ impl<'a> Inquiry<'a> {
     fn done(&mut self, kind: Deed, paths: Vec<Value>, field: &Field, world: &mut dyn World, look: Option<&dyn Look>) {
         let call = self.call;
         let span = Span { start: 0, end: field.value.len() };
-        let effects = paths.into_iter().map(|path| Effect {
-            kind,
-            path,
-            written: None,
-            span,
-            recursive: false,
-            folder: false,
-            copied: false,
-            certain: true,
-            alternative: false,
-        });
+        let effects = paths.into_iter().map(|path| Effect { certain: true, ..Effect::new(kind, path, span) });
         let command = Command::of_effects(effects.collect(), span, &call.cwd);
         let script = Script { commands: vec![command], ..Script::default() };
         let home = call.home.as_deref();

@@ -123,7 +123,7 @@ const SOUGHT: &str =
 /// with a relative path at which there is none.
 fn is_sought(call: &ToolCall) -> bool {
     let Some(field) = call.paths.first().filter(|_| call.tool == "replace") else { return false };
-    let is_there = |path: &str| Path::new(&call.cwd).join(path).exists();
+    let is_there = |path: &str| Path::new(&call.cwd).join(decoded(path)).exists();
     !field.value.starts_with('/') && !is_there(&field.value) && !is_there(unmarked(&field.value))
 }
 
