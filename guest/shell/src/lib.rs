@@ -62,7 +62,8 @@
 //! | words out of braces | 1 024 a word | [`Why::TooMuch`] |
 //! | rounds of a loop one by one | 256 | what the rest may change is unknown |
 //! | calls of a function inside itself | 8 | the same, and the call is [opaque](Command::opaque) |
-//! | variables, and files, that are kept apart | 400 each | unknown |
+//! | variables | 4 000 | the text counts as unparsed |
+//! | files that are kept apart | 400 | unknown |
 //! | values of a variable followed at a time | 12 | unknown |
 //! | directories followed at a time; their depth | 13; 32 | unknown |
 //!
