@@ -24,8 +24,11 @@ const SLICES: (u64, u64) = (100, 5_000);
 /// How long an interrupted command may take to end, in milliseconds.
 const INTERRUPTED: u32 = 500;
 
-/// Looks at the line that was typed, until it is there.
-const TYPED: usize = 100;
+/// After so many looks, and so many milliseconds, that found the screen as it was, what was typed is taken not to come.
+const TYPED: (usize, u64) = (100, 1_500);
+
+/// Looks at most, while the screen changes: a busy shell draws a long line bit by bit.
+const LOOKS: usize = 1_000;
 
 /// How often a command is typed that somebody else types into.
 const ATTEMPTS: usize = 3;
@@ -98,11 +101,8 @@ impl Shared {
                 Form::Line(text) | Form::Paste(text) => world.paste(&self.id, text),
             };
             sent.map_err(Failure::text)?;
-            for _ in 0..TYPED {
-                let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
-                if self.holds(&screen, form.text()) {
-                    return Ok(screen);
-                }
+            if let Some(screen) = self.arrived(form.text(), world)? {
+                return Ok(screen);
             }
             self.discard(world)?;
             // The user may have switched pastes off.
@@ -112,6 +112,27 @@ impl Shared {
         let why = "the line in the shared terminal does not hold what was typed: something else types or reads there; the \
             next command gets another pane";
         Err(why.to_owned())
+    }
+
+    /// Waits until the line holds a text and nothing else.
+    fn arrived(&self, text: &str, world: &mut dyn World) -> Result<Option<Screen>, String> {
+        let (mut last, mut same, mut since) = (Screen::default(), 0, None);
+        for _ in 0..LOOKS {
+            let screen = world.capture(&self.id, SEEN).map_err(Failure::text)?;
+            if self.holds(&screen, text) {
+                return Ok(Some(screen));
+            }
+            if screen != last {
+                (last, same, since) = (screen, 0, world.now());
+            }
+            same += 1;
+            // Without a clock the looks alone count.
+            let passed = since.zip(world.now()).is_none_or(|(since, now)| now.saturating_sub(since) >= TYPED.1);
+            if same > TYPED.0 && passed {
+                break;
+            }
+        }
+        Ok(None)
     }
 
     /// Throws away what is on the line.
