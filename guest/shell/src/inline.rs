@@ -133,19 +133,30 @@ pub(crate) enum Text {
 /// A text that names a file, see [`What`] for `~`.
 pub(crate) type Path = Text;
 
+/// Where a script stands, which it can ask for: `__dirname`, `__file__`, `__DIR__`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// In no file: on a command line, or in what is read.
+    Text,
+    /// In the file with this absolute path.
+    File(String),
+    /// In a file; which is not known.
+    Unknown,
+}
+
 /// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
-pub(crate) fn read(language: Language, script: &str) -> Script {
+pub(crate) fn read(language: Language, script: &str, origin: Origin) -> Script {
     match language {
         Language::Awk => awk::read(script),
         Language::Sed => sed::read(script),
-        language => machine::read(language, script, true),
+        language => machine::read(language, script, origin, true),
     }
 }
 
 /// Reads a script whose functions another one may call: a module, or code that is evaluated.
-pub(crate) fn read_part(language: Language, script: &str) -> Script {
+pub(crate) fn read_part(language: Language, script: &str, origin: Origin) -> Script {
     match language {
-        Language::Awk | Language::Sed => read(language, script),
-        language => machine::read(language, script, false),
+        Language::Awk | Language::Sed => read(language, script, origin),
+        language => machine::read(language, script, origin, false),
     }
 }

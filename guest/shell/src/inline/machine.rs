@@ -13,7 +13,7 @@ use super::lex::{self, Kind, Part, Token, Tokens};
 use super::tables::acting;
 use super::unused::unused;
 use super::value::{Function, HOLE, MORE, Value, lost};
-use super::{Deed, Language, Script, Text, What, methods, names};
+use super::{Deed, Language, Origin, Script, Text, What, methods, names};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
@@ -25,10 +25,11 @@ const MOST_CALLS: usize = 16;
 const MOST_SKIPPED: usize = 64;
 
 /// Reads a script in a language that has expressions; `whole` if nothing else calls its functions.
-pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
+pub(super) fn read(language: Language, script: &str, origin: Origin, whole: bool) -> Script {
     let (tokens, complete) = lex::lex(language, script);
     let mut machine = Machine {
         language,
+        origin,
         variables: HashMap::new(),
         loose: loose(language, &tokens),
         unused: if whole && language == Language::Python { unused(&tokens) } else { HashSet::new() },
@@ -191,6 +192,7 @@ impl<'t> Cursor<'t> {
 
 pub(super) struct Machine {
     pub(super) language: Language,
+    pub(super) origin: Origin,
     pub(super) variables: HashMap<String, Value>,
     /// Names that are assigned in more than one place, some of which may not be reached.
     pub(super) loose: HashSet<String>,
@@ -476,10 +478,10 @@ impl Machine {
         }
         match self.language {
             Language::Perl | Language::Php if name.starts_with(['$', '@', '%']) => {
-                names::constant(self.language, name).unwrap_or(Value::Unknown)
+                names::constant(self.language, name, &self.origin).unwrap_or(Value::Unknown)
             }
             _ if name.len() > 200 => Value::Unknown,
-            _ => names::constant(self.language, name).unwrap_or_else(|| Value::name(name)),
+            _ => names::constant(self.language, name, &self.origin).unwrap_or_else(|| Value::name(name)),
         }
     }
 

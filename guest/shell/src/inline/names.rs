@@ -1,7 +1,7 @@
 //! What names mean in each language: under which one the tables have a function, constants, words of the language.
 
-use super::Language;
-use super::value::Value;
+use super::value::{self, Value};
+use super::{Language, Origin};
 
 /// A name as the tables have it.
 pub(super) fn full(language: Language, name: &str) -> String {
@@ -86,7 +86,7 @@ pub(super) fn full(language: Language, name: &str) -> String {
 }
 
 /// What a name stands for, if it is no function.
-pub(super) fn constant(language: Language, name: &str) -> Option<Value> {
+pub(super) fn constant(language: Language, name: &str, origin: &Origin) -> Option<Value> {
     Some(match (language, name) {
         (Language::Python, "os.sep" | "os.path.sep" | "posixpath.sep") | (Language::Node, "path.sep") => {
             Value::text("/")
@@ -94,7 +94,28 @@ pub(super) fn constant(language: Language, name: &str) -> Option<Value> {
         (Language::Ruby, "File.SEPARATOR" | "File.Separator") | (Language::Php, "directory_separator") => {
             Value::text("/")
         }
-        (Language::Python, "os.curdir") | (Language::Node, "__dirname") => Value::text("."),
+        (Language::Python, "os.curdir") => Value::text("."),
+        (Language::Node, "__dirname" | "import.meta.dirname")
+        | (Language::Php, "__dir__")
+        | (Language::Ruby, "__dir__")
+        | (Language::Perl, "$FindBin::Bin" | "$FindBin::RealBin") => match origin {
+            Origin::Text => Value::text("."),
+            Origin::File(path) => Value::text(&value::dirname(path)),
+            Origin::Unknown => Value::Unknown,
+        },
+        (Language::Node, "import.meta.url") => match origin {
+            // Others are percent-encoded.
+            Origin::File(path) if path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c)) => {
+                Value::text(&format!("file://{path}"))
+            }
+            _ => Value::Unknown,
+        },
+        (Language::Node, "__filename" | "import.meta.filename")
+        | (Language::Php | Language::Python, "__file__")
+        | (Language::Ruby | Language::Perl, "__FILE__" | "$0") => match origin {
+            Origin::File(path) => Value::text(path),
+            Origin::Text | Origin::Unknown => Value::Unknown,
+        },
         (Language::Python, "os.pardir") => Value::text(".."),
         (Language::Python, "os.linesep") | (Language::Node, "os.EOL") | (Language::Php, "php_eol") => Value::text("\n"),
         (Language::Python, "sys.executable") => Value::text("python3"),
@@ -104,8 +125,6 @@ pub(super) fn constant(language: Language, name: &str) -> Option<Value> {
         (Language::Python, "sys.argv") | (Language::Node, "process.argv") | (Language::Ruby, "ARGV") => Value::Unknown,
         (Language::Node, name) if name.starts_with("process.env.") => Value::Unknown,
         (Language::Php, "$_ENV" | "$_SERVER") => Value::name("$_ENV"),
-        (Language::Php, "__dir__") => Value::text("."),
-        (Language::Php, "__file__") | (Language::Python | Language::Ruby, "__file__" | "__FILE__") => Value::Unknown,
         _ => return None,
     })
 }

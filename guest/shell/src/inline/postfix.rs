@@ -357,7 +357,7 @@ impl Machine {
                     return value.or(Value::Unknown);
                 }
                 let full = names::full(self.language, &format!("{full}.{name}"));
-                names::constant(self.language, &full).unwrap_or(Value::Name(full))
+                names::constant(self.language, &full, &self.origin).unwrap_or(Value::Name(full))
             }
             Value::Map(entries) => {
                 let found = entries.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());

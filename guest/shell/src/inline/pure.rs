@@ -386,6 +386,18 @@ pub(super) fn path_parse(args: &Args) -> Value {
     Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
 }
 
+/// Of a file's URL its path, where nothing in it is encoded.
+pub(super) fn file_url(args: &Args) -> Value {
+    let plain = |url: &str| {
+        Some(
+            url.strip_prefix("file://")
+                .filter(|path| path.starts_with('/') && !path.contains(['%', '?', '#']))?
+                .to_owned(),
+        )
+    };
+    args.value(0).and_then(Value::known).and_then(plain).map_or(Value::Unknown, |path| Value::text(&path))
+}
+
 /// What Node's `os.userInfo` tells.
 pub(super) fn user_info(_: &Args) -> Value {
     Value::Map(vec![("homedir".to_owned(), Value::home())])

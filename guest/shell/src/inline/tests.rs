@@ -1,7 +1,8 @@
 //! One line a case: the script, then what it does. `?` is an unknown part, a `!` at the end means not complete.
 
 use super::Language::{Awk, Node, Perl, Php, Python, Ruby, Sed};
-use super::{Language, Text, What, read};
+use super::{Language, Origin, Text, What, read};
+use crate::path::absolute;
 
 fn text(text: &Text) -> String {
     match text {
@@ -17,7 +18,11 @@ fn text(text: &Text) -> String {
 }
 
 fn render(language: Language, script: &str) -> String {
-    let script = read(language, script);
+    render_at(language, script, Origin::Text)
+}
+
+fn render_at(language: Language, script: &str, origin: Origin) -> String {
+    let script = read(language, script, origin);
     // Every import may load a file; which do is seen where the files are known.
     let deeds = script.deeds.iter().filter(|deed| !matches!(deed.what, What::Load(_))).map(|deed| match &deed.what {
         What::Read(path) => format!("read {}", text(path)),
@@ -769,48 +774,87 @@ fn php() {
 
 #[rustfmt::skip]
 #[test]
+fn a_script_knows_where_it_stands() {
+    let cases = [
+        (Node, "fs.rmSync(__dirname + '/x'); fs.rmSync(__filename)", "delete /w/bin/x; delete /w/bin/s"),
+        (Node, "fs.rmSync(path.join(__dirname, '..'), { recursive: true })", "tree /w"),
+        (Node, "fs.rmSync(path.resolve(import.meta.dirname, '../build'), { recursive: true })", "tree /w/build"),
+        (
+            Node,
+            "import { fileURLToPath } from 'url'\nimport fs from 'fs'\nimport path from 'path'\n\
+             fs.rmSync(path.dirname(path.dirname(fileURLToPath(import.meta.url))), { recursive: true })",
+            "tree /w",
+        ),
+        (Python, "import os\nos.remove(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'x'))", "delete /w/bin/x"),
+        (
+            Python,
+            "import shutil\nfrom pathlib import Path\nshutil.rmtree(Path(__file__).resolve().parent.parent / 'build')",
+            "tree /w/build",
+        ),
+        (Ruby, "FileUtils.rm_rf(File.expand_path('..', __dir__)); File.delete(__FILE__)", "tree /w; delete /w/bin/s"),
+        (Php, "unlink(__DIR__ . '/x'); unlink(dirname(__FILE__, 2) . '/y');", "delete /w/bin/x; delete /w/y"),
+        (Perl, "use FindBin; unlink \"$FindBin::Bin/x\"; unlink __FILE__; unlink $0;", "delete /w/bin/x; delete /w/bin/s; delete /w/bin/s"),
+    ];
+    for (language, script, expected) in cases {
+        // Where paths are put together they are made plain, too.
+        let deeds = render_at(language, script, Origin::File("/w/bin/s".to_owned()));
+        let plain = |word: &str| if word.starts_with('/') { absolute(word, "/") } else { word.to_owned() };
+        let deeds = deeds.split("; ").map(|deed| deed.split(' ').map(plain).collect::<Vec<_>>().join(" "));
+        assert_eq!(deeds.collect::<Vec<_>>().join("; "), expected, "{script}");
+        let unknown = render_at(language, script, Origin::Unknown);
+        assert!(unknown.contains('?') && !unknown.contains("/w"), "{script}: {unknown}");
+    }
+}
+
+#[test]
 fn awk() {
-    check(Awk, &[
-        ("{print $1}", ""),
-        ("{print > \"f\"}", "write f"),
-        ("{print $1, $2 >> \"f\"}", "append f"),
-        ("BEGIN{printf \"%s\", \"x\" > \"a\" \"b\"}", "write ab"),
-        ("{print > $1\".txt\"}", "write ?.txt"),
-        ("{print > (\"d/\" $1)}", "write d/?"),
-        ("{f = \"out/\" $1; print > f}", "write out/?"),
-        ("BEGIN{f = \"out\"} {print > f}", "write out"),
-        ("BEGIN{system(\"rm -rf /\")}", "sh rm -rf /"),
-        ("{system(\"rm \" $1)}", "sh rm ?"),
-        ("{ system($0) }", "sh ?!"),
-        ("BEGIN{c = \"rm -rf /\"; system(c)}", "sh rm -rf /"),
-        ("BEGIN{c = \"ls \" ENVIRON[\"HOME\"]; while ((c | getline l) > 0) print l; close(c)}", "sh ls $HOME"),
-        ("{system($1 > 5 ? \"a\" : \"b\" $2)}", "sh a; sh b?"),
-        ("function f(x) { system(x) } { f(\"rm \" $1) }", "sh ?!"),
-        ("$3 > 1000 { print $1 > \"u\"; close(\"u\") }", "write u"),
-        ("{print | \"sort\"}", "sh sort"),
-        ("{print $0 | \"sh\"}", "sh sh"),
-        ("BEGIN{\"date\" | getline d; print d}", "sh date"),
-        ("BEGIN{while ((\"ls\" | getline x) > 0) print x}", "sh ls"),
-        ("BEGIN{while ((getline line < \"/etc/passwd\") > 0) print line}", "read /etc/passwd"),
-        ("BEGIN{getline < \"f\"}", "read f"),
-        ("BEGIN{print \"x\" > ENVIRON[\"HOME\"] \"/f\"}", "write ~/f"),
-        ("BEGIN{s=\"/inet/tcp/0/10.0.0.1/99\"; print \"x\" |& s}", "send /inet/tcp/0/10.0.0.1/99"),
-        ("BEGIN { print \"\\x2fetc\" > \"\\057tmp\" }", "write /tmp"),
-        ("{print > \"/dev/stderr\"}", ""),
-        ("$1 > 5 {print}", ""),
-        ("$1 > 5 && $2 < \"x\" {print $1}", ""),
-        ("{print ($1 > 5)}", ""),
-        ("{if ($1 > \"x\") print $1}", ""),
-        ("/system(\"rm\")/ {print}", ""),
-        ("# system(\"rm\")\n{print}", ""),
-        ("{print \"system(\\\"rm\\\")\"}", ""),
-        ("{a[$1] = $2 / 3; b = a[$1] || $2} END{print b}", ""),
-        ("{gsub(/\\//, \"|\"); print}", ""),
-        ("@load \"filefuncs\"", "!"),
-        ("BEGIN{for (c in a) c = \"ls\"; system(c)}", "sh ?!"),
-        ("BEGIN{c = \"ls\"; for (c in a) system(c)}", "sh ?!"),
-        ("BEGIN{c = \"ls\"; sub(/s/, \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"x\", c); system(c)}", "sh ?!"),
-    ]);
+    check(
+        Awk,
+        &[
+            ("{print $1}", ""),
+            ("{print > \"f\"}", "write f"),
+            ("{print $1, $2 >> \"f\"}", "append f"),
+            ("BEGIN{printf \"%s\", \"x\" > \"a\" \"b\"}", "write ab"),
+            ("{print > $1\".txt\"}", "write ?.txt"),
+            ("{print > (\"d/\" $1)}", "write d/?"),
+            ("{f = \"out/\" $1; print > f}", "write out/?"),
+            ("BEGIN{f = \"out\"} {print > f}", "write out"),
+            ("BEGIN{system(\"rm -rf /\")}", "sh rm -rf /"),
+            ("{system(\"rm \" $1)}", "sh rm ?"),
+            ("{ system($0) }", "sh ?!"),
+            ("BEGIN{c = \"rm -rf /\"; system(c)}", "sh rm -rf /"),
+            ("BEGIN{c = \"ls \" ENVIRON[\"HOME\"]; while ((c | getline l) > 0) print l; close(c)}", "sh ls $HOME"),
+            ("{system($1 > 5 ? \"a\" : \"b\" $2)}", "sh a; sh b?"),
+            ("function f(x) { system(x) } { f(\"rm \" $1) }", "sh ?!"),
+            ("$3 > 1000 { print $1 > \"u\"; close(\"u\") }", "write u"),
+            ("{print | \"sort\"}", "sh sort"),
+            ("{print $0 | \"sh\"}", "sh sh"),
+            ("BEGIN{\"date\" | getline d; print d}", "sh date"),
+            ("BEGIN{while ((\"ls\" | getline x) > 0) print x}", "sh ls"),
+            ("BEGIN{while ((getline line < \"/etc/passwd\") > 0) print line}", "read /etc/passwd"),
+            ("BEGIN{getline < \"f\"}", "read f"),
+            ("BEGIN{print \"x\" > ENVIRON[\"HOME\"] \"/f\"}", "write ~/f"),
+            ("BEGIN{s=\"/inet/tcp/0/10.0.0.1/99\"; print \"x\" |& s}", "send /inet/tcp/0/10.0.0.1/99"),
+            ("BEGIN { print \"\\x2fetc\" > \"\\057tmp\" }", "write /tmp"),
+            ("{print > \"/dev/stderr\"}", ""),
+            ("$1 > 5 {print}", ""),
+            ("$1 > 5 && $2 < \"x\" {print $1}", ""),
+            ("{print ($1 > 5)}", ""),
+            ("{if ($1 > \"x\") print $1}", ""),
+            ("/system(\"rm\")/ {print}", ""),
+            ("# system(\"rm\")\n{print}", ""),
+            ("{print \"system(\\\"rm\\\")\"}", ""),
+            ("{a[$1] = $2 / 3; b = a[$1] || $2} END{print b}", ""),
+            ("{gsub(/\\//, \"|\"); print}", ""),
+            ("@load \"filefuncs\"", "!"),
+            ("BEGIN{for (c in a) c = \"ls\"; system(c)}", "sh ?!"),
+            ("BEGIN{c = \"ls\"; for (c in a) system(c)}", "sh ?!"),
+            (
+                "BEGIN{c = \"ls\"; sub(/s/, \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"\" \"x\", c); system(c)}",
+                "sh ?!",
+            ),
+        ],
+    );
 }
 
 #[rustfmt::skip]
@@ -981,7 +1025,7 @@ fn any_input_has_an_answer() {
         }
         let script: String = script.into_iter().collect();
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            for deed in read(language, &script).deeds {
+            for deed in read(language, &script, Origin::Text).deeds {
                 assert!(script.get(deed.at.clone()).is_some(), "{language:?} {script:?} {deed:?}");
             }
             render(language, &script);
@@ -1026,7 +1070,7 @@ fn long_input_has_an_answer() {
     for unit in units {
         let script = unit.repeat((16 << 10) / unit.len());
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            read(language, &script);
+            read(language, &script, Origin::Text);
         }
     }
 }

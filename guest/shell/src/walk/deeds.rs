@@ -6,22 +6,31 @@ use super::simple::{Lookup, used_up};
 use super::state::State;
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
-use crate::inline::{self, What};
+use crate::facts::Look as _;
+use crate::inline::{self, Origin, What};
 use crate::path::absolute;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::Language;
 
 impl Walk<'_> {
     /// A program in another language.
-    pub(super) fn script(&mut self, language: Language, text: &Word, state: State) -> State {
-        self.source(language, text, inline::read, state)
+    pub(super) fn script(&mut self, language: Language, text: &Word, origin: Origin, state: State) -> State {
+        self.source(language, text, origin, inline::read, state)
+    }
+
+    /// Where a script stands that is given by its path. What is reached through links is somewhere else.
+    pub(super) fn origin(&self, place: Option<&str>, state: &State) -> Origin {
+        let own =
+            |place: &&str| state.files.links().is_empty() && state.files.real(place).is_none_or(|real| real == *place);
+        place.filter(own).map_or(Origin::Unknown, |place| Origin::File(place.to_owned()))
     }
 
     fn source(
         &mut self,
         language: Language,
         text: &Word,
-        read: fn(Language, &str) -> inline::Script,
+        origin: Origin,
+        read: fn(Language, &str, Origin) -> inline::Script,
         mut state: State,
     ) -> State {
         self.print(None, text.span, None, &state);
@@ -34,7 +43,7 @@ impl Walk<'_> {
         if !self.may_nest() || !self.afford(source.len()) {
             return state;
         }
-        let read = read(language, &source);
+        let read = read(language, &source, origin.clone());
         for deed in read.deeds {
             if self.failure.is_some() {
                 break;
@@ -43,7 +52,7 @@ impl Walk<'_> {
                 Some(at) => Span { start: at + deed.at.start, end: at + deed.at.end },
                 None => text.span,
             };
-            state = self.deed(language, deed.what, span, state);
+            state = self.deed(language, &origin, deed.what, span, state);
         }
         if !read.complete {
             let stamp = self.change();
@@ -57,8 +66,12 @@ impl Walk<'_> {
         const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
         let mut state = state;
         for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
-            let made = |ending: &&str| state.files.made(&format!("{place}{ending}"))?.content.clone();
-            let Some(content) = ENDINGS.iter().find_map(made) else {
+            let made = |ending: &&str| {
+                let file = format!("{place}{ending}");
+                let content = state.files.made(&file)?.content.clone()?;
+                Some((file, content))
+            };
+            let Some((file, content)) = ENDINGS.iter().find_map(made) else {
                 if ENDINGS.iter().any(|ending| state.files.is_unread(&format!("{place}{ending}"))) {
                     state = self.unseen(path, state);
                 }
@@ -70,7 +83,9 @@ impl Walk<'_> {
             }
             let name = self.via.last().cloned().unwrap_or_default();
             self.calls.push(place);
-            state = self.inside(&name, |walk| walk.source(language, &content_word(&content), inline::read_part, state));
+            let origin = self.origin(Some(&file), &state);
+            let text = content_word(&content);
+            state = self.inside(&name, |walk| walk.source(language, &text, origin, inline::read_part, state));
             self.calls.pop();
         }
         state
@@ -89,14 +104,14 @@ impl Walk<'_> {
         state
     }
 
-    fn deed(&mut self, language: Language, what: What, span: Span, mut state: State) -> State {
+    fn deed(&mut self, language: Language, origin: &Origin, what: What, span: Span, mut state: State) -> State {
         let home = state.known("HOME");
         let word = |text: inline::Text| deed_word(text, span, home.as_deref());
         match what {
             // As a command, since it is about the mode as much as about the path.
             What::Mode { path, mode: Some(mode) } => {
                 let words = vec![inline::Text::Known("chmod".to_owned()), inline::Text::Known(mode), path];
-                self.deed(language, What::Run(words), span, state)
+                self.deed(language, origin, What::Run(words), span, state)
             }
             What::Shell(text) => {
                 let text = word(text);
@@ -142,7 +157,7 @@ impl Walk<'_> {
                     return state;
                 }
                 let name = self.via.last().cloned().unwrap_or_default();
-                self.inside(&name, |walk| walk.source(language, &text, inline::read_part, state))
+                self.inside(&name, |walk| walk.source(language, &text, origin.clone(), inline::read_part, state))
             }
             What::Load(path) => self.load(language, &word(path), state),
             What::Chdir(path) => {

@@ -11,6 +11,7 @@ use super::state::{Errexit, Input, State, Status, Text};
 use super::{Command, MAX_SCRIPTS, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
+use crate::inline::Origin;
 use crate::path::{absolute, is_descriptor, is_stdin, parent};
 use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
@@ -219,7 +220,7 @@ impl Walk<'_> {
                 Ends::with(own, Status::Success)
             }
             Kind::Inline { language, text } => {
-                let after = self.script(language, &text, own);
+                let after = self.script(language, &text, Origin::Text, own);
                 Ends::with(after, Status::Unknown)
             }
             Kind::Script { language, path } => self.given_script(slot, language, &path, span, own),
@@ -266,15 +267,16 @@ impl Walk<'_> {
         });
         let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
         let place = place.or_else(|| followed_at(&path.value, &own));
+        let origin = self.origin(place.as_deref(), &own);
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let stored = std::mem::replace(&mut self.stored, was_stored);
         self.run_alike(path, content.as_ref(), &own, |walk, text, own| {
-            walk.script(language, &content_word(text), own);
+            walk.script(language, &content_word(text), Origin::Unknown, own);
         });
         self.stored = stored;
         match content {
             Some(content) => {
-                let after = self.script(language, &content_word(&content), own);
+                let after = self.script(language, &content_word(&content), origin, own);
                 Ends::with(after, Status::Unknown)
             }
             None => {
@@ -421,7 +423,7 @@ impl Walk<'_> {
                 self.text_in(&word, reader, shell, own)
             }
             Some(language) => {
-                let after = self.script(language, &word, own);
+                let after = self.script(language, &word, Origin::Text, own);
                 Ends::with(after, Status::Unknown)
             }
         }
@@ -504,7 +506,14 @@ impl Walk<'_> {
         let word = content_word(content);
         match language {
             Some(language) => {
-                let after = self.script(language, &word, own);
+                // A name alone was found in a folder of `PATH`.
+                let path = arguments.first().and_then(Word::known).filter(|path| path.contains('/'));
+                let folder = own.folders.certain();
+                let place = path.and_then(|path| {
+                    if path.starts_with('/') { Some(absolute(path, "/")) } else { Some(absolute(path, folder?)) }
+                });
+                let origin = self.origin(place.as_deref(), &own);
+                let after = self.script(language, &word, origin, own);
                 Ends::with(after, Status::Unknown)
             }
             None => {

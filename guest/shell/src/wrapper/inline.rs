@@ -3,7 +3,7 @@
 use super::open::{is_stdin, open};
 use super::words::join;
 use super::{Call, Inner, Kind, Language};
-use crate::inline::What;
+use crate::inline::{Origin, What};
 use crate::word::Word;
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
@@ -83,6 +83,6 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    let script = crate::inline::read(Language::Sed, script);
+    let script = crate::inline::read(Language::Sed, script, Origin::Text);
     !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_)))
 }
