@@ -11,11 +11,13 @@
 //! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
 //! | `assigned` | which names have more than one value |
 //! | `unused` | which functions nothing can call |
-//! | `machine` | the state of a script that is read: names, functions, what was found |
+//! | `machine` | the state of a script that is read: what it has done, and what it may still cost |
+//! | `cursor` | a place in tokens |
+//! | `variables`, `functions` | what names stand for; calls of the script's own functions |
 //! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
 //! | `names` | what a name means in its language, and under which one the tables have it |
 //! | `tables` | what a call does, as tables: one row a function |
-//! | `calls`, `arguments` | how that is found out |
+//! | `calls`, `arguments` | how that is found out, and what a call is given |
 //! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
 //! | `methods` | calls on values: texts, lists, path objects |
 //! | `awk`, `sed` | those two languages |
@@ -28,8 +30,10 @@ mod awk;
 mod brackets;
 mod calls;
 mod code;
+mod cursor;
 mod expressions;
 mod files;
+mod functions;
 mod lex;
 mod machine;
 mod methods;
@@ -45,6 +49,7 @@ mod tables;
 mod tests;
 mod unused;
 mod value;
+mod variables;
 
 /// A language that a command can be given a script of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

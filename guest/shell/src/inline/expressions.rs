@@ -1,7 +1,9 @@
 //! Expressions: operators, what they are made of, and the calls without parentheses that are found in them.
 
+use super::arguments::Args;
+use super::cursor::Cursor;
 use super::lex::{Kind, Part, Token};
-use super::machine::{Args, Cursor, DEEPEST, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::value::{HOLE, Value};
 use super::{Language, calls, names, processes, value};
 

@@ -1,7 +1,8 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
 
 use super::Language::{Node, Python, Ruby};
-use super::machine::{Arg, Args, Machine};
+use super::arguments::{Arg, Args};
+use super::machine::Machine;
 use super::value::{self, HOLE, Value};
 use super::{Language, Text, What, arguments, calls, files, pure};
 

@@ -2,9 +2,11 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::arguments::{Arg, Args};
+use super::cursor::Cursor;
 use super::expressions::assignment;
 use super::lex::Kind;
-use super::machine::{Arg, Args, Cursor, DEEPEST, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
 use super::{Language, What, calls, methods, names, value};
 

@@ -1,7 +1,9 @@
 //! Statements: imports, loops, functions, and what each language has of its own.
 
+use super::arguments::Args;
+use super::cursor::Cursor;
 use super::lex::{Kind, Token};
-use super::machine::{Args, Cursor, Machine};
+use super::machine::Machine;
 use super::tables::exported;
 use super::value::Value;
 use super::{Language, calls, code};
