@@ -14,6 +14,7 @@
 //! | `machine` | the state of a script that is read: what it has done, and what it may still cost |
 //! | `cursor` | a place in tokens |
 //! | `variables`, `functions` | what names stand for; calls of the script's own functions |
+//! | `classes` | Python's classes |
 //! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
 //! | `names` | what a name means in its language, and under which one the tables have it |
 //! | `tables` | what a call does, as tables: one row a function |
@@ -29,6 +30,7 @@ mod assigned;
 mod awk;
 mod brackets;
 mod calls;
+mod classes;
 mod code;
 mod cursor;
 mod expressions;

@@ -36,8 +36,7 @@ impl Machine {
     pub(super) fn rest(&mut self) {
         let mut next = 0;
         while let Some(made) = self.functions.get(next) {
-            let is_method = || self.class_methods.values().flatten().any(|one| Rc::ptr_eq(one, &made.function));
-            if !made.called || is_method() {
+            if !made.called || self.classes.is_method(&made.function) {
                 let function = made.function.clone();
                 let unknown = self.bound(&function, None);
                 self.evaluate(&function, unknown);

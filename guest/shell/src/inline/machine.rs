@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::assigned::loose;
+use super::classes::Classes;
 use super::cursor::Cursor;
 use super::functions::{Frame, Made};
 use super::lex::{self, Kind, Part, Token};
@@ -34,10 +35,7 @@ pub(super) fn read(language: Language, script: &str, whole: bool) -> Script {
         unused: if whole && language == Language::Python { unused(&tokens) } else { HashSet::new() },
         modules: HashSet::new(),
         methods: HashSet::new(),
-        class: String::new(),
-        classes: HashMap::new(),
-        class_methods: HashMap::new(),
-        fields: HashMap::new(),
+        classes: Classes::default(),
         changed: false,
         deeds: Vec::new(),
         complete,
@@ -72,14 +70,8 @@ pub(super) struct Machine {
     pub(super) modules: HashSet<String>,
     /// Names of Ruby methods, which are called without parentheses too.
     pub(super) methods: HashSet<String>,
-    /// The Python class that began last.
-    pub(super) class: String,
-    /// Python's classes, each with the function that makes its objects, if it has one.
-    pub(super) classes: HashMap<String, Option<Rc<Function>>>,
-    /// Python's methods by their names, whichever classes have them.
-    pub(super) class_methods: HashMap<String, Vec<Rc<Function>>>,
-    /// What the objects of any of these classes hold: `self.name`.
-    pub(super) fields: HashMap<String, Value>,
+    /// Python's classes.
+    pub(super) classes: Classes,
     /// A list that a function was given was changed in place.
     pub(super) changed: bool,
     pub(super) deeds: Vec<Deed>,

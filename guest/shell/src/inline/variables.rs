@@ -17,21 +17,6 @@ impl Machine {
         }
     }
 
-    /// `self.name = value` in a Python class. Of lists and the like it is not followed how they change.
-    pub(super) fn set_field(&mut self, name: &str, value: Value) {
-        let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Unknown);
-        let followed = match &value {
-            Value::Choice(values) => values.iter().all(is_text),
-            value => is_text(value),
-        };
-        let value = if followed && self.spend(value.size()) { value } else { Value::Unknown };
-        let value = match self.fields.remove(name) {
-            Some(old) => old.or(value),
-            None => value,
-        };
-        self.fields.insert(name.to_owned(), value);
-    }
-
     /// A list or map was changed in a way that is not followed.
     pub(super) fn spoil(&mut self, name: &str) {
         let Some(value @ (Value::List(_) | Value::Map(_) | Value::Choice(_))) = self.variables.get(name) else {
