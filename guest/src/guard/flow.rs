@@ -39,8 +39,9 @@ const INTERPRETERS: &[&str] = &[
     "osascript",
 ];
 
-/// Programs that read the script which they run.
-const READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
+/// What reads the script for a shell that it runs: the shells that are common, and the builtins. The engine's table of
+/// shells (`wrapper/table.rs`) is another one: it has rare ones as well, and no builtins.
+const SCRIPT_READERS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "source", "."];
 
 /// Something that is run without anyone having seen it.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,15 +88,14 @@ pub(crate) fn unseen(
         let behind = commands.get(at + 1..).unwrap_or_default().iter().copied();
         let deeper = behind.take_while(|other| other.via.len() > command.via.len());
         let own: Vec<&Command> = deeper.filter(|other| other.span.is_inside(command.span)).collect();
-        let may_matter = command.unseen_script
-            || !command.effects.is_empty()
-            || matches!(command.program(), Some("read" | "mapfile" | "readarray"));
+        let takes_lines = takes_lines(command);
+        let may_matter = command.unseen_script || !command.effects.is_empty() || takes_lines;
         let piped = if may_matter { pipeline(&commands, at) } else { Vec::new() };
         if command.words.is_empty() && !command.assignments.is_empty() {
             variable = variable.max(own.iter().filter_map(|other| source(other)).max());
         }
         // `read line < <(curl x)`, `mapfile`
-        if matches!(command.program(), Some("read" | "mapfile" | "readarray")) {
+        if takes_lines {
             variable = variable.max(own.iter().chain(&piped).filter_map(|other| source(other)).max());
         }
         let explained = || {
@@ -184,7 +184,7 @@ fn run_as_code(command: &Command, inner: &[&Command], variable: Option<Source>) 
 fn run_stored(command: &Command, look: Option<&dyn Look>) -> Option<Run> {
     let mut runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
     let script = runs.find_map(|effect| effect.path.known())?;
-    let unread = command.opaque && command.program().is_some_and(|program| READERS.contains(&program));
+    let unread = command.opaque && command.program().is_some_and(|program| SCRIPT_READERS.contains(&program));
     let there = || look.is_some_and(|look| look.look(script) == Presence::File);
     (unread && there()).then(|| Run::of(command, Source::Unseen, true, command.span))
 }
@@ -259,6 +259,11 @@ fn is_guessed(pattern: &str, cwd: Option<&str>) -> bool {
     let system = ["/bin", "/sbin"].iter().any(|end| folder.ends_with(end)) && !folder.contains("node_modules");
     let anywhere = pattern.contains('/') && name.contains(['?', '[']);
     anywhere || system && name.contains(['*', '?', '['])
+}
+
+/// Whether a command puts lines that it is given into variables.
+pub(crate) fn takes_lines(command: &Command) -> bool {
+    matches!(command.program(), Some("read" | "mapfile" | "readarray"))
 }
 
 /// Whether a program runs programs of its own language.

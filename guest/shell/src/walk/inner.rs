@@ -16,7 +16,8 @@ use crate::shared::Shared;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
 
-/// Interpreters of shell text.
+/// Interpreters whose files are read as shell text. Not all that are shells to `wrapper::is_shell`: csh and fish have files in
+/// another language, of which a text on a command line has little. `busybox` is one by its first argument.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
 
 /// Beginnings of the names of variables that shells do not set themselves, and that have other programs run code.

@@ -4,7 +4,7 @@
 use toolgate_shell::{Command, Kind, Value, Why, Word};
 
 use super::sources::source;
-use super::{READERS, interprets, is_computed};
+use super::{SCRIPT_READERS, interprets, is_computed};
 
 /// Programs that print shell text to be run by the shell that asks: their own set-up.
 const SETUP: &[&str] = &[
@@ -160,12 +160,12 @@ pub(super) fn lists_names(command: &Command, inner: &[&Command], before: &[&Comm
         "[", "basename", "bun", "cargo", "cd", "dirname", "echo", "go", "jq", "ls", "make", "npm", "pnpm", "printf",
         "test", "true", "yarn",
     ];
-    let outer = || before.iter().rev().find(|outer| outer.program() == command.via.last().map(String::as_str));
+    let outer = || nearest_outer(command, before);
     let by_names = match command.via.last().map(String::as_str) {
         Some("xargs") => outer().is_some_and(|outer| is_given_names(outer, piped)),
-        Some("find") => piped.is_empty() && outer().is_some_and(|outer| lists(outer)),
+        Some("find") => piped.is_empty() && outer().is_some_and(lists),
         Some("parallel") => {
-            let told = |outer: &&&Command| {
+            let told = |outer: &&Command| {
                 let mut names = outer.words.iter().skip_while(|word| word.known() != Some(":::"));
                 names.next().is_some()
                     && outer.redirects.is_empty()
@@ -180,9 +180,9 @@ pub(super) fn lists_names(command: &Command, inner: &[&Command], before: &[&Comm
     };
     let text = |word: &Word| matches!(&word.value, Value::Unknown { why: Why::Argument, shape } if shape.contains(' '));
     by_names
-        && command.program().is_some_and(|program| READERS.contains(&program))
+        && command.program().is_some_and(|program| SCRIPT_READERS.contains(&program))
         && command.words.iter().any(text)
-        && !before.iter().any(|other| changes(other) || !other.assignments.is_empty())
+        && changes_nothing(before)
         && !inner.is_empty()
         && inner.iter().all(|other| {
             other.program().is_some_and(|program| HARMLESS.contains(&program))
@@ -194,7 +194,6 @@ pub(super) fn lists_names(command: &Command, inner: &[&Command], before: &[&Comm
 
 /// Whether an interpreter is given the names of its scripts by `xargs`, as a loop over them would: it is run with nothing else.
 pub(super) fn runs_listed(command: &Command, before: &[&Command], piped: &[&Command]) -> bool {
-    let by_xargs = || before.iter().rev().find(|outer| outer.program() == Some("xargs"));
     // Nothing else is done before, and each of them is what its name says.
     let only = |other: &Command| {
         let is_outer = other.program() == Some("xargs");
@@ -206,9 +205,20 @@ pub(super) fn runs_listed(command: &Command, before: &[&Command], piped: &[&Comm
         && !piped.iter().any(|other| other.words.iter().any(runs))
         && command.words.len() == 1
         && command.via.last().is_some_and(|by| by == "xargs")
-        && command.program().is_some_and(|program| interprets(program) && !READERS.contains(&program))
-        && by_xargs().is_some_and(|outer| is_given_names(outer, piped))
-        && !before.iter().any(|other| changes(other) || !other.assignments.is_empty())
+        && command.program().is_some_and(|program| interprets(program) && !SCRIPT_READERS.contains(&program))
+        && nearest_outer(command, before).is_some_and(|xargs| is_given_names(xargs, piped))
+        && changes_nothing(before)
+}
+
+/// The command that runs this one, of those before it.
+fn nearest_outer<'c>(command: &Command, before: &[&'c Command]) -> Option<&'c Command> {
+    let by = command.via.last()?;
+    before.iter().rev().find(|outer| outer.program() == Some(by.as_str())).copied()
+}
+
+/// Whether commands leave files and variables as they are, and get nothing from elsewhere.
+fn changes_nothing(commands: &[&Command]) -> bool {
+    !commands.iter().any(|command| changes(command) || !command.assignments.is_empty())
 }
 
 /// Whether what an `xargs` reads are names of the workspace's files, listed and filtered by what is piped to it.

@@ -42,7 +42,7 @@ impl<'s> Files<'s> {
     fn source(&self, effect: &Effect) -> Option<Source> {
         let path = effect.path.followed_as()?;
         let forgotten = self.forgotten && effect.kind == Kind::Execute && !self.shown.contains(path);
-        self.tainted.get(path).copied().or((forgotten && !is_system(path)).then_some(Source::Unseen))
+        self.tainted.get(path).copied().or((forgotten && !is_installed(path)).then_some(Source::Unseen))
     }
 
     /// Where what is in a file comes from that is written like one whose path is known in part.
@@ -136,7 +136,8 @@ fn prints(command: &Command) -> bool {
         && command.effects.iter().all(|effect| effect.kind != Kind::Read)
 }
 
-/// Whether a program's file is one of the system's.
-fn is_system(path: &str) -> bool {
+/// Whether a file was installed for all users, at any depth: no call of an agent made it. What the engine takes for a
+/// program of the system lies in one of its folders of programs itself.
+fn is_installed(path: &str) -> bool {
     ["/bin/", "/sbin/", "/usr/", "/opt/homebrew/bin/"].iter().any(|folder| path.starts_with(folder))
 }

@@ -19,9 +19,6 @@ use crate::guard::matching::{Miss, Subject};
 use crate::guard::rule::Rule;
 use crate::guard::world::World;
 
-/// What commands are found inside of whose output the shell takes.
-const SUBSTITUTION: &str = "$()";
-
 /// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum Coded {

@@ -1,9 +1,10 @@
 //! What is done to the files that another command lists or finds.
 
-use toolgate_shell::{Effect, Kind as Deed, Runs, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Effect, Kind as Deed, Runs, SUBSTITUTION, Span, Value, Why, Word, absolute};
 
-use super::{Coded, SUBSTITUTION};
+use super::Coded;
 use crate::call::Field;
+use crate::guard::flow;
 use crate::guard::judge::{Inquiry, evidence};
 use crate::guard::matching::Subject;
 use crate::guard::place::{Place, is_elsewhere};
@@ -140,7 +141,6 @@ fn printed_by<'s, 'a>(
     subject: &Subject<'a>,
     effect: &Effect,
 ) -> Option<&'s Subject<'a>> {
-    const READERS: &[&str] = &["read", "mapfile", "readarray"];
     let Value::Unknown { why, shape } = &effect.path else { return None };
     if !shape.trim_matches(['/', Value::HOLE]).is_empty() {
         return None;
@@ -168,7 +168,7 @@ fn printed_by<'s, 'a>(
         why => {
             let name = why.variable()?;
             let is_reader = |other: &&Subject<'a>| {
-                other.command.program().is_some_and(|program| READERS.contains(&program))
+                flow::takes_lines(other.command)
                     && other.command.words.iter().skip(1).any(|word| word.known() == Some(name))
             };
             subjects.iter().take(subject.index).filter(is_reader).find_map(|reader| {

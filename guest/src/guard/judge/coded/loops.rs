@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toolgate_shell::{Command, Runs};
+use toolgate_shell::{Command, Runs, SUBSTITUTION};
 
-use super::{Coded, SUBSTITUTION};
+use super::Coded;
 use crate::call::{Action, Field};
 use crate::guard::judge::{Inquiry, evidence};
 use crate::guard::matching::Subject;
@@ -66,7 +66,8 @@ impl Inquiry<'_> {
 }
 
 /// Whether a function that calls itself may come to an end: with other arguments each time, below a condition, and nothing
-/// in the text runs beside it.
+/// in the text runs beside it. `&>` is a redirect, as in bash: to dash it is `&`, and a question comes of what would be a
+/// block.
 fn may_end(subject: &Subject<'_>, program: &str, source: &str) -> bool {
     let found = subject.command;
     let within = |via: &String| via == program || via == SUBSTITUTION;
