@@ -21,7 +21,8 @@ use self::files::Files;
 use self::sources::{is_network, is_vouched, source};
 use crate::call::{Memory, Source};
 
-/// Programs that run a text in a language of their own.
+/// Beginnings of the names of programs that run a text in a language of their own, whatever the language: it is asked where
+/// the text comes from. The rules on code in `packs/execution.yaml` name those of which the text can be searched.
 const INTERPRETERS: &[&str] = &[
     "python",
     "node",
