@@ -11,11 +11,15 @@
 //! | `value` | values, and what is done with texts: joining paths, decoding, formatting |
 //! | `assigned` | which names have more than one value |
 //! | `unused` | which functions nothing can call |
-//! | `machine` | the state of a script that is read: names, functions, what was found |
+//! | `machine` | the state of a script that is read: what it has done, and what it may still cost |
+//! | `cursor` | a place in tokens |
+//! | `variables`, `functions` | what names stand for; calls of the script's own functions |
+//! | `classes` | Python's classes |
 //! | `statements`, `expressions`, `brackets`, `postfix` | which call is made with which values |
+//! | `given` | its arguments, as the script sees them |
 //! | `names` | what a name means in its language, and under which one the tables have it |
 //! | `tables` | what a call does, as tables: one row a function |
-//! | `calls`, `arguments` | how that is found out |
+//! | `calls`, `arguments` | how that is found out, and what a call is given |
 //! | `files`, `processes`, `code`, `network`, `pure` | what a row cannot say |
 //! | `methods` | calls on values: texts, lists, path objects |
 //! | `awk`, `sed` | those two languages |
@@ -27,9 +31,13 @@ mod assigned;
 mod awk;
 mod brackets;
 mod calls;
+mod classes;
 mod code;
+mod cursor;
 mod expressions;
 mod files;
+mod functions;
+mod given;
 mod lex;
 mod machine;
 mod methods;
@@ -45,6 +53,7 @@ mod tables;
 mod tests;
 mod unused;
 mod value;
+mod variables;
 
 /// A language that a command can be given a script of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,19 +153,40 @@ pub(crate) enum Origin {
     Unknown,
 }
 
+/// What a script can ask about how it was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub(crate) origin: Origin,
+    /// Its arguments, if anything is known of them.
+    pub(crate) arguments: Option<Arguments>,
+}
+
+/// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Arguments {
+    pub(crate) all: Vec<Text>,
+    /// So many of the first are one argument each. What is behind them may be any number, in this order.
+    pub(crate) counted: usize,
+}
+
+impl Setting {
+    /// Of a text that is in no file and has no arguments that are known.
+    pub(crate) const TEXT: Setting = Setting { origin: Origin::Text, arguments: None };
+}
+
 /// Reads a script. Any input has an answer. What that may cost is linear in its length; what would cost more is unknown.
-pub(crate) fn read(language: Language, script: &str, origin: Origin) -> Script {
+pub(crate) fn read(language: Language, script: &str, setting: Setting) -> Script {
     match language {
         Language::Awk => awk::read(script),
         Language::Sed => sed::read(script),
-        language => machine::read(language, script, origin, true),
+        language => machine::read(language, script, setting, true),
     }
 }
 
 /// Reads a script whose functions another one may call: a module, or code that is evaluated.
-pub(crate) fn read_part(language: Language, script: &str, origin: Origin) -> Script {
+pub(crate) fn read_part(language: Language, script: &str, setting: Setting) -> Script {
     match language {
-        Language::Awk | Language::Sed => read(language, script, origin),
-        language => machine::read(language, script, origin, false),
+        Language::Awk | Language::Sed => read(language, script, setting),
+        language => machine::read(language, script, setting, false),
     }
 }

@@ -100,5 +100,5 @@ pub use path::absolute;
 pub use shared::{Empty, Shared};
 pub use succession::Succession;
 pub use tracker::{Modifier, NameTaken, Scope, Snapshot, Subshell, Tracker, Trackers};
-pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, Script, Variables, parse, resolve_word};
+pub use walk::{Command, Joiner, Redirect, RedirectKind, Runs, SUBSTITUTION, Script, Variables, parse, resolve_word};
 pub use word::{Span, Value, Why, Word};

@@ -27,7 +27,7 @@ const SPECIAL: &[&str] = &[
     ".PRECIOUS", ".SECONDARY", ".SILENT", ".SUFFIXES",
 ];
 
-/// The shells that recipes are read for.
+/// What `SHELL` may be set to for recipes to be read: a text of a makefile, and not the name of any program.
 const SHELLS: &[&str] = &["/bin/bash", "/bin/sh", "/usr/bin/bash", "/usr/bin/sh", "bash", "sh"];
 
 /// Variables that change how make or its shells work where a makefile sets them.

@@ -55,9 +55,9 @@ pub(crate) enum Kind {
     /// Text for this shell, when one of these signals comes.
     Trap { text: Word, signals: Vec<Word> },
     /// A program in another language, given in the words.
-    Inline { language: Language, text: Word },
+    Inline { language: Language, text: Word, args: Vec<Word> },
     /// A file in another language.
-    Script { language: Language, path: Word },
+    Script { language: Language, path: Word, args: Vec<Word> },
     /// A shell script and its arguments. `here`: this shell reads it.
     File { path: Word, args: Vec<Word>, here: bool },
     /// The program comes from standard input: a shell's if there is no language. `args` are `$1` and so on.

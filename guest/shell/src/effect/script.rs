@@ -3,7 +3,7 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
-use crate::inline::{self, Language, Origin, Text, What};
+use crate::inline::{self, Language, Setting, Text, What};
 use crate::word::{Value, Why, is_name};
 
 /// Whether a script of `sed` is one that every `sed` takes.
@@ -176,7 +176,7 @@ pub(super) fn sed(run: &mut Run<'_>, operands: &[Arg]) {
     }
     let script = Sed::read(&text);
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for deed in inline::read(Language::Sed, &text, Origin::Text).deeds {
+    for deed in inline::read(Language::Sed, &text, Setting::TEXT).deeds {
         match deed.what {
             What::Read(Text::Known(name)) => reads.push(name),
             What::Write(Text::Known(name)) => writes.push(name),

@@ -2,12 +2,55 @@
 
 use std::ops::Range;
 
-use super::machine::{Arg, Args, Machine};
+use super::machine::Machine;
 use super::value::{self, HOLE, Value};
 use super::{Text, What};
 
 /// If there are more pairs of paths than this, each path is in one of them.
 const MOST_PAIRS: usize = 64;
+
+/// Arguments of a call.
+#[derive(Default, Clone)]
+pub(super) struct Args {
+    pub(super) values: Vec<Arg>,
+    pub(super) named: Vec<(String, Arg)>,
+    /// The name of the call.
+    pub(super) at: Range<usize>,
+}
+
+#[derive(Clone)]
+pub(super) struct Arg {
+    pub(super) value: Value,
+    pub(super) at: Range<usize>,
+    /// The variable that it is, if it is one.
+    pub(super) variable: Option<String>,
+}
+
+impl Arg {
+    pub(super) fn new(value: Value, at: Range<usize>) -> Arg {
+        Arg { value, at, variable: None }
+    }
+}
+
+impl Args {
+    pub(super) fn value(&self, at: usize) -> Option<&Value> {
+        self.values.get(at).map(|arg| &arg.value)
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+        self.named.iter().rev().find(|(key, _)| key == name).map(|(_, arg)| &arg.value)
+    }
+
+    pub(super) fn of(values: Vec<Value>, at: Range<usize>) -> Args {
+        let values = values.into_iter().map(|value| Arg::new(value, at.clone())).collect();
+        Args { values, named: Vec::new(), at }
+    }
+
+    /// Without the first `count`.
+    pub(super) fn skip(&self, count: usize) -> Args {
+        Args { values: self.values.iter().skip(count).cloned().collect(), ..self.clone() }
+    }
+}
 
 /// The argument at a place, or under one of the names that Python and PHP give to it.
 pub(super) fn arg(args: &Args, at: usize) -> Option<Arg> {

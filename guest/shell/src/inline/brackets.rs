@@ -1,7 +1,9 @@
 //! Arguments, and what else stands in brackets: lists, maps, comprehensions, blocks.
 
+use super::arguments::{Arg, Args};
+use super::cursor::Cursor;
 use super::lex::{Kind, Part};
-use super::machine::{Arg, Args, Cursor, DEEPEST, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::value::Value;
 use super::{Language, names};
 

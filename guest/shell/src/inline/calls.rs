@@ -1,8 +1,8 @@
 //! What a call does: its row is looked up and done.
 
-use super::arguments::{arg, argument, each, every, mode, pairs};
+use super::arguments::{Args, arg, argument, each, every, mode, pairs};
 use super::code::evals;
-use super::machine::{Args, Machine};
+use super::machine::Machine;
 use super::names::full;
 use super::processes::{run, shells};
 use super::tables::{Act, HARMLESS, MILD, PLAIN, STRICT, find};

@@ -1,9 +1,9 @@
 //! Calls that run code: modules, functions by their names, functions that are handed over.
 
-use super::arguments::argument;
+use super::arguments::{Arg, Args, argument};
 use super::calls::{acts, callbacks, is_dangerous, perform};
 use super::files::runs_file;
-use super::machine::{Arg, Args, Machine};
+use super::machine::Machine;
 use super::names::full;
 use super::tables::{Act, HARMLESS, STRICT, exported, find};
 use super::value::{self, HOLE, Value};

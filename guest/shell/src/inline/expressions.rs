@@ -1,9 +1,11 @@
 //! Expressions: operators, what they are made of, and the calls without parentheses that are found in them.
 
+use super::arguments::Args;
+use super::cursor::Cursor;
 use super::lex::{Kind, Part, Token};
-use super::machine::{Args, Cursor, DEEPEST, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::value::{HOLE, Value};
-use super::{Language, calls, names, processes, value};
+use super::{Language, calls, given, names, processes, value};
 
 impl Machine {
     pub(super) fn expression(&mut self, c: &mut Cursor<'_>, min: u8) -> Value {
@@ -522,6 +524,11 @@ impl Machine {
 
     fn perl_shift(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
         let parens = c.mark() == Some("(");
+        let list = c.name_at(usize::from(parens));
+        if list == Some("@ARGV") || !parens && list.is_none() && self.frames.is_empty() {
+            c.at = if parens { c.close() + 1 } else { c.at + usize::from(list.is_some()) };
+            return Some(given::shift(self, name));
+        }
         if parens && c.close() != c.at + 1 || c.name().is_some_and(|name| name.starts_with('@')) {
             self.spoil_perl(c);
             return None;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::arguments::{argument, each, every, paths, texts};
+use super::arguments::{Arg, Args, argument, each, every, paths, texts};
 use super::calls::perform;
-use super::machine::{Arg, Args, Machine};
+use super::machine::Machine;
 use super::processes::shell;
 use super::pure::expand_home;
 use super::tables::Act;

@@ -4,6 +4,7 @@
 //! place. Each bracket knows its partner, so that a reader can step over a block. One pass, whatever the text.
 
 mod context;
+mod open;
 mod text;
 
 use std::ops::Range;
@@ -11,7 +12,8 @@ use std::rc::Rc;
 
 use super::Language;
 use super::value::HOLE;
-use context::{after_dot, begins_statement, ends_value, opens_block};
+use context::{after_dot, begins_statement, ends_value};
+use open::Open;
 use text::{Escapes, Quote};
 
 /// How deep interpolations may nest. What lies deeper is skipped, and the script is not complete.
@@ -174,9 +176,7 @@ impl Lexer<'_> {
             return tokens;
         }
         self.depth += 1;
-        let mut open: Vec<usize> = Vec::new();
-        // Where the statement in each bracket of `open` began, and where it may have begun, behind a block.
-        let mut starts = vec![(0, 0)];
+        let mut open = Open::none();
         let mut line_start = true;
         loop {
             let before = self.at;
@@ -184,9 +184,9 @@ impl Lexer<'_> {
             if let Some(indent) = line {
                 line_start = true;
                 let lines = match self.language {
-                    Language::Python => open.is_empty(),
+                    Language::Python => open.at.is_empty(),
                     Language::Node | Language::Ruby => {
-                        open.last().is_none_or(|at| !matches!(tokens.mark(*at), Some("(" | "[")))
+                        open.at.last().is_none_or(|at| !matches!(tokens.mark(*at), Some("(" | "[")))
                     }
                     _ => false,
                 };
@@ -199,74 +199,18 @@ impl Lexer<'_> {
             }
             let start = self.at;
             let Some(char) = self.peek() else { break };
-            if open.is_empty() && stop != Stop::End && char == '}' {
+            if open.at.is_empty() && stop != Stop::End && char == '}' {
                 break;
             }
-            if open.is_empty() && stop == Stop::Format && (char == ':' || char == '!' && !self.rest().starts_with("!="))
-            {
+            let ends = char == ':' || char == '!' && !self.rest().starts_with("!=");
+            if open.at.is_empty() && stop == Stop::Format && ends {
                 break;
             }
             let kind = self.token(char, line_start, &tokens);
             line_start = false;
             let Some(kind) = kind else { break };
             let index = tokens.list.len();
-            let mut pair = None;
-            match &kind {
-                Kind::Mark("(" | "[" | "{") => {
-                    open.push(index);
-                    starts.push((index + 1, index + 1));
-                }
-                Kind::Mark(";") => {
-                    if let Some(last) = starts.last_mut() {
-                        *last = (index + 1, index + 1);
-                    }
-                }
-                Kind::Mark(close @ (")" | "]" | "}")) => {
-                    let opener = if *close == ")" {
-                        "("
-                    } else if *close == "]" {
-                        "["
-                    } else {
-                        "{"
-                    };
-                    if open.last().is_some_and(|at| tokens.mark(*at) == Some(opener)) {
-                        pair = open.pop();
-                        starts.pop();
-                    }
-                    if let Some(last) = starts.last_mut().filter(|_| *close == "}") {
-                        last.1 = index + 1;
-                    }
-                }
-                Kind::Name(name) => match name.as_str() {
-                    "for" if self.language == Language::Python => {
-                        if let Some(token) = open.last().and_then(|at| tokens.list.get_mut(*at)) {
-                            token.indent = 1;
-                        }
-                    }
-                    "for" | "foreach" if self.language == Language::Perl => {
-                        let (first, second) = starts.last().copied().unwrap_or((0, 0));
-                        for start in [first, second] {
-                            if let Some(token) = tokens.list.get_mut(start) {
-                                token.indent = index;
-                            }
-                        }
-                    }
-                    "end"
-                        if self.language == Language::Ruby
-                            && !after_dot(&tokens)
-                            && open.last().is_some_and(|at| tokens.name(*at).is_some()) =>
-                    {
-                        pair = open.pop();
-                        starts.pop();
-                    }
-                    name if self.language == Language::Ruby && opens_block(name, &tokens) => {
-                        open.push(index);
-                        starts.push((index + 1, index + 1));
-                    }
-                    _ => {}
-                },
-                _ => {}
-            }
+            let pair = open.follow(self.language, &kind, &mut tokens);
             if let Some(token) = pair.and_then(|at| tokens.list.get_mut(at)) {
                 token.pair = Some(index);
             }

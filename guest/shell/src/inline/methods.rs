@@ -1,9 +1,22 @@
 //! Calls on values: texts, lists, path objects, and what nothing is known of.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `texts` | the methods of texts |
+//! | `lists` | which methods change a list or a map in place, and what it is then |
 
+mod lists;
+mod texts;
+
+use self::texts::on_text;
 use super::Language::{Node, Python, Ruby};
-use super::machine::{Arg, Args, Machine};
+use super::arguments::{Arg, Args};
+use super::machine::Machine;
 use super::value::{self, HOLE, Value};
-use super::{Language, Text, What, arguments, calls, files, pure};
+use super::{Language, Text, What, arguments, calls, files, given, pure};
+
+pub(super) use self::lists::{changed, changes_lists, opened};
+pub(super) use self::texts::{decode, letters};
 
 /// `value.name`, not called.
 pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
@@ -29,6 +42,13 @@ pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Valu
 
 /// `value.name(args)`
 pub(super) fn call(machine: &mut Machine, value: Value, name: &str, args: Args) -> Value {
+    if machine.language == Python
+        && matches!(value, Value::Unknown | Value::Bound(..))
+        && machine.classes.methods(name).is_none()
+        && let Some(result) = given::parser(machine, name, &args)
+    {
+        return result;
+    }
     if let Value::Choice(values) = &value
         && values.iter().any(|value| !matches!(value, Value::Text(_) | Value::Unknown))
     {
@@ -262,6 +282,12 @@ fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Optio
             value.clone()
         }
         (Value::List(_), "copy" | "slice" | "to_a" | "values", 0) => value.clone(),
+        (Value::List(values), "slice" | "drop", 1) if (name == "slice") == (language == Node) => {
+            let Some(Value::Number(from)) = argument else { return Some(Value::some_of(values.clone())) };
+            let (before, rest) = values.split_at_checked(usize::try_from(*from).ok()?)?;
+            // What stands before may be any number of items.
+            if before.iter().any(Value::is_open) { Value::some_of(values.clone()) } else { Value::List(rest.to_vec()) }
+        }
         (Value::List(values), "concat", _) if language == Node => {
             let mut values = values.clone();
             for arg in &args.values {
@@ -310,217 +336,6 @@ fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Optio
         }
         _ => return None,
     })
-}
-
-/// Methods of texts. Nothing for one that is not known, or that has other arguments than are read here.
-fn on_text(language: Language, text: &str, name: &str, args: &Args) -> Option<Value> {
-    let known = |at: usize| args.value(at).and_then(Value::known);
-    let number = |at: usize| match args.value(at) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    };
-    let blank = |char: char| is_blank(language, char);
-    if !(args.named.is_empty() || language == Python && matches!(name, "format" | "decode" | "encode")) {
-        return None;
-    }
-    let encoding = || match args.value(0).or_else(|| args.named("encoding")) {
-        Some(encoding) => encoding.known().unwrap_or("?"),
-        None => "utf8",
-    };
-    let own = Value::text(text);
-    Some(match (language, name, args.values.len()) {
-        (Python, "join", 1) => joined(text, args.value(0)?),
-        (Python, "format", _) => {
-            let values: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
-            let named: Vec<(String, Value)> =
-                args.named.iter().map(|(key, arg)| (key.clone(), arg.value.clone())).collect();
-            Value::Text(value::format(text, &values, &named))
-        }
-        (Python, "decode", 0..=2) => decode(&own, encoding()),
-        // What is no encoding of a text is undone by `decode` and done by these.
-        (Python | Ruby, "encode", 0..=2) | (Node, "toString", 0 | 1) if !is_transfer(encoding()) => {
-            decode(&own, encoding())
-        }
-        (Ruby, "unpack1", 1) => decode(&own, known(0)?),
-        (Ruby, "unpack", 1) => Value::List(vec![decode(&own, known(0)?)]),
-        (Python | Ruby, "strip", 0) | (Node, "trim", 0) => Value::text(text.trim_matches(blank)),
-        (Python | Ruby, "lstrip", 0) | (Node, "trimStart" | "trimLeft", 0) => {
-            Value::text(text.trim_start_matches(blank))
-        }
-        (Python | Ruby, "rstrip", 0) | (Node, "trimEnd" | "trimRight", 0) => Value::text(text.trim_end_matches(blank)),
-        // Letters of a set.
-        (Python, "strip", 1) => {
-            let set = known(0)?;
-            Value::text(text.trim_matches(|char: char| set.contains(char)))
-        }
-        (Python, "lstrip", 1) => {
-            let set = known(0)?;
-            Value::text(text.trim_start_matches(|char: char| set.contains(char)))
-        }
-        (Python, "rstrip", 1) => {
-            let set = known(0)?;
-            Value::text(text.trim_end_matches(|char: char| set.contains(char)))
-        }
-        (Python, "removeprefix", 1) | (Ruby, "delete_prefix", 1) => {
-            Value::text(text.strip_prefix(known(0)?).unwrap_or(text))
-        }
-        (Python, "removesuffix", 1) | (Ruby, "delete_suffix" | "chomp", 1) => {
-            Value::text(text.strip_suffix(known(0)?).unwrap_or(text))
-        }
-        (Python, "partition", 1) => match text.split_once(known(0)?) {
-            // What is unknown may have such a part in it too.
-            Some((before, _)) if before.contains([HOLE, value::HOME]) => Value::Unknown,
-            Some((before, after)) => Value::List(vec![Value::text(before), args.value(0)?.clone(), Value::text(after)]),
-            None => Value::Unknown,
-        },
-        (Python, "splitlines", 0) => Value::List(text.lines().map(Value::text).collect()),
-        (Ruby, "chomp", 0) => {
-            let cut = text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r']));
-            Value::text(cut.unwrap_or(text))
-        }
-        (Python, "lower", 0) | (Node, "toLowerCase", 0) | (Ruby, "downcase", 0) => Value::Text(text.to_lowercase()),
-        (Python, "upper", 0) | (Node, "toUpperCase", 0) | (Ruby, "upcase", 0) => Value::Text(text.to_uppercase()),
-        (Ruby, "reverse", 0) => reverse(&own),
-        (Python, "replace", 2) | (Node, "replaceAll", 2) | (Ruby, "gsub", 2) => {
-            replaced(language, text, known(0)?, known(1)?, usize::MAX)
-        }
-        (Node, "replace", 2) | (Ruby, "sub", 2) => replaced(language, text, known(0)?, known(1)?, 1),
-        // Of more than one letter these are sets.
-        (Ruby, "tr", 2) if is_letter(known(0)?) && (known(1)?.is_empty() || is_letter(known(1)?)) => {
-            replaced(language, text, known(0)?, known(1)?, usize::MAX)
-        }
-        (Ruby, "delete", 1) if is_letter(known(0)?) => replaced(language, text, known(0)?, "", usize::MAX),
-        // The text becomes another one.
-        (Ruby, "replace", 1) => args.value(0)?.clone(),
-        (Python | Node | Ruby, "split", _) => split(language, text, args),
-        (Python, "rsplit", 2) if number(1)? == 1 => split_last(text, known(0)?)?,
-        (Ruby, "chars", 0) => letters(text),
-        // A number is the code of a letter there.
-        (Ruby, "concat" | "+", _) if args.values.iter().any(|arg| matches!(arg.value, Value::Number(_))) => {
-            Value::Unknown
-        }
-        (Node, "concat", _) | (Ruby, "concat" | "+", _) => {
-            args.values.iter().fold(own, |sum, arg| sum.plus(arg.value.clone()))
-        }
-        (Ruby, "to_s" | "to_str" | "to_sym" | "freeze" | "dup", 0)
-        | (Ruby, "force_encoding", 1)
-        | (Node, "valueOf", 0) => own,
-        (Node, "slice", 1) => part(&own, number(0)?, None),
-        (Node, "slice", 2) => part(&own, number(0)?, Some(number(1)?)),
-        (Node, "substring", 1) => part(&own, number(0)?.max(0), None),
-        (Node, "substring", 2) => {
-            let (one, two) = (number(0)?.max(0), number(1)?.max(0));
-            part(&own, one.min(two), Some(one.max(two)))
-        }
-        // Where it begins, and how long it is.
-        (Ruby, "slice", 1 | 2) => {
-            let (from, length) = (number(0)?, if args.values.len() == 2 { number(1)? } else { 1 });
-            if from < 0 || length < 0 {
-                return None;
-            }
-            part(&own, from, Some(from.saturating_add(length)))
-        }
-        _ => return None,
-    })
-}
-
-fn is_blank(language: Language, char: char) -> bool {
-    match language {
-        Ruby => matches!(char, ' ' | '\t'..='\r'),
-        Node => char.is_whitespace() && char != '\u{85}' || char == '\u{feff}',
-        _ => char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char),
-    }
-}
-
-/// Whether it is one letter that means itself in a set of letters.
-fn is_letter(set: &str) -> bool {
-    set.chars().count() == 1 && set != "\\"
-}
-
-fn is_transfer(encoding: &str) -> bool {
-    let encoding = encoding.to_ascii_lowercase();
-    encoding.starts_with("base64") || encoding.starts_with("hex")
-}
-
-/// The text with the first so many of a part in it replaced.
-fn replaced(language: Language, text: &str, from: &str, to: &str, most: usize) -> Value {
-    // What stands for a part of what was found.
-    let refers = match language {
-        Node => to.contains('$'),
-        Ruby => to.contains('\\'),
-        _ => false,
-    };
-    if refers || from.is_empty() || text.len() >= 4096 || to.len() >= 64 {
-        return Value::Unknown;
-    }
-    Value::Text(text.replacen(from, to, most))
-}
-
-/// The parts of a text, if there is no limit to how many.
-fn split(language: Language, text: &str, args: &Args) -> Value {
-    let words = || {
-        let words = text.split(|char: char| is_blank(language, char)).filter(|word| !word.is_empty());
-        Value::List(words.map(Value::text).collect())
-    };
-    let unknown = Value::List(vec![Value::Unknown]);
-    match args.values.as_slice() {
-        [] if language == Node => Value::List(vec![Value::text(text)]),
-        [] => words(),
-        // The folder where the program runs: what is above it, and its name.
-        [separator, ..] if text == "." && separator.value.known() == Some("/") => {
-            Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())])
-        }
-        [separator] => match separator.value.known() {
-            Some(" ") if language == Ruby => words(),
-            Some("") if language == Python => unknown,
-            Some("") => letters(text),
-            Some(separator) => {
-                let mut parts: Vec<&str> = text.split(separator).collect();
-                // Ruby leaves out the empty ones at the end.
-                while language == Ruby && parts.last().is_some_and(|part| part.is_empty()) {
-                    parts.pop();
-                }
-                Value::List(parts.into_iter().map(Value::text).collect())
-            }
-            None => unknown,
-        },
-        [separator, most] if language == Python => match (separator.value.known(), &most.value) {
-            (Some(separator), Value::Number(most @ 0..=64))
-                if !separator.is_empty() && !text.contains([HOLE, value::HOME]) =>
-            {
-                let parts = text.splitn(usize::try_from(*most).unwrap_or(0) + 1, separator);
-                Value::List(parts.map(Value::text).collect())
-            }
-            _ => unknown,
-        },
-        _ => unknown,
-    }
-}
-
-/// What stands before and behind a part of a text, counted from its end; the text alone if it is not there.
-fn split_last(text: &str, separator: &str) -> Option<Value> {
-    if text == "." && separator == "/" {
-        return Some(Value::List(vec![Value::text(".."), Value::Text(HOLE.to_string())]));
-    }
-    match text.rsplit_once(separator).filter(|_| !separator.is_empty()) {
-        // What is unknown may have such a part in it too.
-        Some((_, after)) if after.contains([HOLE, value::HOME]) => None,
-        Some((before, after)) => Some(Value::List(vec![Value::text(before), Value::text(after)])),
-        None if text.contains([HOLE, value::HOME]) => None,
-        None => Some(Value::List(vec![Value::text(text)])),
-    }
-}
-
-/// The letters of a text. What stands for any number of letters is unknown, and so is a list that would be too long.
-pub(super) fn letters(text: &str) -> Value {
-    if text.chars().nth(4096).is_some() {
-        return Value::List(vec![Value::Unknown]);
-    }
-    let letter = |char: char| match char {
-        HOLE | value::HOME => Value::Unknown,
-        char => Value::Text(char.to_string()),
-    };
-    Value::List(text.chars().map(letter).collect())
 }
 
 /// Methods whose name says what they do, whatever they are called on.
@@ -589,260 +404,6 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
     Value::Unknown
 }
 
-/// Methods of lists that leave the list as it is. Any other one may change it.
-fn only_reads(language: Language, name: &str) -> bool {
-    match language {
-        Python => matches!(
-            name,
-            "index"
-                | "count"
-                | "copy"
-                | "union"
-                | "difference"
-                | "intersection"
-                | "symmetric_difference"
-                | "issubset"
-                | "issuperset"
-                | "isdisjoint"
-                | "__len__"
-                | "__getitem__"
-                | "__contains__"
-                | "__iter__"
-        ),
-        Node => matches!(
-            name,
-            "at" | "concat"
-                | "entries"
-                | "every"
-                | "filter"
-                | "find"
-                | "findIndex"
-                | "findLast"
-                | "findLastIndex"
-                | "flat"
-                | "flatMap"
-                | "forEach"
-                | "includes"
-                | "indexOf"
-                | "join"
-                | "keys"
-                | "lastIndexOf"
-                | "map"
-                | "reduce"
-                | "reduceRight"
-                | "slice"
-                | "some"
-                | "then"
-                | "toLocaleString"
-                | "toReversed"
-                | "toSorted"
-                | "toSpliced"
-                | "toString"
-                | "values"
-                | "with"
-        ),
-        Ruby => {
-            name.ends_with('?')
-                || matches!(
-                    name,
-                    "+" | "-"
-                        | "&"
-                        | "|"
-                        | "*"
-                        | "=="
-                        | "[]"
-                        | "at"
-                        | "clone"
-                        | "collect"
-                        | "combination"
-                        | "compact"
-                        | "count"
-                        | "cycle"
-                        | "detect"
-                        | "difference"
-                        | "dig"
-                        | "drop"
-                        | "drop_while"
-                        | "dup"
-                        | "each"
-                        | "each_cons"
-                        | "each_entry"
-                        | "each_index"
-                        | "each_slice"
-                        | "each_with_index"
-                        | "each_with_object"
-                        | "fetch"
-                        | "filter"
-                        | "filter_map"
-                        | "find"
-                        | "find_index"
-                        | "first"
-                        | "flat_map"
-                        | "flatten"
-                        | "freeze"
-                        | "group_by"
-                        | "index"
-                        | "inject"
-                        | "inspect"
-                        | "join"
-                        | "last"
-                        | "lazy"
-                        | "length"
-                        | "map"
-                        | "max"
-                        | "max_by"
-                        | "min"
-                        | "min_by"
-                        | "minmax"
-                        | "pack"
-                        | "partition"
-                        | "permutation"
-                        | "product"
-                        | "reduce"
-                        | "reject"
-                        | "reverse"
-                        | "reverse_each"
-                        | "rindex"
-                        | "rotate"
-                        | "sample"
-                        | "select"
-                        | "shuffle"
-                        | "size"
-                        | "slice"
-                        | "sort"
-                        | "sort_by"
-                        | "sum"
-                        | "take"
-                        | "take_while"
-                        | "tally"
-                        | "to_a"
-                        | "to_h"
-                        | "to_json"
-                        | "to_s"
-                        | "to_set"
-                        | "to_yaml"
-                        | "transpose"
-                        | "uniq"
-                        | "values_at"
-                        | "zip"
-                )
-        }
-        _ => false,
-    }
-}
-
-/// Methods that change a list in place, whatever else they are in another language.
-pub(super) fn changes_lists(language: Language, name: &str) -> bool {
-    matches!(
-        name,
-        "append" | "push" | "extend" | "insert" | "unshift" | "concat" | "pop" | "shift" | "clear" | "prepend"
-    ) || match language {
-        Python => matches!(name, "reverse" | "sort" | "popitem"),
-        Node => matches!(name, "reverse" | "sort" | "splice" | "fill" | "copyWithin"),
-        Ruby => name.ends_with('!') || matches!(name, "delete_at" | "delete_if" | "keep_if" | "fill"),
-        _ => false,
-    }
-}
-
-/// A list in which any of these may be anywhere, and others.
-pub(super) fn opened(values: &[Value]) -> Value {
-    Value::List(vec![values.iter().cloned().fold(Value::Unknown, Value::or)])
-}
-
-/// What a list or a map is after a method that may change it in place. Nothing if the method does not.
-pub(super) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
-    let mut values = match value {
-        Value::Map(entries) if language == Python && name == "update" && args.values.len() < 2 => {
-            let mut entries = entries.clone();
-            match args.value(0) {
-                None => {}
-                Some(Value::Map(more)) => {
-                    for (key, item) in more {
-                        value::put(&mut entries, key, item.clone());
-                    }
-                }
-                Some(_) => return Some(Value::Unknown),
-            }
-            // Of what a map holds that is spread here nothing is known.
-            if args.named("**").is_some() {
-                return Some(Value::Unknown);
-            }
-            for (key, arg) in &args.named {
-                value::put(&mut entries, key, arg.value.clone());
-            }
-            return Some(Value::Map(entries));
-        }
-        Value::Map(_) => {
-            let changes = name.ends_with('!')
-                || matches!(
-                    name,
-                    "update"
-                        | "setdefault"
-                        | "clear"
-                        | "store"
-                        | "delete"
-                        | "pop"
-                        | "popitem"
-                        | "shift"
-                        | "replace"
-                        | "delete_if"
-                        | "keep_if"
-                );
-            return changes.then_some(Value::Unknown);
-        }
-        _ if only_reads(language, name) => return None,
-        Value::List(values) => values.clone(),
-        // Lists that it may be, and nothing that has methods of its own.
-        Value::Choice(values)
-            if values.iter().any(|value| matches!(value, Value::List(_)))
-                && values.iter().all(|value| matches!(value, Value::List(_) | Value::Text(_) | Value::Unknown)) =>
-        {
-            return Some(opened(values));
-        }
-        _ => {
-            return matches!(name, "append" | "push" | "extend" | "insert" | "unshift" | "clear" | "<<")
-                .then(|| Value::List(vec![Value::Unknown]));
-        }
-    };
-    let mut added: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();
-    // Whether each item is at the place where it stands in the list.
-    let counted = value.count().is_some();
-    match (language, name, added.len()) {
-        (Python, "append" | "add", 1) | (Node, "push", _) | (Ruby, "push" | "append", _) => values.extend(added),
-        (Python, "extend", 1) | (Ruby, "concat", _) => {
-            values.extend(added.into_iter().flat_map(|value| value.elements(language)));
-        }
-        (Node, "unshift", _) | (Ruby, "unshift" | "prepend", _) => {
-            added.extend(values);
-            values = added;
-        }
-        (Python | Ruby, "insert", 2..) if counted => {
-            let at = match added.first() {
-                Some(Value::Number(at)) => usize::try_from(*at).ok().filter(|at| *at <= values.len()),
-                _ => None,
-            };
-            match at {
-                Some(at) => {
-                    for value in added.into_iter().skip(1).rev() {
-                        values.insert(at, value);
-                    }
-                }
-                None => return Some(opened(&values)),
-            }
-        }
-        (Python | Ruby, "clear", 0) => values.clear(),
-        (Python | Node | Ruby, "pop", 0) if counted => {
-            values.pop();
-        }
-        (Node | Ruby, "shift", 0) if counted => {
-            values.drain(..values.len().min(1));
-        }
-        (Python | Node, "reverse", 0) | (Ruby, "reverse!", 0) => values.reverse(),
-        _ => return Some(opened(&values)),
-    }
-    Some(Value::List(values))
-}
-
 /// The text or list from its end to its beginning. A hole stays a hole.
 pub(super) fn reverse(value: &Value) -> Value {
     match value {
@@ -876,30 +437,6 @@ pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
             Value::List(values.iter().skip(from).take(count).cloned().collect())
         }
         _ => Value::Unknown,
-    }
-}
-
-/// What a text is in an encoding's plain form: base64, hexadecimal, rot13; text is text.
-pub(super) fn decode(value: &Value, encoding: &str) -> Value {
-    let text = value.known();
-    let decoded = match encoding.to_ascii_lowercase().replace('-', "_").as_str() {
-        "base64" | "base64url" | "base64_codec" | "m" | "m0" => text.and_then(value::base64),
-        "hex" | "hex_codec" => text.and_then(value::hex),
-        "rot13" | "rot_13" => text.map(|text| text.chars().map(rotate).collect()),
-        "utf8" | "utf_8" => return value.clone(),
-        // The same for what is in both.
-        "ascii" | "latin1" | "latin_1" | "binary" if value.shape().is_ascii() => return value.clone(),
-        _ => None,
-    };
-    decoded.map_or(Value::Unknown, Value::Text)
-}
-
-fn rotate(char: char) -> char {
-    let turn = |base: u8| ((char as u8 - base + 13) % 26 + base) as char;
-    match char {
-        'a'..='z' => turn(b'a'),
-        'A'..='Z' => turn(b'A'),
-        other => other,
     }
 }
 

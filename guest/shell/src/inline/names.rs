@@ -1,7 +1,7 @@
 //! What names mean in each language: under which one the tables have a function, constants, words of the language.
 
 use super::value::{self, Value};
-use super::{Language, Origin};
+use super::{Language, Origin, Setting, given};
 
 /// A name as the tables have it.
 pub(super) fn full(language: Language, name: &str) -> String {
@@ -86,7 +86,8 @@ pub(super) fn full(language: Language, name: &str) -> String {
 }
 
 /// What a name stands for, if it is no function.
-pub(super) fn constant(language: Language, name: &str, origin: &Origin) -> Option<Value> {
+pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Option<Value> {
+    let origin = &setting.origin;
     Some(match (language, name) {
         (Language::Python, "os.sep" | "os.path.sep" | "posixpath.sep") | (Language::Node, "path.sep") => {
             Value::text("/")
@@ -122,7 +123,11 @@ pub(super) fn constant(language: Language, name: &str, origin: &Origin) -> Optio
         (Language::Node, "process.execPath") => Value::text("node"),
         (Language::Php, "php_binary") => Value::text("php"),
         (Language::Node, "process.env.HOME") => Value::home(),
-        (Language::Python, "sys.argv") | (Language::Node, "process.argv") | (Language::Ruby, "ARGV") => Value::Unknown,
+        (Language::Python, "sys.argv")
+        | (Language::Node, "process.argv")
+        | (Language::Ruby, "ARGV")
+        | (Language::Perl, "@ARGV")
+        | (Language::Php, "$argv") => given::arguments(language, setting),
         (Language::Node, name) if name.starts_with("process.env.") => Value::Unknown,
         (Language::Php, "$_ENV" | "$_SERVER") => Value::name("$_ENV"),
         _ => return None,

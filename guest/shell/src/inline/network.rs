@@ -1,9 +1,9 @@
 //! Calls that go over the network.
 
 use super::What;
-use super::arguments::argument;
+use super::arguments::{Args, argument};
 use super::calls::perform;
-use super::machine::{Args, Machine};
+use super::machine::Machine;
 use super::tables::Act;
 use super::value::{self, Value};
 

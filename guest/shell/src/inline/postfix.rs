@@ -2,11 +2,14 @@
 
 use std::ops::{ControlFlow, Range};
 
+use super::arguments::Args;
+use super::classes::of_object;
+use super::cursor::Cursor;
 use super::expressions::assignment;
 use super::lex::Kind;
-use super::machine::{Arg, Args, Cursor, DEEPEST, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
-use super::{Language, What, calls, methods, names, value};
+use super::{Language, What, calls, given, methods, names, value};
 
 /// Maps with more items than this are not followed when another one is set.
 const MOST_SET: usize = 32;
@@ -145,11 +148,9 @@ impl Machine {
         if language == Language::Python
             && chain.base == Some("self")
             && chain.whole
-            && let Some(size) = self.fields.get(name).map(Value::size)
+            && let Some(field) = self.field(name)
         {
-            let field = if self.spend(size) { self.fields.get(name).cloned() } else { None };
-            // It may be set from outside, and later than here.
-            return Step::Continue(field.map_or(Value::Unknown, |field| field.or(Value::Unknown)));
+            return Step::Continue(field);
         }
         Step::Continue(self.member(value, name))
     }
@@ -349,15 +350,17 @@ impl Machine {
         match value {
             Value::Name(full) if full.len() + name.len() < 200 => {
                 // What is set in a Python class.
-                if self.classes.contains_key(&full)
-                    && !self.class_methods.contains_key(name)
+                if self.classes.may_hold(&full, name)
                     && let Some(value) = self.variable(name)
                 {
                     // Another variable may have its name, and it may be set from outside.
                     return value.or(Value::Unknown);
                 }
                 let full = names::full(self.language, &format!("{full}.{name}"));
-                names::constant(self.language, &full, &self.origin).unwrap_or(Value::Name(full))
+                if let Some(name) = full.strip_prefix(given::NAMESPACE).and_then(|rest| rest.strip_prefix('.')) {
+                    return given::option(self, name);
+                }
+                names::constant(self.language, &full, &self.setting).unwrap_or(Value::Name(full))
             }
             Value::Map(entries) => {
                 let found = entries.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());
@@ -467,7 +470,7 @@ impl Machine {
         }
         // A method of one of the script's own classes, for all that is known.
         if matches!(value, Value::Unknown | Value::Bound(..))
-            && let Some(functions) = self.class_methods.get(name).cloned()
+            && let Some(functions) = self.classes.methods(name)
         {
             let own = of_object(&args);
             let mut results = Vec::new();
@@ -520,7 +523,7 @@ impl Machine {
 
     fn call_it(&mut self, callee: Value, args: Args) -> Value {
         match callee {
-            Value::Name(name) => match self.classes.get(&name).cloned().flatten() {
+            Value::Name(name) => match self.classes.maker(&name) {
                 Some(function) => {
                     self.invoke(&function, &of_object(&args));
                     Value::Unknown
@@ -566,13 +569,6 @@ pub(super) enum Key {
     At(Value),
     Reverse,
     Part(i64, Option<i64>),
-}
-
-/// The arguments of a method as its function takes them: with the object in front.
-fn of_object(args: &Args) -> Args {
-    let mut all = args.clone();
-    all.values.insert(0, Arg::new(Value::Unknown, args.at.clone()));
-    all
 }
 
 /// Whether a parameter is given by reference: PHP's `&$x`.

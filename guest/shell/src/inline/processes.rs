@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::What;
-use super::arguments::{arg, argument};
+use super::arguments::{Arg, Args, arg, argument};
 use super::calls::perform;
-use super::machine::{Arg, Args, Machine};
+use super::machine::Machine;
 use super::tables::Act;
 use super::value::{self, HOLE, Value};
 use crate::wrapper::is_shell;

@@ -1,8 +1,7 @@
 //! Calls that give a value and do nothing else.
 
 use super::Language;
-use super::arguments::argument;
-use super::machine::{Arg, Args};
+use super::arguments::{Arg, Args, argument};
 use super::value::{self, HOLE, Value};
 
 pub(super) fn expand_home(path: &str, really: bool) -> String {

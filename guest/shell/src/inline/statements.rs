@@ -1,7 +1,9 @@
 //! Statements: imports, loops, functions, and what each language has of its own.
 
+use super::arguments::Args;
+use super::cursor::Cursor;
 use super::lex::{Kind, Token};
-use super::machine::{Args, Cursor, Machine};
+use super::machine::Machine;
 use super::tables::exported;
 use super::value::Value;
 use super::{Language, calls, code};
@@ -96,8 +98,7 @@ impl Machine {
             }
             "class" => {
                 if let Some(name) = c.name_at(1) {
-                    name.clone_into(&mut self.class);
-                    self.classes.insert(name.to_owned(), None);
+                    self.classes.begin(name);
                 }
                 c.at += 2;
                 Some(Value::Unknown)
@@ -203,11 +204,7 @@ impl Machine {
         if let Value::Function(made) = &function
             && of_object
         {
-            if name == "__init__" {
-                self.classes.insert(self.class.clone(), Some(made.clone()));
-            } else {
-                self.class_methods.entry(name.clone()).or_default().push(made.clone());
-            }
+            self.classes.define(&name, made);
         }
         if self.unused.contains(&name) {
             self.skip(&function);

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 
 use super::Language;
+use super::arguments::Args;
 use super::code::*;
 use super::files::*;
-use super::machine::{Args, Machine};
+use super::machine::Machine;
 use super::network::*;
 use super::processes::*;
 use super::pure::*;

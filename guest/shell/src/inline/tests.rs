@@ -1,7 +1,7 @@
 //! One line a case: the script, then what it does. `?` is an unknown part, a `!` at the end means not complete.
 
 use super::Language::{Awk, Node, Perl, Php, Python, Ruby, Sed};
-use super::{Language, Origin, Text, What, read};
+use super::{Arguments, Language, Origin, Setting, Text, What, read};
 use crate::path::absolute;
 
 fn text(text: &Text) -> String {
@@ -18,11 +18,11 @@ fn text(text: &Text) -> String {
 }
 
 fn render(language: Language, script: &str) -> String {
-    render_at(language, script, Origin::Text)
+    render_in(language, script, Setting::TEXT)
 }
 
-fn render_at(language: Language, script: &str, origin: Origin) -> String {
-    let script = read(language, script, origin);
+fn render_in(language: Language, script: &str, setting: Setting) -> String {
+    let script = read(language, script, setting);
     // Every import may load a file; which do is seen where the files are known.
     let deeds = script.deeds.iter().filter(|deed| !matches!(deed.what, What::Load(_))).map(|deed| match &deed.what {
         What::Read(path) => format!("read {}", text(path)),
@@ -795,15 +795,79 @@ fn a_script_knows_where_it_stands() {
         (Php, "unlink(__DIR__ . '/x'); unlink(dirname(__FILE__, 2) . '/y');", "delete /w/bin/x; delete /w/y"),
         (Perl, "use FindBin; unlink \"$FindBin::Bin/x\"; unlink __FILE__; unlink $0;", "delete /w/bin/x; delete /w/bin/s; delete /w/bin/s"),
     ];
+    let at = |origin| Setting { origin, arguments: None };
     for (language, script, expected) in cases {
         // Where paths are put together they are made plain, too.
-        let deeds = render_at(language, script, Origin::File("/w/bin/s".to_owned()));
+        let deeds = render_in(language, script, at(Origin::File("/w/bin/s".to_owned())));
         let plain = |word: &str| if word.starts_with('/') { absolute(word, "/") } else { word.to_owned() };
         let deeds = deeds.split("; ").map(|deed| deed.split(' ').map(plain).collect::<Vec<_>>().join(" "));
         assert_eq!(deeds.collect::<Vec<_>>().join("; "), expected, "{script}");
-        let unknown = render_at(language, script, Origin::Unknown);
+        let unknown = render_in(language, script, at(Origin::Unknown));
         assert!(unknown.contains('?') && !unknown.contains("/w"), "{script}: {unknown}");
     }
+}
+
+#[test]
+fn a_script_knows_its_arguments() {
+    let cases = [
+        (Python, "import sys, os\nos.remove(sys.argv[1])", "/a b", "delete /a"),
+        (Python, "import sys, os\nfor p in sys.argv[1:]:\n    os.remove(p)", "/a b", "delete /a; delete b"),
+        (Python, "import sys, shutil\n_, a, b = sys.argv\nshutil.rmtree(b)", "/a b", "tree b"),
+        (Python, "import sys, os\nos.system('rm ' + sys.argv[1])", "/a", "sh rm /a"),
+        (Node, "fs.rmSync(process.argv[2])", "/a b", "delete /a"),
+        (Node, "for (const f of process.argv.slice(2)) fs.unlinkSync(f)", "/a b", "delete /a; delete b"),
+        (Node, "const [,, dir] = process.argv; fs.rmSync(dir, { recursive: true })", "/a", "tree /a"),
+        (Ruby, "File.delete(ARGV[0]); ARGV.each { |f| File.delete(f) }", "/a b", "delete /a; delete /a; delete b"),
+        (Ruby, "FileUtils.rm_rf(ARGV.first); ARGV.drop(1).each { |f| File.delete(f) }", "/a b", "tree /a; delete b"),
+        (Perl, "unlink @ARGV", "/a b", "delete /a; delete b"),
+        (Perl, "unlink $ARGV[1]", "/a b", "delete b"),
+        (Perl, "unlink foreach @ARGV", "/a b", "delete /a; delete b"),
+        (Perl, "my $f = shift; unlink $f", "/a", "delete /a"),
+        (Perl, "my ($f) = @ARGV; unlink $f", "/a", "delete /a"),
+        (Perl, "while (my $f = shift @ARGV) { unlink $f }", "/a b", "delete /a; delete b"),
+        (Php, "unlink($argv[1]);", "/a b", "delete /a"),
+        // What a parser makes of them.
+        (
+            Python,
+            "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('d')\na = p.parse_args()\nos.remove(a.d)",
+            "/a",
+            "delete /a; delete ?",
+        ),
+        (
+            Python,
+            "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('-o', '--out-dir')\n\
+             p.add_argument('--keep')\na = p.parse_args()\nos.remove(a.out_dir)",
+            "--keep /k --out-dir=/a -o /b -o/c --out /d",
+            "delete /a; delete /b; delete /c; delete /d; delete ?",
+        ),
+        (
+            Python,
+            "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('f', nargs='+')\n\
+             for f in p.parse_args().f:\n    os.remove(f)",
+            "/a /b",
+            "delete /a; delete /b; delete ?",
+        ),
+        (
+            Python,
+            "from tool import parser\nimport os\na = parser().parse_args()\nos.remove(a.out)",
+            "--out /a --keep /k",
+            "delete /a; delete ?!",
+        ),
+        // Which argument `*` is cannot be told, nor any behind it.
+        (Python, "import sys, os\nos.remove(sys.argv[2])", "/a * /b", "delete *; delete /b; delete ?"),
+        (Python, "import sys, os\nos.remove(sys.argv[5])", "/a", "delete ?"),
+    ];
+    let mut wrong = String::new();
+    for (language, script, words, expected) in cases {
+        let all: Vec<Text> = words.split(' ').map(|word| Text::Known(word.to_owned())).collect();
+        let counted = words.split(' ').position(|word| word == "*").unwrap_or(all.len());
+        let setting = Setting { origin: Origin::Unknown, arguments: Some(Arguments { all, counted }) };
+        let found = render_in(language, script, setting);
+        if found != expected {
+            wrong += &format!("{script}\n  found    {found}\n  expected {expected}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]
@@ -1025,7 +1089,7 @@ fn any_input_has_an_answer() {
         }
         let script: String = script.into_iter().collect();
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            for deed in read(language, &script, Origin::Text).deeds {
+            for deed in read(language, &script, Setting::TEXT).deeds {
                 assert!(script.get(deed.at.clone()).is_some(), "{language:?} {script:?} {deed:?}");
             }
             render(language, &script);
@@ -1070,7 +1134,7 @@ fn long_input_has_an_answer() {
     for unit in units {
         let script = unit.repeat((16 << 10) / unit.len());
         for language in [Python, Node, Perl, Ruby, Php, Awk, Sed] {
-            read(language, &script, Origin::Text);
+            read(language, &script, Setting::TEXT);
         }
     }
 }

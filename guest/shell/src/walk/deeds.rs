@@ -7,15 +7,15 @@ use super::state::State;
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::Look as _;
-use crate::inline::{self, Origin, What};
+use crate::inline::{self, Arguments, Origin, Setting, What};
 use crate::path::absolute;
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::Language;
 
 impl Walk<'_> {
     /// A program in another language.
-    pub(super) fn script(&mut self, language: Language, text: &Word, origin: Origin, state: State) -> State {
-        self.source(language, text, origin, inline::read, state)
+    pub(super) fn script(&mut self, language: Language, text: &Word, setting: Setting, state: State) -> State {
+        self.source(language, text, setting, inline::read, state)
     }
 
     /// Where a script stands that is given by its path. What is reached through links is somewhere else.
@@ -29,8 +29,8 @@ impl Walk<'_> {
         &mut self,
         language: Language,
         text: &Word,
-        origin: Origin,
-        read: fn(Language, &str, Origin) -> inline::Script,
+        setting: Setting,
+        read: fn(Language, &str, Setting) -> inline::Script,
         mut state: State,
     ) -> State {
         self.print(None, text.span, None, &state);
@@ -43,7 +43,7 @@ impl Walk<'_> {
         if !self.may_nest() || !self.afford(source.len()) {
             return state;
         }
-        let read = read(language, &source, origin.clone());
+        let read = read(language, &source, setting.clone());
         for deed in read.deeds {
             if self.failure.is_some() {
                 break;
@@ -52,7 +52,7 @@ impl Walk<'_> {
                 Some(at) => Span { start: at + deed.at.start, end: at + deed.at.end },
                 None => text.span,
             };
-            state = self.deed(language, &origin, deed.what, span, state);
+            state = self.deed(language, &setting, deed.what, span, state);
         }
         if !read.complete {
             let stamp = self.change();
@@ -62,7 +62,7 @@ impl Walk<'_> {
     }
 
     /// A file of the text that a program in another language runs or imports.
-    fn load(&mut self, language: Language, path: &Word, state: State) -> State {
+    fn load(&mut self, language: Language, setting: &Setting, path: &Word, state: State) -> State {
         const ENDINGS: &[&str] = &["", ".py", "/__init__.py", ".js", ".mjs", ".cjs", "/index.js", ".rb", ".pl", ".php"];
         let mut state = state;
         for place in path.known().map(|path| places(path, &state)).unwrap_or_default() {
@@ -83,9 +83,9 @@ impl Walk<'_> {
             }
             let name = self.via.last().cloned().unwrap_or_default();
             self.calls.push(place);
-            let origin = self.origin(Some(&file), &state);
+            let setting = Setting { origin: self.origin(Some(&file), &state), ..setting.clone() };
             let text = content_word(&content);
-            state = self.inside(&name, |walk| walk.source(language, &text, origin, inline::read_part, state));
+            state = self.inside(&name, |walk| walk.source(language, &text, setting, inline::read_part, state));
             self.calls.pop();
         }
         state
@@ -104,14 +104,14 @@ impl Walk<'_> {
         state
     }
 
-    fn deed(&mut self, language: Language, origin: &Origin, what: What, span: Span, mut state: State) -> State {
+    fn deed(&mut self, language: Language, setting: &Setting, what: What, span: Span, mut state: State) -> State {
         let home = state.known("HOME");
         let word = |text: inline::Text| deed_word(text, span, home.as_deref());
         match what {
             // As a command, since it is about the mode as much as about the path.
             What::Mode { path, mode: Some(mode) } => {
                 let words = vec![inline::Text::Known("chmod".to_owned()), inline::Text::Known(mode), path];
-                self.deed(language, origin, What::Run(words), span, state)
+                self.deed(language, setting, What::Run(words), span, state)
             }
             What::Shell(text) => {
                 let text = word(text);
@@ -157,9 +157,9 @@ impl Walk<'_> {
                     return state;
                 }
                 let name = self.via.last().cloned().unwrap_or_default();
-                self.inside(&name, |walk| walk.source(language, &text, origin.clone(), inline::read_part, state))
+                self.inside(&name, |walk| walk.source(language, &text, setting.clone(), inline::read_part, state))
             }
-            What::Load(path) => self.load(language, &word(path), state),
+            What::Load(path) => self.load(language, setting, &word(path), state),
             What::Chdir(path) => {
                 let path = word(path);
                 state.folders = match (path.known(), state.folders.certain()) {
@@ -185,6 +185,23 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// What a script is given by these words; `more` may follow.
+pub(super) fn arguments(words: &[Word], more: bool) -> Arguments {
+    const MOST: usize = 256;
+    let more = more || words.len() > MOST;
+    let words = words.get(..MOST).unwrap_or(words);
+    let is_plain = |text: &str| !text.contains(|c: char| c < ' ');
+    let told = |word: &Word| match &word.value {
+        Value::Known(text) | Value::Pattern(text) if is_plain(text) => inline::Text::Known(text.clone()),
+        _ => inline::Text::Shape(Value::HOLE.to_string()),
+    };
+    let is_one = |word: &Word| matches!(word.value, Value::Known(_));
+    let mut all: Vec<_> = words.iter().map(told).collect();
+    let counted = words.iter().position(|word| !is_one(word)).unwrap_or(words.len());
+    all.extend(more.then(|| inline::Text::Shape(Value::HOLE.to_string())));
+    Arguments { all, counted }
 }
 
 fn deed_word(text: inline::Text, span: Span, home: Option<&str>) -> Word {

@@ -1,45 +1,33 @@
 //! The values of words, by the rules of bash: braces, tilde, parameters, substitutions, arithmetic, then splitting.
 //! A glob stays a pattern.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `pieces` | the parts of a word that is being put together |
+//! | `substitution` | what `$(..)` comes to |
+//! | `arguments` | words as arguments, a glob among which may be any number of them |
+
+mod arguments;
+mod pieces;
+mod substitution;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use self::pieces::split;
 use super::braces::{Atom, Braces};
 use super::parameter::Got;
 use super::places::located_at;
-use super::state::{Errexit, Input, NOWHERE, State};
-use super::{Command, Printed, RedirectKind, SUBSTITUTION, Walk};
+use super::state::{Input, NOWHERE, State};
+use super::{SUBSTITUTION, Walk};
 use crate::arithmetic::{self, Numbers};
-use crate::effect::Kind as EffectKind;
 use crate::facts::{Facts, Look as _, Presence};
 use crate::glob;
-use crate::syntax::{self, Base, Index, Literal, NodeKind, Part, RedirectOperator, Target};
+use crate::syntax::{self, Base, Index, Literal, NodeKind, Part, Target};
 use crate::word::{Span, Value, Why, Word};
 
-/// A part of a word that is being put together.
-#[derive(Clone, Debug)]
-pub(super) enum Piece {
-    /// `split`: the result of an expansion, so that blanks in it split the word.
-    Text { text: String, quoted: bool, split: bool, at: Option<usize> },
-    /// Something unknown.
-    Hole { why: Why, quoted: bool },
-    /// One of the names that a glob finds.
-    Match(String),
-    /// All of them, each a word.
-    Spread(String),
-    /// Between the words of `"$@"`.
-    Break,
-}
-
-impl Piece {
-    pub(super) fn text(text: impl Into<String>, quoted: bool) -> Self {
-        Piece::Text { text: text.into(), quoted, split: false, at: None }
-    }
-
-    pub(super) fn hole(why: Why, quoted: bool) -> Self {
-        Piece::Hole { why, quoted }
-    }
-}
+pub(super) use self::arguments::{argument, gap, is_gap, is_open_ended, item, spread, spreads};
+pub(super) use self::pieces::{Piece, join, push_literal, push_value};
 
 impl Walk<'_> {
     /// The words that one word comes to: none for an empty expansion, or several.
@@ -280,129 +268,6 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the commands of a substitution; what they print.
-    pub(super) fn substitution(&mut self, list: &syntax::List, state: &mut State) -> Value {
-        if !self.may_nest() {
-            return Value::hole(Why::CommandOutput);
-        }
-        if let Some(content) = self.read_file(list, state) {
-            return content;
-        }
-        let before = state.clone();
-        let first = self.commands.len();
-        let errexit = state.errexit;
-        if errexit == Errexit::On {
-            // Dash hands it on to a substitution, and bash does not.
-            state.errexit = Errexit::Perhaps;
-        }
-        let ((), output) = self.capturing(&before, |walk| {
-            walk.inside(SUBSTITUTION, |walk| {
-                let input = state.input.clone();
-                walk.subshell(list, state, input);
-            });
-        });
-        state.errexit = errexit;
-        // Bash leaves out what no text can hold.
-        let value = |text: &str| text.replace('\0', "").trim_end_matches('\n').to_owned();
-        match output {
-            Printed::Known(text) => Value::Known(value(&text.text)),
-            Printed::Perhaps(texts) => Value::hole(Why::Perhaps(texts.iter().map(|text| value(text)).collect())),
-            Printed::Unknown => {
-                let value = self.temporary(first, state).or_else(|| self.located(first, state));
-                value.unwrap_or_else(|| Value::hole(Why::CommandOutput))
-            }
-        }
-    }
-
-    /// `$(mktemp)`: where it is, if the commands from this one on are nothing else.
-    fn temporary(&mut self, first: usize, state: &mut State) -> Option<Value> {
-        let (command, others) = self.commands.get(first..)?.split_first()?;
-        let effect = command.effects.first().filter(|_| command.program() == Some("mktemp"))?;
-        let pattern = match &effect.path {
-            _ if effect.kind != EffectKind::Create => return None,
-            Value::Pattern(pattern) if others.is_empty() => pattern.clone(),
-            Value::Unknown { shape, .. } => self.below_tmpdir(command, others, shape)?,
-            _ => return None,
-        };
-        let words = || command.words.iter().filter_map(Word::known);
-        if words().any(|word| matches!(word, "--help" | "--version")) {
-            return None;
-        }
-        let by_name =
-            words().next().is_some_and(|name| !name.contains('/')) && !state.alias_texts.contains_key("mktemp");
-        let any = state.overrun || command.env.wild();
-        let set = |name: &str| any || command.env.get(name).is_some();
-        let by_name = by_name && !command.assignments.iter().any(|(name, _)| name == "PATH");
-        let folder = set("TMPDIR") || command.assignments.iter().any(|(name, _)| name == "TMPDIR");
-        // What stands behind a backslash is another name than this one.
-        self.odd_temporaries |= folder && command.effects.len() > 1 || !by_name || set("IFS") || pattern.contains('\\');
-        // A name of its own for each call: one more part that is not known.
-        let shape = pattern.replacen('*', &Value::HOLE.to_string().repeat(state.files.name_temporary()?), 1);
-        Some(Value::Unknown { why: Why::Temporary, shape })
-    }
-
-    /// `mktemp "${TMPDIR:-/tmp}/x.XXXXXX"`: where it is, as far as is known. It is read with the default as well.
-    fn below_tmpdir(&self, command: &Command, others: &[Command], shape: &str) -> Option<String> {
-        // Without a default, and in a folder that may not be there, it may fail and print nothing.
-        const TMPDIR: &[&str] = &["${TMPDIR:-/tmp}/", "${TMPDIR-/tmp}/"];
-        let same = |other: &Command| other.span == command.span && other.program() == Some("mktemp");
-        let mut unknown = command.words.iter().filter(|word| word.known().is_none());
-        let (Some(template), None) = (unknown.next(), unknown.next()) else { return None };
-        let written = self.source.get(template.span.start..template.span.end)?;
-        let written = written.strip_prefix('"').unwrap_or(written);
-        let name =
-            shape.strip_prefix(Value::HOLE).filter(|name| !name.contains(Value::HOLE) && !name.contains(".."))?;
-        let reads = |other: &Command| matches!(other.program(), Some("." | "source" | "eval"));
-        let is_own = command.env.get("TMPDIR").is_none() && !command.env.wild() && !self.commands.iter().any(reads);
-        let named = TMPDIR.iter().any(|beginning| written.starts_with(beginning));
-        let direct = name.matches('/').count() == 1;
-        (is_own && named && direct && others.iter().all(same)).then(|| format!("/tmp{name}"))
-    }
-
-    /// `$(command -v rm)`: a file of that name, wherever it is.
-    fn located(&self, first: usize, state: &State) -> Option<Value> {
-        let [command] = self.commands.get(first..)? else { return None };
-        let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
-        let name = match words?.as_slice() {
-            ["which", name] | ["command", "-v", name] | ["type", "-p" | "-P", name] => *name,
-            _ => return None,
-        };
-        let plain = !name.is_empty() && !name.contains('/') && !name.starts_with('-') && state.function(name).is_none();
-        let shape = format!("{}/{name}", Value::HOLE);
-        plain.then_some(Value::Unknown { why: Why::CommandOutput, shape })
-    }
-
-    /// `$(<file)`
-    fn read_file(&mut self, list: &syntax::List, state: &mut State) -> Option<Value> {
-        let [item] = list.items.as_slice() else { return None };
-        let [node] = item.first.commands.as_slice() else { return None };
-        let NodeKind::Simple { assignments, words } = &node.kind else { return None };
-        let [redirect] = node.redirects.as_slice() else { return None };
-        let empty = assignments.is_empty() && words.is_empty() && item.rest.is_empty();
-        let Target::Word(target) = &redirect.target else { return None };
-        if !empty || redirect.kind != RedirectOperator::Read {
-            return None;
-        }
-        let target = self.inside(SUBSTITUTION, |walk| {
-            let slot = walk.reserve();
-            let before = state.clone();
-            let target = walk.target(target, state);
-            let own = crate::walk::Redirect { kind: RedirectKind::Read, fd: Some(0), target: target.clone() };
-            let command = Command { redirects: vec![own], ..Command::bare(Vec::new(), redirect.span, 0) };
-            walk.record(slot, command, &before, state);
-            target
-        });
-        let (Some(target), Some(folder)) = (target.known(), state.folders.certain()) else {
-            return Some(Value::hole(Why::CommandOutput));
-        };
-        let path = crate::path::absolute(target, folder);
-        let content = state.files.made(&path).and_then(|made| made.content.clone());
-        Some(match content {
-            Some(content) => Value::Known(content.text.trim_end_matches('\n').to_owned()),
-            None => Value::hole(Why::CommandOutput),
-        })
-    }
-
     /// An arithmetic expression.
     pub(super) fn number(&mut self, word: &syntax::Word, state: &mut State) -> Option<i64> {
         let value = self.value(word, state).value;
@@ -480,24 +345,6 @@ pub(super) fn plain(literal: &Literal, tilde: bool, whole: bool, state: &State, 
     }
 }
 
-/// A run of characters. In a text that was made with variables whose values are not known, some are not.
-pub(super) fn push_literal(pieces: &mut Vec<Piece>, literal: Literal) {
-    let Literal { text, quoted, at, made_up } = literal;
-    // What mktemp makes up is letters, which no shell splits.
-    let (why, whole) = if made_up { (Why::Temporary, true) } else { (Why::Expansion, quoted) };
-    if !text.contains(Value::HOLE) {
-        return pieces.push(Piece::Text { text, quoted, split: false, at });
-    }
-    for (index, part) in text.split(Value::HOLE).enumerate() {
-        if index > 0 {
-            pieces.push(Piece::hole(why.clone(), whole));
-        }
-        if !part.is_empty() {
-            pieces.push(Piece::text(part, quoted));
-        }
-    }
-}
-
 /// A run of characters in an assigned value: a tilde is expanded after each colon too.
 fn assigned_literal(literal: &Literal, colon: bool, last: bool, state: &State, pieces: &mut Vec<Piece>) {
     let mut at = literal.at;
@@ -545,249 +392,6 @@ impl Numbers for Scope<'_, '_, '_> {
             }
         }
     }
-}
-
-pub(super) fn push_value(pieces: &mut Vec<Piece>, value: Value, quoted: bool) {
-    match value {
-        Value::Known(text) => pieces.push(Piece::Text { text, quoted, split: !quoted, at: None }),
-        Value::Pattern(pattern) => pieces.push(Piece::Match(pattern)),
-        Value::Unknown { why, shape } => {
-            for (index, part) in shape.split(Value::HOLE).enumerate() {
-                if index > 0 {
-                    pieces.push(Piece::hole(why.clone(), quoted));
-                }
-                if !part.is_empty() {
-                    pieces.push(Piece::Text { text: part.to_owned(), quoted, split: !quoted, at: None });
-                }
-            }
-        }
-    }
-}
-
-/// Whether more than this one may come out of a word, other than by a glob, which stays one among the arguments.
-pub(super) fn is_open_ended(word: &Word) -> bool {
-    word.several && !matches!(word.value, Value::Pattern(_))
-}
-
-/// A word as an argument. A glob that may find several names is marked as one that leaves nothing unknown.
-pub(super) fn argument(word: &Word) -> Value {
-    match &word.value {
-        Value::Pattern(pattern) if word.several => Value::Unknown { why: Why::Glob, shape: pattern.clone() },
-        value => value.clone(),
-    }
-}
-
-/// Stands for an element of an array that is not set: a glob that finds nothing.
-pub(super) fn gap() -> Value {
-    Value::Unknown { why: Why::Glob, shape: String::new() }
-}
-
-/// Whether it stands for that.
-pub(super) fn is_gap(value: &Value) -> bool {
-    spread(value) == Some("")
-}
-
-/// The glob that an argument is, if it may be several.
-pub(super) fn spread(value: &Value) -> Option<&str> {
-    match value {
-        Value::Unknown { why: Why::Glob, shape } if !shape.contains(Value::HOLE) => Some(shape),
-        _ => None,
-    }
-}
-
-/// An argument as one that a loop goes over.
-pub(super) fn item(value: &Value, span: Span) -> Word {
-    match spread(value) {
-        Some(pattern) => {
-            Word { value: Value::Pattern(pattern.to_owned()), several: true, ..Word::unknown(Why::Glob, span) }
-        }
-        None => Word { value: value.clone(), ..Word::new("", span) },
-    }
-}
-
-/// Whether there are such globs among arguments, so that those behind them have other numbers.
-pub(super) fn spreads(values: &[Value]) -> bool {
-    values.iter().any(|value| spread(value).is_some())
-}
-
-/// Cuts pieces into words. Without a known `IFS` nothing is said of what splits.
-fn split(pieces: Vec<Piece>, ifs: Option<&str>) -> Vec<Vec<Piece>> {
-    let mut words: Vec<Vec<Piece>> = Vec::new();
-    let mut word: Vec<Piece> = Vec::new();
-    // Whether the last thing was a separator that stands for itself: another one makes an empty word.
-    let mut separated = false;
-    for piece in pieces {
-        match piece {
-            Piece::Break => {
-                if !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-                separated = false;
-            }
-            Piece::Text { text, quoted: false, split: true, at } => {
-                let Some(ifs) = ifs else {
-                    word.push(Piece::hole(Why::Expansion, false));
-                    continue;
-                };
-                if !text.contains(|c| ifs.contains(c)) {
-                    if !text.is_empty() {
-                        word.push(Piece::Text { text, quoted: false, split: true, at });
-                        separated = false;
-                    }
-                    continue;
-                }
-                let mut part = String::new();
-                for c in text.chars() {
-                    if !ifs.contains(c) {
-                        part.push(c);
-                        separated = false;
-                        continue;
-                    }
-                    if !part.is_empty() {
-                        word.push(Piece::Text {
-                            text: std::mem::take(&mut part),
-                            quoted: false,
-                            split: true,
-                            at: None,
-                        });
-                    }
-                    let blank = matches!(c, ' ' | '\t' | '\n');
-                    if !word.is_empty() {
-                        words.push(std::mem::take(&mut word));
-                        separated = !blank;
-                    } else if !blank {
-                        if separated || words.is_empty() {
-                            words.push(vec![Piece::text("", true)]);
-                        }
-                        separated = true;
-                    }
-                }
-                if !part.is_empty() {
-                    word.push(Piece::Text { text: part, quoted: false, split: true, at: None });
-                }
-            }
-            piece => {
-                separated = false;
-                word.push(piece);
-            }
-        }
-    }
-    words.push(word);
-    let something = |piece: &Piece| match piece {
-        Piece::Text { text, quoted, .. } => *quoted || !text.is_empty(),
-        Piece::Hole { .. } | Piece::Match(_) | Piece::Spread(_) => true,
-        Piece::Break => false,
-    };
-    words.retain(|word| word.iter().any(something));
-    words
-}
-
-pub(super) fn join(pieces: &[Piece], span: Span, may_glob: bool) -> Word {
-    let unquoted = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false, .. } if glob::is_pattern(text));
-    let spread = pieces.iter().any(unquoted)
-        || pieces
-            .windows(2)
-            .any(|pair| matches!(pair, [Piece::Text { text, quoted: false, .. }, _] if text.contains('[')));
-    let mut globbed = false;
-    let matched = pieces.iter().any(|piece| matches!(piece, Piece::Match(_) | Piece::Spread(_)));
-    let globs = may_glob && spread && {
-        // Only what is not quoted makes a pattern.
-        let mut pattern = String::new();
-        for piece in pieces {
-            match piece {
-                Piece::Text { text, quoted: false, .. } => pattern.push_str(text),
-                _ => pattern.push('x'),
-            }
-        }
-        glob::is_pattern(&pattern)
-    };
-    // Where something else is unknown too, what a glob finds is one more hole.
-    let unknown = pieces.iter().any(|piece| matches!(piece, Piece::Hole { .. }));
-    let (mut text, mut why, mut any_quoted, mut several) = (String::new(), None, false, globs);
-    let mut at = None;
-    let mut contiguous = true;
-    for (index, piece) in pieces.iter().enumerate() {
-        match piece {
-            Piece::Text { text: part, quoted, at: from, .. } => {
-                contiguous &= match (at, from) {
-                    _ if index == 0 => from.is_some(),
-                    (Some(start), Some(from)) => start + text.len() == *from,
-                    _ => false,
-                };
-                at = at.or(*from);
-                any_quoted |= quoted;
-                if unknown {
-                    let spreads = globs && !quoted && glob::is_pattern(part);
-                    text.push_str(&if spreads { glob::holes(part) } else { part.clone() });
-                    globbed |= spreads;
-                } else if (globs || matched) && (*quoted || !globs) {
-                    glob::escape(part, &mut text);
-                } else {
-                    text.push_str(part);
-                }
-            }
-            Piece::Hole { why: reason, quoted } => {
-                Why::merge(&mut why, reason);
-                // What mktemp makes up has nothing in it that a word is split at.
-                several |= !quoted && *reason != Why::Temporary;
-                any_quoted |= quoted;
-                contiguous = false;
-                text.push(Value::HOLE);
-            }
-            Piece::Match(pattern) | Piece::Spread(pattern) => {
-                contiguous = false;
-                several |= matches!(piece, Piece::Spread(_));
-                text.push_str(&if unknown { glob::holes(pattern) } else { pattern.clone() });
-                globbed |= unknown;
-            }
-            Piece::Break => {
-                contiguous = false;
-                text.push(' ');
-            }
-        }
-    }
-    let at = at.filter(|_| contiguous);
-    if let Some(texts) = whole_texts(pieces) {
-        let by_default = |piece: &Piece| !matches!(piece, Piece::Hole { why: Why::Perhaps(_), .. });
-        let value = Value::hole(match texts.as_slice() {
-            [text] if pieces.iter().all(by_default) => Why::Default(text.clone()),
-            _ => Why::Perhaps(texts),
-        });
-        return Word { span, value, quoted: any_quoted, several, at: None };
-    }
-    let value = match why {
-        // What a glob finds is not what mktemp made up.
-        Some(Why::Temporary) if globbed => Value::Unknown { why: Why::Glob, shape: text },
-        Some(why) => Value::Unknown { why, shape: text },
-        None if globs || matched => Value::Pattern(text),
-        None => Value::Known(text),
-    };
-    Word { span, value, quoted: any_quoted, several, at }
-}
-
-/// What a word may be in which several parts may each be one of some texts: with the first of each, with the second, and
-/// so on.
-fn whole_texts(pieces: &[Piece]) -> Option<Vec<String>> {
-    let mut most = 0;
-    let mut holes = 0;
-    for piece in pieces {
-        match piece {
-            Piece::Hole { why, .. } => (holes, most) = (holes + 1, most.max(why.texts()?.len())),
-            Piece::Text { .. } => {}
-            _ => return None,
-        }
-    }
-    let text = |at: usize| {
-        let part = |piece: &Piece| match piece {
-            Piece::Hole { why, .. } => {
-                why.texts().and_then(|texts| texts.get(at).or(texts.last())).cloned().unwrap_or_default()
-            }
-            Piece::Text { text, .. } => text.clone(),
-            _ => String::new(),
-        };
-        pieces.iter().map(part).collect::<String>()
-    };
-    (holes > 1).then(|| (0..most).map(text).collect())
 }
 
 /// A glob that can find one name only, as `/bin/[r]m`: that name if it is there, else the pattern as it is written.

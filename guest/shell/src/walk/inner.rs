@@ -1,27 +1,30 @@
 //! What a command runs inside: commands of a wrapper, texts for a shell, files of commands.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `scripts` | texts and files that a shell, or another interpreter, reads as its program |
+//! | `surroundings` | what a wrapper changes around what it runs, and what a process of its own has |
+
+mod scripts;
+mod surroundings;
 
 use std::rc::Rc;
 
+use self::scripts::reader;
 use super::control::Ends;
-use super::dialect::Dialect;
-use super::known::{Content, Variable};
-use super::places::{followed_at, is_unread, made_up, on_path, unlikely_places};
+use super::deeds::arguments;
+use super::places::{followed_at, is_unread, on_path, unlikely_places};
 use super::simple::{Lookup, used_up};
-use super::state::{Errexit, Input, State, Status, Text};
-use super::{Command, MAX_SCRIPTS, Runs, Walk};
+use super::state::{Input, State, Status, Text};
+use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
-use crate::inline::Origin;
-use crate::path::{absolute, is_descriptor, is_stdin, parent};
-use crate::shared::Shared;
+use crate::inline::{Arguments, Origin, Setting};
+use crate::path::{absolute, is_descriptor, is_stdin};
 use crate::word::{Span, Value, Why, Word};
 use crate::wrapper::{self, Change, Directory, Inner, Kind, Language, Times};
 
-/// Interpreters of shell text.
-const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox", "rbash"];
-
-/// Beginnings of the names of variables that shells do not set themselves, and that have other programs run code.
-const OTHERS: &[&str] = &["LD_", "DYLD_", "NODE_", "PYTHON", "PERL5", "RUBY"];
+pub(super) use self::scripts::{Reader, content_word, may_differ_in_dash};
 
 impl Walk<'_> {
     /// Whether what a wrapper runs cannot be read here.
@@ -219,11 +222,12 @@ impl Walk<'_> {
                 self.trap(&text, &signals, state);
                 Ends::with(own, Status::Success)
             }
-            Kind::Inline { language, text } => {
-                let after = self.script(language, &text, Origin::Text, own);
+            Kind::Inline { language, text, args } => {
+                let setting = Setting { arguments: Some(self.told(slot, &args)), ..Setting::TEXT };
+                let after = self.script(language, &text, setting, own);
                 Ends::with(after, Status::Unknown)
             }
-            Kind::Script { language, path } => self.given_script(slot, language, &path, span, own),
+            Kind::Script { language, path, args } => self.given_script(slot, language, (&path, &args), span, own),
             Kind::File { path, args, here } => self.given_file(slot, (&path, &args), here, name, span, own),
             Kind::Stdin { language, args } => {
                 if change.own_input {
@@ -258,8 +262,20 @@ impl Walk<'_> {
         self.text_in(text, reader(name), shell, own)
     }
 
+    /// The arguments of a script that a command runs.
+    fn told(&self, slot: usize, args: &[Word]) -> Arguments {
+        arguments(args, self.commands.get(slot).is_some_and(|command| command.more_words))
+    }
+
     /// A file in another language.
-    fn given_script(&mut self, slot: usize, language: Language, path: &Word, span: Span, own: State) -> Ends {
+    fn given_script(
+        &mut self,
+        slot: usize,
+        language: Language,
+        (path, args): (&Word, &[Word]),
+        span: Span,
+        own: State,
+    ) -> Ends {
         let was_stored = self.stored;
         let place = path.known().and_then(|path| match own.folders.likely() {
             _ if path.starts_with('/') => Some(absolute(path, "/")),
@@ -267,16 +283,16 @@ impl Walk<'_> {
         });
         let words = self.commands.get(slot).map(|command| command.words.clone()).unwrap_or_default();
         let place = place.or_else(|| followed_at(&path.value, &own));
-        let origin = self.origin(place.as_deref(), &own);
+        let setting = Setting { origin: self.origin(place.as_deref(), &own), arguments: Some(self.told(slot, args)) };
         let content = place.and_then(|place| self.runnable(&place, path.span, &words, &own));
         let stored = std::mem::replace(&mut self.stored, was_stored);
         self.run_alike(path, content.as_ref(), &own, |walk, text, own| {
-            walk.script(language, &content_word(text), Origin::Unknown, own);
+            walk.script(language, &content_word(text), Setting { origin: Origin::Unknown, ..setting.clone() }, own);
         });
         self.stored = stored;
         match content {
             Some(content) => {
-                let after = self.script(language, &content_word(&content), origin, own);
+                let after = self.script(language, &content_word(&content), setting, own);
                 Ends::with(after, Status::Unknown)
             }
             None => {
@@ -347,34 +363,6 @@ impl Walk<'_> {
         }
     }
 
-    /// The text of a file that is about to be run: as this text made it, else as it is there. In the latter case what
-    /// comes is in a stored script, if the command that runs it tells it nothing that could be another script; the
-    /// caller sees to its end.
-    pub(super) fn runnable(&mut self, path: &str, span: Span, command: &[Word], state: &State) -> Option<Rc<Text>> {
-        if let Some(content) = state.files.made(path).and_then(|made| made.content.clone()) {
-            return Some(content);
-        }
-        let path = &state.files.before(path)?;
-        if path.contains(Value::HOLE) {
-            return None;
-        }
-        self.used.scripts += 1;
-        if self.used.scripts > MAX_SCRIPTS || self.elsewhere {
-            return None;
-        }
-        let text = state.files.script(path).filter(|text| !text.contains('\0') && self.afford(text.len()))?;
-        // Neither one that is not known, but for what the environment has from the user, nor one that a shell would take apart:
-        // the script may run it.
-        let plain = |word: &Word| match &word.value {
-            Value::Known(text) | Value::Pattern(text) | Value::Unknown { why: Why::Environment(_), shape: text } => {
-                !text.contains(['|', ';', '&', '$', '`', '<', '>', '\n'])
-            }
-            Value::Unknown { .. } => false,
-        };
-        self.stored |= command.iter().all(plain) && matches!(state.input, Input::Inherited | Input::Nothing);
-        Some(Rc::new(Text { text, span, at: None }))
-    }
-
     /// After a program that was not read.
     fn unread(&mut self, span: Span, mut state: State) -> State {
         let stamp = self.change();
@@ -389,217 +377,6 @@ impl Walk<'_> {
         if let Some(command) = self.commands.get_mut(slot) {
             command.opaque = true;
         }
-    }
-
-    /// A shell, or another interpreter, that reads its program from standard input.
-    fn read_input(
-        &mut self,
-        language: Option<Language>,
-        reader: Reader,
-        args: &[Word],
-        span: Span,
-        own: State,
-    ) -> Ends {
-        let Input::Text(content, from) = &own.input else {
-            let mut own = own;
-            if !matches!(own.input, Input::Nothing) {
-                let stamp = self.change();
-                own.doubt_files(stamp);
-                self.print(None, span, None, &own);
-            }
-            return Ends::with(own, Status::Unknown);
-        };
-        let mut word = content_word(content);
-        if *from > 0 {
-            word.value = Value::Known(content.text.get(*from..).unwrap_or_default().to_owned());
-            word.at = word.at.map(|at| at + from);
-        }
-        match language {
-            None => {
-                let mut arguments = vec![Word::new("bash", span)];
-                arguments.extend(args.iter().cloned());
-                let mut shell = self.process(&own, &arguments);
-                shell.input = Input::Unseen;
-                self.text_in(&word, reader, shell, own)
-            }
-            Some(language) => {
-                let after = self.script(language, &word, Origin::Text, own);
-                Ends::with(after, Status::Unknown)
-            }
-        }
-    }
-
-    /// A file that is run by its own name; `stored`: whether what runs it stands in a stored script.
-    pub(super) fn inside_file(
-        &mut self,
-        slot: usize,
-        content: &Rc<Text>,
-        arguments: &[Word],
-        state: State,
-        stored: bool,
-    ) -> Ends {
-        let name = arguments.first().and_then(Word::known).map(crate::path::basename).unwrap_or_default().to_owned();
-        if !self.may_nest() {
-            return Ends::of(state);
-        }
-        let spent = self.spent();
-        let before = state.clone();
-        let mut ends = self.inside(&name, |walk| walk.file(slot, content, arguments, state));
-        if !stored && self.stored {
-            if self.restore(spent) {
-                self.hides(slot);
-                ends = Ends::with(self.unread(content.span, before.clone()), Status::Unknown);
-            }
-            if self.is_told_nothing(slot, arguments, &before) {
-                ends = ends.each(self, |after, _| after.files.credit(&before.files));
-            }
-        }
-        self.stored = stored;
-        ends
-    }
-
-    /// Whether the text tells a script nothing that it could write: no words but options and settings, which name no file,
-    /// and no variables.
-    fn is_told_nothing(&self, slot: usize, words: &[Word], state: &State) -> bool {
-        let is_file = |value: &str| {
-            let place = state.folders.certain().map(|folder| absolute(value, folder));
-            let there = place.map(|place| state.files.look(&place));
-            !matches!(there, Some(Presence::Absent | Presence::Folder))
-                && (value.contains('/') || there != Some(Presence::Unknown))
-        };
-        let plain = |word: &Word| {
-            let text = word.text();
-            let (name, value) = text.split_once('=').unwrap_or((text, ""));
-            let named =
-                name.starts_with('-') || value.len() + name.len() + 1 == text.len() && crate::word::is_name(name);
-            let certain = match &word.value {
-                Value::Known(_) => !is_file(value),
-                Value::Unknown { why, .. } => matches!(why, Why::Environment(_)),
-                Value::Pattern(_) => false,
-            };
-            named && certain && !text.contains(char::is_whitespace)
-        };
-        let own = |name: &String| name != "HOME" && !self.facts.env.contains_key(name);
-        let told = state.vars().iter().any(|(name, variable)| own(name) && variable.exported != Some(false));
-        let assigns = self.commands.get(slot).is_none_or(|command| !command.assignments.is_empty());
-        !told && !assigns && words.iter().skip(1).all(plain)
-    }
-
-    /// A file of commands. Its first line may name another interpreter.
-    pub(super) fn file(&mut self, slot: usize, content: &Rc<Text>, arguments: &[Word], own: State) -> Ends {
-        let first = content.text.lines().next().unwrap_or_default();
-        let interpreter = first.strip_prefix("#!").map(str::trim).unwrap_or_default();
-        let program = first_program(&content.text);
-        let language = match program.unwrap_or("sh") {
-            name if name.starts_with("python") => Some(Language::Python),
-            "node" | "nodejs" => Some(Language::Node),
-            "perl" => Some(Language::Perl),
-            "ruby" => Some(Language::Ruby),
-            "php" => Some(Language::Php),
-            name if !interpreter.is_empty() && !SHELLS.contains(&name) => {
-                let span = content.span;
-                self.hides(slot);
-                return Ends::with(self.unread(span, own), Status::Unknown);
-            }
-            _ => None,
-        };
-        let word = content_word(content);
-        match language {
-            Some(language) => {
-                // A name alone was found in a folder of `PATH`.
-                let path = arguments.first().and_then(Word::known).filter(|path| path.contains('/'));
-                let folder = own.folders.certain();
-                let place = path.and_then(|path| {
-                    if path.starts_with('/') { Some(absolute(path, "/")) } else { Some(absolute(path, folder?)) }
-                });
-                let origin = self.origin(place.as_deref(), &own);
-                let after = self.script(language, &word, origin, own);
-                Ends::with(after, Status::Unknown)
-            }
-            None => {
-                let shell = self.process(&own, arguments);
-                // The shell that is given the file by name, if the file is not run by its own.
-                let runner = self.commands.get(slot).and_then(|command| command.words.first()).and_then(Word::known);
-                let runner = runner.filter(|name| arguments.first().and_then(Word::known) != Some(name));
-                let runner = runner.map(crate::path::basename).filter(|name| SHELLS.contains(name));
-                let reader = runner.or(program).map_or(Reader::Sh, reader);
-                self.text_in(&word, reader, shell, own)
-            }
-        }
-    }
-
-    /// Runs a text in a shell process of its own; of what it changes, files stay. What `sh` reads is
-    /// read as bash and as dash do, where they differ.
-    pub(super) fn text_in(&mut self, text: &Word, reader: Reader, shell: State, own: State) -> Ends {
-        // A file of the text that bash reads first.
-        let first = shell
-            .known("BASH_ENV")
-            .map(|path| absolute(&path, shell.folders.certain().filter(|_| !path.starts_with('/')).unwrap_or("/")));
-        let was_stored = self.stored;
-        if let Some(content) = first.and_then(|path| self.runnable(&path, text.span, &[], &shell)) {
-            let state = shell.clone();
-            self.doubting(true, |walk| walk.text(&content_word(&content), |walk, list| drop(walk.shell(list, state))));
-        }
-        self.stored = was_stored;
-        let mut after = own;
-        let input = shell.input.clone();
-        // What keeps `set -e` from ending this shell says nothing of that one.
-        let guarded = std::mem::take(&mut self.guarded);
-        let outer = self.dialect;
-        let sh = reader == Reader::Sh;
-        let fine = self.failure.is_none();
-        let either = sh && outer.sh_is_dash.is_none();
-        self.dialect.posix = sh && outer.sh_is_dash == Some(true);
-        (self.dialect.may_be_zsh, self.dialect.zsh) = (reader == Reader::Zsh, None);
-        if either {
-            (self.dialect.sh_is_dash, self.dialect.beyond) = (Some(false), shell.exports_functions());
-        }
-        let mut end = self.shell_text(text, shell.clone());
-        // A text that bash does not read is judged as such.
-        if either && self.dialect.beyond && !(fine && self.failure.is_some()) {
-            (self.dialect.posix, self.dialect.sh_is_dash) = (true, Some(true));
-            let mut state = shell;
-            let stamp = self.change();
-            state.forget_functions(stamp);
-            state.aliases = true;
-            let other = self.doubting(true, |walk| walk.shell_text(text, state));
-            end = match (end, other) {
-                (Some(end), Some(other)) => {
-                    let mut end = end.merge(other, self.change());
-                    // Where one of them stops with an error, the other may not.
-                    end.status = Status::Unknown;
-                    Some(end)
-                }
-                _ => None,
-            };
-        }
-        let beyond = outer.beyond || self.dialect.beyond && !either;
-        self.dialect = Dialect { beyond, ..outer };
-        self.guarded = guarded;
-        match end {
-            Some(end) => {
-                let status = end.status;
-                self.after_subshell(&mut after, end);
-                if matches!(input, Input::Text(..)) {
-                    used_up(&mut after);
-                }
-                Ends::with(after, status)
-            }
-            None => {
-                let stamp = self.change();
-                after.doubt_files(stamp);
-                self.print(None, text.span, None, &after);
-                used_up(&mut after);
-                Ends::with(after, Status::Unknown)
-            }
-        }
-    }
-
-    /// Where a shell ends that runs a text, if that can be read.
-    fn shell_text(&mut self, text: &Word, state: State) -> Option<State> {
-        let mut end = None;
-        self.text(text, |walk, list| end = Some(walk.shell(list, state)));
-        end
     }
 
     fn each_argv(&mut self, list: Vec<Vec<Word>>, span: Span, mut own: State) -> Ends {
@@ -626,117 +403,6 @@ impl Walk<'_> {
         }
         self.run(slot, command, lookup, &before, state)
     }
-
-    /// The surroundings that a wrapper gives to what it runs.
-    fn surroundings(&mut self, change: &Change, state: &mut State) {
-        let stamp = self.change();
-        if change.clear_env {
-            let names: Vec<String> = state.vars().keys().cloned().collect();
-            for name in names {
-                let unset = Variable { content: Content::Unset, ..Variable::unknown(&name) };
-                state.put(&name, unset, stamp);
-            }
-            // Shells and programs such as sudo set a few of their own.
-            state.complete = false;
-        }
-        if change.other_user {
-            state.forget("HOME", stamp);
-            state.forget("USER", stamp);
-        }
-        for name in &change.unset {
-            state.put(name, Variable { content: Content::Unset, ..Variable::unknown(name) }, stamp);
-        }
-        for (name, word) in &change.set {
-            state.put(name, Variable::text(word.value.clone(), Some(true)), stamp);
-        }
-        match &change.cwd {
-            None => {}
-            Some(Directory::Word(word)) => {
-                // The variable stays as it is.
-                if state.get("PWD").is_none() {
-                    let variable = match state.folders.certain() {
-                        Some(folder) => Variable::text(Value::Known(folder.to_owned()), Some(true)),
-                        None => Variable::unknown("PWD"),
-                    };
-                    state.put("PWD", variable, stamp);
-                }
-                state.folders = match word.known() {
-                    Some(to) if to.starts_with('/') => super::Folders::one(absolute(to, "/")),
-                    Some(to) => {
-                        let mut folders = state.folders.clone();
-                        folders.made_up = None;
-                        folders.possible =
-                            folders.possible.iter().map(|folder| absolute(to, folder)).collect::<Vec<_>>().into();
-                        folders
-                    }
-                    None => super::Folders { made_up: made_up(&word.value), ..super::Folders::unknown() },
-                };
-            }
-            Some(Directory::Home) => {
-                state.folders = match state.known("HOME").filter(|_| !change.other_user) {
-                    Some(home) => super::Folders::one(absolute(&home, "/")),
-                    None => super::Folders::unknown(),
-                };
-            }
-            Some(Directory::Top) => {
-                let tops = state.folders.certain().map(|folder| std::iter::successors(Some(folder), |at| parent(at)));
-                let is_top = |folder: &&str| {
-                    let git = absolute(".git", folder);
-                    matches!(state.files.look(&git), Presence::Folder | Presence::File)
-                };
-                let top = tops.and_then(|mut tops| tops.find(is_top)).map(str::to_owned);
-                state.folders = match top {
-                    Some(top) => super::Folders::one(top),
-                    // It may be here.
-                    None => super::Folders { known: false, open: true, made_up: None, ..state.folders.clone() },
-                };
-            }
-            Some(Directory::Unknown) => state.folders = super::Folders::unknown(),
-        }
-        if change.elsewhere {
-            state.folders = super::Folders::unknown();
-            state.doubt_files(stamp);
-        }
-    }
-
-    /// What a new shell process sees of this one: what is exported.
-    pub(super) fn process(&mut self, state: &State, arguments: &[Word]) -> State {
-        let mut own = state.clone();
-        let stamp = self.change();
-        for (name, variable) in state.vars() {
-            match (variable.exported, &variable.content) {
-                (Some(true), Content::Text(_) | Content::OneOf(_) | Content::Unknown(_) | Content::Unset)
-                    if name != "IFS" =>
-                {
-                    let plain = Variable { readonly: false, special: false, ..variable.clone() };
-                    own.put(name, plain, stamp);
-                }
-                (Some(false), _) => {
-                    own.put(name, Variable { content: Content::Unset, ..Variable::unknown(name) }, stamp);
-                }
-                _ if name == "IFS" => own.remove(name, stamp),
-                (None, Content::Text(_) | Content::OneOf(_)) => {
-                    let content = variable.content.clone().or(&Content::Unset, name, false);
-                    let plain = Variable { content, exported: Some(true), readonly: false, special: false };
-                    own.put(name, plain, stamp);
-                }
-                // What was taken from the environment no shell puts back, if it is none of its own.
-                (None, Content::Unset) if OTHERS.iter().any(|beginning| name.starts_with(*beginning)) => {}
-                _ => own.forget(name, stamp),
-            }
-        }
-        // A shell finds out itself where it is.
-        own.remove("PWD", stamp);
-        let several = arguments.iter().any(super::expand::is_open_ended);
-        own.arguments = (!several).then(|| arguments.iter().map(super::expand::argument).collect::<Vec<_>>()).into();
-        own.handlers = Shared::default();
-        own.keep_exported_functions(stamp);
-        own.stack = Some(Shared::default());
-        own.errexit = Errexit::Off;
-        (own.nounset, own.pipefail, own.noglob, own.allexport) = (false, false, false, false);
-        own.status = Status::Success;
-        own
-    }
 }
 
 /// What is run from a file, from each of the files that it may be.
@@ -760,71 +426,6 @@ fn each_place(inner: Inner, state: &State) -> Vec<Inner> {
     found
 }
 
-/// Which shell reads a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reader {
-    /// `sh`, which is bash on some systems and knows only the standard on others.
-    Sh,
-    Zsh,
-    /// One that is read as bash.
-    Bash,
-}
-
-/// Which shell reads what a program of this name gives to one: `sh` for itself, for `make`, `watch` or a script without a first
-/// line.
-fn reader(name: &str) -> Reader {
-    match name {
-        "zsh" | "rzsh" => Reader::Zsh,
-        "bash" | "fish" | "ksh" | "ksh93" | "mksh" | "rbash" => Reader::Bash,
-        _ => Reader::Sh,
-    }
-}
-
-/// The program that the first line of a script names, without `env`.
-fn first_program(text: &str) -> Option<&str> {
-    let interpreter = text.lines().next()?.strip_prefix("#!")?;
-    interpreter.split_whitespace().map(crate::path::basename).find(|name| *name != "env")
-}
-
-/// Whether a text may have something in it that dash reads otherwise than bash. What only looks so costs a second reading.
-pub(super) fn may_differ_in_dash(text: &str) -> bool {
-    const MARKS: &[&str] = &[
-        "\\\n",
-        "$'",
-        "$\"",
-        "$[",
-        "&>",
-        "((",
-        "+=",
-        "<(",
-        "<<<",
-        "==",
-        "=(",
-        ">(",
-        "[[",
-        "[^",
-        "alias",
-        "builtin",
-        "coproc",
-        "declare",
-        "echo -",
-        "function",
-        "let ",
-        "mapfile",
-        "popd",
-        "printf -v",
-        "pushd",
-        "readarray",
-        "select",
-        "shopt",
-        "time ",
-        "typeset",
-        "|&",
-        "}>",
-    ];
-    MARKS.iter().any(|mark| text.contains(mark))
-}
-
 /// Whether a program is certainly there.
 fn is_there(program: &str, state: &State) -> bool {
     // The text may have it looked for elsewhere.
@@ -844,8 +445,4 @@ fn is_activation(path: &str) -> bool {
     let own = !path.starts_with('/') && (folder == "bin" || folder.ends_with("/bin"));
     let usual = ["/.nvm/nvm.sh", "/etc/profile.d/conda.sh", "/.sdkman/bin/sdkman-init.sh"];
     name == "activate" && own || usual.iter().any(|usual| path.ends_with(usual))
-}
-
-pub(super) fn content_word(content: &Text) -> Word {
-    Word { at: content.at, ..Word::new(content.text.clone(), content.span) }
 }

@@ -95,8 +95,8 @@ const MAX_SCRIPTS: usize = 32;
 /// How many bytes of values are put into words, and parsed as texts inside the text. More stay unknown.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a command inside a substitution is found through.
-const SUBSTITUTION: &str = "$()";
+/// What a command inside a substitution is found through: its entry in [`Command::via`].
+pub const SUBSTITUTION: &str = "$()";
 
 /// The operator before a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::state::{Input, State, Text};
 use crate::just;
 use crate::make::{self, Line};
 use crate::path::{absolute, is_stdin, parent};
-use crate::word::{Span, Value, Word, in_quotes};
+use crate::word::{Span, Value, Why, Word, in_quotes};
 use crate::wrapper::{Change, Directory, Inner, Kind, Language, Times};
 
 /// With these make runs no recipes.
@@ -350,7 +350,8 @@ fn of_recipe(line: just::Line, span: Span) -> Kind {
     let languages =
         [("python", Language::Python), ("node", Language::Node), ("perl", Language::Perl), ("ruby", Language::Ruby)];
     match languages.into_iter().find(|(name, _)| program.contains(name)) {
-        Some((_, language)) => Kind::Inline { language, text },
+        // What the recipe is given the script may be given, too.
+        Some((_, language)) => Kind::Inline { language, text, args: vec![Word::unknown(Why::Expansion, span)] },
         None if program.split(['/', ' ']).any(crate::wrapper::is_shell) => Kind::Text { text, args: Vec::new() },
         None => Kind::Unseen,
     }

@@ -82,18 +82,7 @@ impl Walk<'_> {
                 Some(never) => never,
                 None => &mut *state,
             };
-            let number = match redirect.fd {
-                Descriptor::Number(number) => Some(number),
-                Descriptor::Default => match redirect.kind {
-                    RedirectOperator::Read
-                    | RedirectOperator::ReadWrite
-                    | RedirectOperator::DuplicateInput
-                    | RedirectOperator::HereString
-                    | RedirectOperator::HereDocument => Some(0),
-                    _ => Some(1),
-                },
-                Descriptor::Named => None,
-            };
+            let number = number(redirect);
             let word = match &redirect.target {
                 Target::Document(body) => {
                     let Some(body) = body.get() else { continue };
@@ -144,43 +133,26 @@ impl Walk<'_> {
                 _ => None,
             };
             match number {
-                Some(0) => {
-                    let content = path.and_then(|path| state.files.read(&path).cloned());
-                    let process = matches!(target.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
-                    let process = process.then(|| self.processes.get(&target.span.start).cloned()).flatten();
-                    let content = content.or(process);
-                    let content = match target.known() {
-                        Some("/dev/null") => Some(Input::Nothing),
-                        // What it was before; of a file that was read in part, all is read again.
-                        Some(path) if is_stdin(path) => {
-                            matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen)
-                        }
-                        _ => Some(content.map_or(Input::Unseen, |content| Input::Text(content, 0))),
-                    };
-                    result.input = content.or(result.input);
-                }
-                Some(1) => {
-                    result.output = match target.known() {
-                        Some("/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/fd/2" | "/dev/tty") => {
-                            Output::Elsewhere
-                        }
-                        _ => {
-                            let written = (target.value.clone(), target.span);
-                            let certain = state.folders.certain().is_some();
-                            let target = target.known().filter(|target| !certain && !target.starts_with('/'));
-                            let mut others = target.map(|target| places(target, state)).unwrap_or_default();
-                            // Where nothing else is known the likeliest is the one.
-                            let path = path.or_else(|| (!others.is_empty()).then(|| others.remove(0)));
-                            let append = kind == RedirectKind::Append;
-                            Output::File { path, written, others, append }
-                        }
-                    };
-                }
+                Some(0) => result.input = self.input_from(&target, path, state).or(result.input),
+                Some(1) => result.output = output_to(&target, path, kind == RedirectKind::Append, state),
                 _ => {}
             }
             result.list.push(Redirect { kind, fd: number, target });
         }
         result
+    }
+
+    /// What is read from a target, if that is another input than before.
+    fn input_from(&self, target: &Word, path: Option<String>, state: &State) -> Option<Input> {
+        let content = path.and_then(|path| state.files.read(&path).cloned());
+        let process = matches!(target.value, Value::Unknown { why: Why::ProcessSubstitution, .. });
+        let process = process.then(|| self.processes.get(&target.span.start).cloned()).flatten();
+        match target.known() {
+            Some("/dev/null") => Some(Input::Nothing),
+            // What it was before; of a file that was read in part, all is read again.
+            Some(path) if is_stdin(path) => matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen),
+            _ => Some(content.or(process).map_or(Input::Unseen, |content| Input::Text(content, 0))),
+        }
     }
 
     /// Runs something whose output goes where redirects send it; what is written to a file.
@@ -206,6 +178,37 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The descriptor that a redirect is for, if it has a number.
+fn number(redirect: &syntax::Redirect) -> Option<u32> {
+    match redirect.fd {
+        Descriptor::Number(number) => Some(number),
+        Descriptor::Default => match redirect.kind {
+            RedirectOperator::Read
+            | RedirectOperator::ReadWrite
+            | RedirectOperator::DuplicateInput
+            | RedirectOperator::HereString
+            | RedirectOperator::HereDocument => Some(0),
+            _ => Some(1),
+        },
+        Descriptor::Named => None,
+    }
+}
+
+/// Where what is written to a target goes; `path` is what is known of its place.
+fn output_to(target: &Word, path: Option<String>, append: bool, state: &State) -> Output {
+    let known = target.known();
+    if matches!(known, Some("/dev/stdout" | "/dev/fd/1" | "/dev/stderr" | "/dev/fd/2" | "/dev/tty")) {
+        return Output::Elsewhere;
+    }
+    let written = (target.value.clone(), target.span);
+    let certain = state.folders.certain().is_some();
+    let relative = known.filter(|target| !certain && !target.starts_with('/'));
+    let mut others = relative.map(|target| places(target, state)).unwrap_or_default();
+    // Where nothing else is known the likeliest is the one.
+    let path = path.or_else(|| (!others.is_empty()).then(|| others.remove(0)));
+    Output::File { path, written, others, append }
 }
 
 /// Whether a file can be opened as a redirect does; `None` if only the run can tell. Without facts it is taken to be.

@@ -3,7 +3,7 @@
 use super::open::{is_stdin, open};
 use super::words::join;
 use super::{Call, Inner, Kind, Language};
-use crate::inline::{Origin, What};
+use crate::inline::{Setting, What};
 use crate::word::Word;
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
@@ -31,7 +31,9 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     } else if !codes.is_empty() {
         let text = join(&codes, "\n");
         if language != Language::Sed || text.known().is_none_or(sed_acts) {
-            found.push(Inner::new(Kind::Inline { language, text }, &change));
+            // Those of awk and sed are files.
+            let args = if program_first { Vec::new() } else { operands };
+            found.push(Inner::new(Kind::Inline { language, text, args }, &change));
         }
     } else if program_first || scan.has("file") {
         found.extend(scan.values("file").any(is_stdin).then(|| stdin(operands)));
@@ -39,7 +41,10 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
         match operands.split_first() {
             None => found.push(stdin(Vec::new())),
             Some((first, args)) if is_stdin(first) => found.push(stdin(args.to_vec())),
-            Some((path, _)) => found.push(Inner::new(Kind::Script { language, path: path.clone() }, &change)),
+            Some((path, args)) => {
+                let kind = Kind::Script { language, path: path.clone(), args: args.to_vec() };
+                found.push(Inner::new(kind, &change));
+            }
         }
     }
     if scan.unclear || call.unclear {
@@ -52,8 +57,9 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
 pub(super) fn operand(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
-    let text = words.first().filter(|_| !scan.stopped).cloned();
-    let kind = text.map(|text| Kind::Inline { language: Language::Node, text });
+    let (text, args) = words.split_first().filter(|_| !scan.stopped).unzip();
+    let args = args.map(<[Word]>::to_vec).unwrap_or_default();
+    let kind = text.map(|text| Kind::Inline { language: Language::Node, text: text.clone(), args });
     kind.map(|kind| Inner::new(kind, &change)).into_iter().collect()
 }
 
@@ -83,6 +89,6 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
 
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
-    let script = crate::inline::read(Language::Sed, script, Origin::Text);
+    let script = crate::inline::read(Language::Sed, script, Setting::TEXT);
     !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_)))
 }

@@ -71,7 +71,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
             "shell" | "she" | "pipe" | "make" => found.push(text_of(tail, args, &change)),
             "python" | "py" | "pi" => {
-                let kind = Kind::Inline { language: super::Language::Python, text: tail };
+                let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
                 found.push(Inner::new(kind, &change));
             }
             "print" | "p" if line.get(name..).is_some_and(is_value) => {}

@@ -1,32 +1,23 @@
 //! The rules of which no key of a rule file can say when they fire: what a text runs unseen, what a search finds, what cannot
 //! be judged. Some have keys, and code agrees last: that git holds what is lost, or that something answers what git asks.
+//!
+//! | Module | For |
+//! |---|---|
+//! | `listed` | what is done to the files that another command lists or finds |
+//! | `loops` | loops and functions that call themselves and come to no end |
 
-use std::collections::BTreeMap;
+mod listed;
+mod loops;
 
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Script, Span, Value, Why, Word, absolute};
+use toolgate_shell::{Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
 use super::commands::reason;
 use super::{Inquiry, evidence, held, refs};
 use crate::call::{Action, Evidence, Field, Source};
 use crate::guard::flow;
 use crate::guard::matching::{Miss, Subject};
-use crate::guard::place::{Place, is_elsewhere};
 use crate::guard::rule::Rule;
-use crate::guard::search;
 use crate::guard::world::World;
-
-/// Programs whose output names files.
-const SEARCHES: &[&str] =
-    &["find", "fd", "fdfind", "ls", "locate", "plocate", "tree", "grep", "rg", "du", "printf", "echo"];
-
-/// Programs that do away with the files that they are given.
-const REMOVERS: &[&str] = &["rm", "unlink", "shred", "truncate"];
-
-/// What commands are found inside of whose output the shell takes.
-const SUBSTITUTION: &str = "$()";
-
-/// After how many rounds a loop counts as one that does not end: nearly as many as are followed one by one.
-const ENDLESS: usize = 200;
 
 /// The rules that are in code. Each has a row in a pack, with `code: true`, for everything else.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
@@ -203,110 +194,6 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// Files that a search outside the workspace finds, and that something unnamed is done to.
-    pub(super) fn found_elsewhere(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
-        let searches = |subject: &&Subject<'_>| {
-            let lists = subject.command.program().is_some_and(|program| SEARCHES.contains(&program));
-            let places = subject.command.effects.iter().zip(subject.places());
-            // `echo "// text"` prints no path.
-            let named = |word: &&str| *word == "/" || word.contains(char::is_alphanumeric);
-            let words = || {
-                let known = subject.command.words.iter().skip(1).filter_map(Word::known);
-                known.flat_map(str::split_whitespace).filter(named)
-            };
-            let printed = matches!(subject.command.program(), Some("printf" | "echo"));
-            lists
-                && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
-                    || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
-        };
-        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
-        let Some(search) = running().find(searches) else { return };
-        let search = search.command.span;
-        let mut hit = Vec::new();
-        for subject in running() {
-            for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
-                let unnamed = match &effect.path {
-                    Value::Unknown { shape, .. } => {
-                        matches!(place, Place::Found | Place::Unknown)
-                            && shape.trim_matches(['/', Value::HOLE]).is_empty()
-                    }
-                    _ => false,
-                };
-                let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
-                if unnamed && loses {
-                    hit.push((subject, effect.span));
-                }
-            }
-        }
-        for (subject, span) in hit {
-            let evidence = vec![evidence(field, span), evidence(field, search)];
-            self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
-        }
-    }
-
-    /// Files that are removed because a command lists all that is there: `rm $(git ls-files)`.
-    pub(super) fn removes_listed(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
-        let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
-        let lists: Vec<&Subject<'_>> = running().filter(|subject| self.lists_all(subject)).collect();
-        if lists.is_empty() {
-            return;
-        }
-        let removes = |subject: &&Subject<'_>| subject.command.program().is_some_and(|name| REMOVERS.contains(&name));
-        for subject in running().filter(removes) {
-            let hit = subject.command.effects.iter().zip(subject.places()).find_map(|(effect, place)| {
-                let unnamed = matches!(place, Place::Found | Place::Unknown);
-                if !unnamed || !matches!(effect.kind, Deed::Delete | Deed::Write) {
-                    return None;
-                }
-                printed_by(subjects, &lists, subject, effect).map(|list| [effect.span, list.command.span])
-            });
-            if let Some(spans) = hit {
-                let evidence = spans.map(|span| evidence(field, span)).to_vec();
-                self.coded_on(Coded::RemoveListed, subject, &field.value, world, evidence);
-            }
-        }
-    }
-
-    /// Whether a command prints the names of all files of the workspace, or of a folder that people write in.
-    fn lists_all(&self, subject: &Subject<'_>) -> bool {
-        let command = subject.command;
-        let whole = |path: &Value| matches!(self.map.of(path, true), Place::WorkspaceRoot | Place::Source);
-        if let Some(names) = search::names(command) {
-            let prints_other =
-                |word: &Word| ["-exec", "-ok"].iter().any(|action| word.value.text().starts_with(action));
-            return names.is_empty()
-                && !command.words.iter().any(prints_other)
-                && command
-                    .effects
-                    .iter()
-                    .any(|effect| effect.kind == Deed::Read && effect.recursive && whole(&effect.path));
-        }
-        let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return false };
-        let Some((_, paths)) = found.operands.split_first().filter(|(first, _)| first.text == Some("ls-files")) else {
-            return false;
-        };
-        let is_given =
-            |names: &[&str]| found.options.iter().any(|given| names.iter().any(|name| found.is(given, name)));
-        if is_given(&["-o", "--others", "-m", "--modified"]) {
-            return true;
-        }
-        // Those are gone.
-        if is_given(&["-d", "--deleted"]) {
-            return false;
-        }
-        let Some(cwd) = &command.cwd else { return true };
-        if paths.is_empty() {
-            return !matches!(self.map.place(cwd), Place::Temporary | Place::Cache);
-        }
-        paths.iter().any(|path| {
-            path.text.is_none_or(|text| {
-                let path = absolute(text, cwd);
-                let is_glob = text.contains(['*', '?', '[']);
-                text == ":/" || whole(&if is_glob { Value::Pattern(path) } else { Value::Known(path) })
-            })
-        })
-    }
-
     /// What is run without anyone having seen it.
     pub(super) fn runs(
         &mut self,
@@ -343,51 +230,6 @@ impl<'a> Inquiry<'a> {
             for subject in subjects.iter().filter(around).filter(|subject| length(subject) == least) {
                 self.coded_on(coded, subject, &field.value, world, evidence.clone());
             }
-        }
-    }
-
-    /// A function that calls itself and nothing else decides whether it does.
-    pub(super) fn endless(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
-        let found = subject.command;
-        let Some(program) = found.program() else { return };
-        // The engine gives up after so many calls; a shell that runs a script of another one's is no call of its own.
-        const ROUNDS: usize = 3;
-        let rounds = found.via.iter().filter(|via| *via == program).count();
-        if found.opaque && found.runs == Runs::Certainly && rounds >= ROUNDS {
-            let evidence = vec![evidence(field, found.span)];
-            let most = if may_end(subject, program, &field.value) { Action::Ask } else { Action::Block };
-            self.coded_at_most(Coded::ForkBomb, most, subject, &field.value, world, evidence);
-        }
-    }
-
-    /// A loop that never ends, and in each round starts something beside itself and waits for nothing.
-    pub(super) fn endless_loop(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
-        // What waits for nothing.
-        const QUICK: &[&str] = &["true", ":", "[", "test", "echo", "printf", "let"];
-        if subjects.len() < ENDLESS {
-            return;
-        }
-        let mut rounds: BTreeMap<(usize, usize), (usize, &Subject<'_>)> = BTreeMap::new();
-        let sure = |found: &Command| found.runs == Runs::Certainly && found.via.is_empty();
-        for subject in subjects.iter().filter(|subject| sure(subject.command)) {
-            let span = subject.command.span;
-            rounds.entry((span.start, span.end)).or_insert((0, subject)).0 += 1;
-        }
-        rounds.retain(|_, (count, _)| *count >= ENDLESS);
-        let beside = |subject: &Subject<'_>| {
-            let after = field.value.get(subject.command.span.end..).unwrap_or_default();
-            let after = after.trim_start_matches([' ', '\t', '\n', ';', ')', '}']);
-            after.starts_with('&') && !after.starts_with("&&")
-        };
-        let (started, waited): (Vec<&Subject<'_>>, Vec<&Subject<'_>>) =
-            rounds.values().map(|(_, subject)| *subject).partition(|subject| beside(subject));
-        let quick = |subject: &&Subject<'_>| subject.command.program().is_some_and(|program| QUICK.contains(&program));
-        if !waited.iter().all(quick) {
-            return;
-        }
-        for subject in started {
-            let evidence = vec![evidence(field, subject.command.span)];
-            self.coded_on(Coded::ForkBomb, subject, &field.value, world, evidence);
         }
     }
 
@@ -453,84 +295,6 @@ impl<'a> Inquiry<'a> {
             }
         }
     }
-}
-
-/// Whether a function that calls itself may come to an end: with other arguments each time, below a condition, and nothing
-/// in the text runs beside it.
-fn may_end(subject: &Subject<'_>, program: &str, source: &str) -> bool {
-    let found = subject.command;
-    let within = |via: &String| via == program || via == SUBSTITUTION;
-    let signs = [">&", "<&", "&>", "&&", "||"];
-    let beside = signs.into_iter().fold(source.to_owned(), |text, sign| text.replace(sign, ""));
-    if beside.contains(['&', '|']) || beside.contains("coproc") || !found.via.iter().all(within) {
-        return false;
-    }
-    let before = &subject.script.commands[..subject.index];
-    let outer = |other: &Command| other.program() == Some(program) && other.via.len() < found.via.len();
-    let Some(at) = before.iter().rposition(outer) else { return false };
-    let words = |command: &Command| -> Option<Vec<String>> {
-        command.words.iter().map(|word| word.known().map(str::to_owned)).collect()
-    };
-    let (Some(own), Some(theirs)) = (words(found), words(&before[at])) else { return false };
-    let tests = |command: &Command| {
-        matches!(command.program(), Some("[" | "test"))
-            && command.words.iter().any(|word| theirs[1..].iter().any(|known| word.known() == Some(known.as_str())))
-    };
-    let text = source.get(..found.span.start).unwrap_or_default();
-    let body = text.rfind(&format!("{program}()")).map_or("", |at| &text[at..]);
-    let decides = ["[[ ", " ((", "case "].into_iter().any(|sign| body.contains(sign));
-    own != theirs && (decides || before[at + 1..].iter().any(tests))
-}
-
-/// Which of the commands that list files prints the path that an effect is on, if that is all there is of the path.
-fn printed_by<'s, 'a>(
-    subjects: &'s [Subject<'a>],
-    lists: &[&'s Subject<'a>],
-    subject: &Subject<'a>,
-    effect: &Effect,
-) -> Option<&'s Subject<'a>> {
-    const READERS: &[&str] = &["read", "mapfile", "readarray"];
-    let Value::Unknown { why, shape } = &effect.path else { return None };
-    if !shape.trim_matches(['/', Value::HOLE]).is_empty() {
-        return None;
-    }
-    // All that a substitution comes to.
-    let substituted = |list: &&&'s Subject<'a>| {
-        list.command.via.last().is_some_and(|via| via == SUBSTITUTION) && list.pipeline().1.is_empty()
-    };
-    let mut all = lists.iter();
-    let found = match why {
-        Why::Argument => {
-            // What stands between may choose among them.
-            let (before, _) = subject.pipeline();
-            all.find(|list| before.last().is_some_and(|nearest| std::ptr::eq(*nearest, list.command)))
-        }
-        Why::CommandOutput => {
-            let inside = |span: Span| span.is_inside(effect.span) && span != effect.span;
-            // Where it is a variable's, any that came before.
-            let direct = subjects.iter().any(|other| inside(other.command.span));
-            all.filter(substituted).find(|list| match direct {
-                true => inside(list.command.span),
-                false => list.index < subject.index,
-            })
-        }
-        why => {
-            let name = why.variable()?;
-            let is_reader = |other: &&Subject<'a>| {
-                other.command.program().is_some_and(|program| READERS.contains(&program))
-                    && other.command.words.iter().skip(1).any(|word| word.known() == Some(name))
-            };
-            subjects.iter().take(subject.index).filter(is_reader).find_map(|reader| {
-                let (before, _) = reader.pipeline();
-                match before.as_slice() {
-                    [] => lists.iter().find(substituted),
-                    [only] => lists.iter().find(|list| std::ptr::eq(*only, list.command)),
-                    _ => None,
-                }
-            })
-        }
-    };
-    found.copied()
 }
 
 #[cfg(test)]

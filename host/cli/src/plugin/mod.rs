@@ -78,7 +78,8 @@ Exit codes: 0 granted, 2 refused or not confirmed; 64 it does not ask for that, 
 such plugin.")]
     Grant(Grant),
     /// Take back what a plugin may do; it stays installed, and judges without it
-    #[command(after_help = "Exit codes: 0 taken back, 65 wrong data, 66 no such plugin, or it was not granted that.")]
+    #[command(after_help = "\
+Exit codes: 0 taken back, 2 refused, 65 wrong data, 66 no such plugin, or it was not granted that.")]
     Revoke(Revoke),
     /// Remove a plugin
     #[command(after_help = "Exit codes: 0 removed, 2 refused or not confirmed, 65 wrong data, 66 no such plugin.")]

@@ -1,0 +1,110 @@
+//! How a part of a text may end, and what is known then.
+
+use crate::walk::Walk;
+use crate::walk::state::{State, Status};
+
+/// How a part of the text may end.
+pub(in crate::walk) struct Ends {
+    /// How it goes on; if `failed` is there, only after success.
+    pub(super) state: State,
+    /// How it goes on after failure, where that differs.
+    pub(super) failed: Option<State>,
+}
+
+impl Ends {
+    /// The status says how it ended.
+    pub(in crate::walk) fn of(state: State) -> Self {
+        Ends { state, failed: None }
+    }
+
+    pub(in crate::walk) fn with(mut state: State, status: Status) -> Self {
+        state.status = status;
+        Ends { state, failed: None }
+    }
+
+    /// Either: it may have succeeded or failed.
+    pub(in crate::walk) fn both(mut success: State, mut failure: State) -> Self {
+        (success.status, failure.status) = (Status::Success, Status::Failure);
+        Ends { state: success, failed: Some(failure) }
+    }
+
+    /// One of the two, or either. That there is none does not come about: nothing is known then but the facts.
+    pub(super) fn between(success: Option<State>, failure: Option<State>, walk: &Walk<'_>) -> Self {
+        match (success, failure) {
+            (Some(success), Some(failure)) => Ends::both(success, failure),
+            (Some(state), None) => Ends::with(state, Status::Success),
+            (None, Some(state)) => Ends::with(state, Status::Failure),
+            (None, None) => Ends::of(State::new(walk.facts)),
+        }
+    }
+
+    /// The states after success and after failure, as far as there are such.
+    pub(super) fn split(self) -> (Option<State>, Option<State>) {
+        match (self.failed, self.state.status) {
+            (Some(failed), _) => (Some(self.state), Some(failed)),
+            (None, Status::Success) => (Some(self.state), None),
+            (None, Status::Failure) => (None, Some(self.state)),
+            (None, Status::Unknown) => {
+                let (mut success, mut failure) = (self.state.clone(), self.state);
+                (success.status, failure.status) = (Status::Success, Status::Failure);
+                (Some(success), Some(failure))
+            }
+        }
+    }
+
+    pub(super) fn negated(self) -> Self {
+        match self.failed {
+            Some(mut failed) => {
+                failed.status = Status::Success;
+                let mut state = self.state;
+                state.status = Status::Failure;
+                Ends { state: failed, failed: Some(state) }
+            }
+            None => {
+                let status = self.state.status.not();
+                Ends::with(self.state, status)
+            }
+        }
+    }
+
+    /// What holds whichever way it ended.
+    pub(in crate::walk) fn join(self, walk: &mut Walk<'_>) -> State {
+        match self.failed {
+            None => self.state,
+            Some(failed) => self.state.merge(failed, walk.change()),
+        }
+    }
+
+    /// One way or the other.
+    pub(in crate::walk) fn or(self, other: Self, walk: &mut Walk<'_>) -> Self {
+        let ((ok, failed), (other_ok, other_failed)) = (self.split(), other.split());
+        let (ok, failed) = (walk.either(ok, other_ok), walk.either(failed, other_failed));
+        Ends::between(ok, failed, walk)
+    }
+
+    /// Or it did not run at all, and that is a failure.
+    pub(in crate::walk) fn or_failed(self, failed: Option<State>, walk: &mut Walk<'_>) -> Self {
+        let Some(failed) = failed else { return self };
+        let (success, failure) = self.split();
+        let failure = walk.either(failure, Some(failed));
+        Ends::between(success, failure, walk)
+    }
+
+    /// Applies to every way it may have ended, with a stamp for each: states that share one count as alike.
+    pub(in crate::walk) fn each(mut self, walk: &mut Walk<'_>, mut change: impl FnMut(&mut State, u64)) -> Self {
+        change(&mut self.state, walk.change());
+        if let Some(failed) = &mut self.failed {
+            change(failed, walk.change());
+        }
+        self
+    }
+
+    /// Runs what signals may run, on every way it may have ended.
+    pub(super) fn interrupted(mut self, walk: &mut Walk<'_>) -> Self {
+        walk.interrupt(&mut self.state, false);
+        if let Some(failed) = &mut self.failed {
+            walk.interrupt(failed, false);
+        }
+        self
+    }
+}

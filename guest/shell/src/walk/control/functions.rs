@@ -1,0 +1,164 @@
+//! Functions of the text: where they are defined, and each of their calls.
+
+use std::rc::Rc;
+
+use super::{Ends, exit_of};
+use crate::syntax::Node;
+use crate::walk::known::Variable;
+use crate::walk::state::{Errexit, Function, Input, State, Status};
+use crate::walk::{Frame, FrameKind, MAX_COMMANDS, Walk};
+use crate::word::Word;
+
+/// How often a function is followed inside itself.
+const MAX_RECURSION: usize = 8;
+
+/// The same in rounds of a loop that only find out what it may change: each call in it may have loops of its own.
+const MAX_UNLISTED_RECURSION: usize = 2;
+
+/// With this many commands listed, only so often.
+const MANY_CALLS: (usize, usize) = (500, 3);
+
+impl Walk<'_> {
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Node>, mut state: State) -> Ends {
+        let sure = !state.never;
+        if sure {
+            let stamp = self.change();
+            state.set_function(name, Some(Function { bodies: vec![Rc::clone(body)] }), stamp);
+            if state.has_too_many_functions() {
+                self.fail("the text defines more functions than are followed");
+            }
+        }
+        // Listed where it is defined, with nothing known about where it will be called.
+        if self.dry == 0 && !self.listed_only && self.may_nest() {
+            let mut own = state.clone();
+            let stamp = self.change();
+            own.havoc_anywhere(stamp);
+            own.input = Input::Inherited;
+            if is_called_by_itself(name) {
+                let own = state.clone();
+                let joiner = self.joiner;
+                self.doubting(true, |walk| walk.inside(name, |walk| drop(walk.node(body, own))));
+                self.joiner = joiner;
+                return Ends::with(state, Status::Success);
+            }
+            self.listed_only = true;
+            let joiner = self.joiner;
+            self.never_in(&format!("{name}()"), own, body);
+            self.joiner = joiner;
+            self.listed_only = false;
+        }
+        Ends::with(state, Status::Success)
+    }
+
+    fn never_in(&mut self, name: &str, state: State, body: &Node) {
+        self.inside(name, |walk| walk.never(&state, |walk, state| walk.node(body, state)));
+    }
+
+    /// Runs a function's body where it is called.
+    pub(in crate::walk) fn call(
+        &mut self,
+        slot: usize,
+        name: &str,
+        (function, sure): (&Function, bool),
+        words: &[Word],
+        mut state: State,
+    ) -> Ends {
+        let rounds = self.calls.iter().filter(|outer| *outer == name).count();
+        let unlisted = self.dry > 0 && rounds >= MAX_UNLISTED_RECURSION;
+        if unlisted && rounds == MAX_UNLISTED_RECURSION {
+            // For all further ones, whatever they are given.
+            let stamp = self.change();
+            state.havoc(stamp);
+        }
+        let many = rounds > MAX_UNLISTED_RECURSION && unlisted
+            || self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
+        if many || rounds >= MAX_RECURSION || !self.may_nest() || self.commands.len() >= MAX_COMMANDS {
+            // What it changes after so many rounds is not known.
+            if let Some(last) = self.commands.get_mut(slot) {
+                last.opaque = true;
+            }
+            let stamp = self.change();
+            state.havoc(stamp);
+            return Ends::with(state, Status::Unknown);
+        }
+        if function.bodies.is_empty() {
+            self.fail("a function may be more than are followed");
+        }
+        let frame = self.frames.len();
+        let before = state.lost;
+        let untouched = (!sure).then(|| state.clone());
+        let several = unlisted || words.iter().any(crate::walk::expand::is_open_ended);
+        let own = words.iter().map(crate::walk::expand::argument).collect::<Vec<_>>();
+        let errexit = state.errexit;
+        let outer = std::mem::replace(&mut state.arguments, (!several).then_some(own).into());
+        self.frames.push(Frame { kind: FrameKind::Function, ..Frame::default() });
+        self.calls.push(name.to_owned());
+        let ends = self.doubting(!sure, |walk| {
+            walk.inside(name, |walk| {
+                let mut ends: Option<Ends> = None;
+                for body in &function.bodies {
+                    let more = walk.node(body, state.clone());
+                    ends = Some(match ends {
+                        Some(ends) => ends.or(more, walk),
+                        None => more,
+                    });
+                }
+                ends.unwrap_or_else(|| Ends::of(state))
+            })
+        });
+        self.calls.pop();
+        let left = self.left(frame);
+        let (success, mut failure) = ends.split();
+        let mut success = success;
+        if let Some(left) = left {
+            // How `return` ended it is in its status.
+            let (ok, failed) = Ends::of(left).split();
+            success = self.either(success, ok);
+            failure = self.either(failure, failed);
+        }
+        let ended = self.frames.get_mut(frame);
+        let (locals, references) = ended.map_or_else(Default::default, |frame| {
+            (std::mem::take(&mut frame.locals), std::mem::take(&mut frame.references))
+        });
+        self.frames.truncate(frame);
+        let failure = self.either(failure, untouched);
+        Ends::between(success, failure, self).each(self, |state, stamp| {
+            if state.lost >= exit_of(frame) {
+                state.lost = before;
+            }
+            state.arguments.clone_from(&outer);
+            // `local -` brings it back.
+            if state.errexit != errexit {
+                state.errexit = Errexit::Perhaps;
+            }
+            references.iter().for_each(|name| state.refer_no_more(name));
+            for (name, variable) in locals.iter().rev() {
+                restore(state, name, variable.as_ref(), stamp);
+            }
+        })
+    }
+}
+
+/// Whether a shell calls a function of this name without being told: bash one, zsh several.
+fn is_called_by_itself(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "chpwd",
+        "command_not_found_handle",
+        "command_not_found_handler",
+        "periodic",
+        "precmd",
+        "preexec",
+        "zshaddhistory",
+        "zshexit",
+    ];
+    let signal = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    NAMES.contains(&name) || name.strip_prefix("TRAP").is_some_and(signal)
+}
+
+/// Puts a variable back as it was.
+pub(in crate::walk) fn restore(state: &mut State, name: &str, variable: Option<&Variable>, stamp: u64) {
+    match variable {
+        Some(variable) => state.put(name, variable.clone(), stamp),
+        None => state.remove(name, stamp),
+    }
+}

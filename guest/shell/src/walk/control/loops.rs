@@ -1,0 +1,284 @@
+//! Loops: round by round as long as it is known that there is another one, then all others at once.
+
+use super::{Ends, exit_of};
+use crate::syntax::{List, Word as Written};
+use crate::walk::state::{Input, NOWHERE, State, Status};
+use crate::walk::{Frame, FrameKind, Joiner, Walk};
+use crate::word::{Value, Why};
+
+/// How many rounds of a loop are run one by one.
+const MAX_ROUNDS: usize = 256;
+
+/// How many, once it is not sure that the loop still runs.
+const MAX_DOUBTFUL_ROUNDS: usize = 8;
+
+/// With this many commands listed, loops are no longer run round by round.
+const MANY_COMMANDS: usize = 4_000;
+
+impl Walk<'_> {
+    /// `break` and `continue`.
+    pub(in crate::walk) fn leave_loop(&mut self, state: &mut State, levels: Option<usize>, continues: bool) {
+        let function = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |at| at + 1);
+        let loops = self.frames.len() - function;
+        if loops == 0 || state.never {
+            return;
+        }
+        let Some(levels) = levels else {
+            // Which loop it leaves is not known: all of them, perhaps.
+            for frame in function..self.frames.len() {
+                self.leave(state, frame, true);
+            }
+            state.never = true;
+            return;
+        };
+        let frame = self.frames.len() - levels.clamp(1, loops);
+        if !continues {
+            return self.leave(state, frame, false);
+        }
+        if let Some(frame) = self.frames.get_mut(frame) {
+            frame.continued.push(state.clone());
+        }
+        state.lost = state.lost.min(exit_of(frame) + 1);
+        state.never = true;
+    }
+
+    /// Runs something that is not listed.
+    fn unlisted<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        let (count, group, groups, joiner) = (self.commands.len(), self.group, self.groups, self.joiner);
+        // What is printed here is printed again.
+        let captures = self.captures.clone();
+        self.dry += 1;
+        let result = run(self);
+        self.dry -= 1;
+        self.captures = captures;
+        self.commands.truncate(count);
+        (self.group, self.groups, self.joiner) = (group, groups, joiner);
+        result
+    }
+
+    /// Joins what `continue` has skipped.
+    pub(super) fn resume(&mut self, frame: usize, state: &mut State) {
+        let continued = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.continued));
+        let continued = self.one_of(continued.unwrap_or_default());
+        if let Some(continued) = continued {
+            let stamp = self.change();
+            *state = state.clone().merge(continued, stamp);
+            if state.lost == exit_of(frame) + 1 {
+                state.lost = NOWHERE;
+            }
+        }
+    }
+
+    /// A loop: its rounds one by one as long as it is known that there is another one, then all others at once.
+    pub(super) fn repeat(
+        &mut self,
+        state: State,
+        condition: &mut dyn FnMut(&mut Self, State) -> Ends,
+        body: &mut dyn FnMut(&mut Self, State) -> State,
+    ) -> State {
+        let frame = self.frames.len();
+        let before = state.lost;
+        self.frames.push(Frame { kind: FrameKind::Loop, ..Frame::default() });
+        let mut state = state;
+        let mut out = None;
+        // What is not come to is listed all the same.
+        if state.never {
+            let (success, failure) = condition(self, state.clone()).split();
+            self.joiner = Joiner::Then;
+            if let Some(inside) = success.or(failure) {
+                body(self, inside);
+            }
+        }
+        for round in 0.. {
+            if self.failure.is_some() || state.never {
+                break;
+            }
+            self.guarded += 1;
+            let ends = self.unlisted(|walk| condition(walk, state.clone()));
+            self.guarded -= 1;
+            let known = ends.failed.is_none() && ends.state.status != Status::Unknown;
+            let most = if state.lost == before { MAX_ROUNDS } else { MAX_DOUBTFUL_ROUNDS };
+            let small = round < most && self.commands.len() < MANY_COMMANDS;
+            if !known || (!small && ends.state.status == Status::Success) {
+                out = self.any_rounds(state, frame, condition, body);
+                break;
+            }
+            self.guarded += 1;
+            let (success, failure) = condition(self, state).split();
+            self.guarded -= 1;
+            self.joiner = Joiner::Then;
+            match (success, failure) {
+                (Some(success), _) => {
+                    state = body(self, success);
+                    self.resume(frame, &mut state);
+                    self.joiner = Joiner::Then;
+                    // Only one that may break, or asks something, ends.
+                    out = None;
+                }
+                (None, failure) => {
+                    if round == 0
+                        && let Some(state) = &failure
+                    {
+                        self.never(state, |walk, state| Ends::of(body(walk, state)));
+                    }
+                    out = failure;
+                    break;
+                }
+            }
+            if state.never {
+                out = Some(state);
+                break;
+            }
+        }
+        self.finish_loop(frame, before, out)
+    }
+
+    fn finish_loop(&mut self, frame: usize, before: usize, out: Option<State>) -> State {
+        let left = self.left(frame);
+        self.frames.truncate(frame);
+        let mut state = match self.either(out, left) {
+            Some(state) => state,
+            None => {
+                let mut state = State::new(self.facts);
+                state.never = true;
+                state
+            }
+        };
+        if state.lost >= exit_of(frame) {
+            state.lost = before;
+        }
+        state
+    }
+
+    /// Any number of rounds: what they may change is unknown, inside them as well as after them.
+    fn any_rounds(
+        &mut self,
+        state: State,
+        frame: usize,
+        condition: &mut dyn FnMut(&mut Self, State) -> Ends,
+        body: &mut dyn FnMut(&mut Self, State) -> State,
+    ) -> Option<State> {
+        let mut entry = state;
+        // In a function that calls itself in a loop each round costs a power of them.
+        let once =
+            self.dry > 1 && self.calls.iter().any(|name| self.calls.iter().filter(|other| *other == name).count() > 1);
+        let mut lost = entry.lost;
+        for round in 0.. {
+            if self.failure.is_some() {
+                return Some(entry);
+            }
+            let after = self.unlisted(|walk| {
+                walk.doubting(true, |walk| {
+                    let (success, _) = condition(walk, entry.clone()).split();
+                    success.map(|success| {
+                        let mut end = body(walk, success);
+                        walk.resume(frame, &mut end);
+                        end
+                    })
+                })
+            });
+            let Some(mut after) = after else { break };
+            lost = lost.min(after.lost);
+            // That this round may not be reached says nothing of the first.
+            after.lost = entry.lost;
+            let stamp = self.change();
+            // What the first round changes is followed; what goes on changing is unknown.
+            let merged = entry.clone().merge_as(after, stamp, round > 0);
+            if entry.covers(&merged) {
+                break;
+            }
+            entry = merged;
+            // In loops around loops they cost a power, too.
+            if round == 4 || self.dry > 1 {
+                let stamp = self.change();
+                entry.havoc(stamp);
+                break;
+            }
+        }
+        self.guarded += 1;
+        let (success, failure) = condition(self, entry).split();
+        self.guarded -= 1;
+        self.joiner = Joiner::Then;
+        let mut failure = failure;
+        if let (true, Some(failure)) = (once, &mut failure) {
+            failure.lost = failure.lost.min(lost);
+        } else if let Some(success) = success {
+            let end = self.doubting(true, |walk| {
+                let mut end = body(walk, success);
+                walk.resume(frame, &mut end);
+                end
+            });
+            // A round may have left for further out.
+            if let Some(failure) = &mut failure {
+                failure.lost = failure.lost.min(end.lost);
+            }
+        }
+        failure
+    }
+
+    pub(super) fn each_word(
+        &mut self,
+        name: &str,
+        words: Option<&[Written]>,
+        body: &List,
+        select: bool,
+        mut state: State,
+    ) -> Ends {
+        let place = crate::walk::alternatives::Place::of(
+            body,
+            body.items.first().and_then(|item| item.first.commands.first()).map(|node| node.span),
+        );
+        let items = self.items(words, place, &mut state);
+        let frame = self.frames.len();
+        let before = state.lost;
+        self.frames.push(Frame { kind: FrameKind::Loop, ..Frame::default() });
+        if items.is_empty() {
+            self.never(&state, |walk, state| walk.list(body, state));
+        }
+        // What is not come to is listed all the same.
+        if let (true, Some(item)) = (state.never, items.first()) {
+            let mut inside = state.clone();
+            self.assign(name, item.value.clone(), &mut inside);
+            self.list(body, inside);
+        }
+        for (index, item) in items.iter().enumerate() {
+            if state.never || self.failure.is_some() {
+                break;
+            }
+            let many = index >= MAX_ROUNDS || self.commands.len() >= MANY_COMMANDS;
+            if item.several || select || many {
+                let value = if many { Value::hole(Why::TooMuch) } else { item.value.clone() };
+                // The variable is set to one name after the other; there may be none.
+                let mut condition = |walk: &mut Self, mut state: State| {
+                    walk.assign(name, value.clone(), &mut state);
+                    if select {
+                        let stamp = walk.change();
+                        state.forget(name, stamp);
+                        state.forget("REPLY", stamp);
+                        if matches!(state.input, Input::Text(..)) {
+                            state.input = Input::Unseen;
+                        }
+                    }
+                    Ends::with(state, Status::Unknown)
+                };
+                let end = self.any_rounds(state.clone(), frame, &mut condition, &mut |walk, state| {
+                    walk.list(body, state).join(walk)
+                });
+                let stamp = self.change();
+                state = end.unwrap_or(state);
+                state.forget(name, stamp);
+                if many || select {
+                    break;
+                }
+            } else {
+                self.assign(name, item.value.clone(), &mut state);
+                state = self.list(body, state).join(self);
+                self.resume(frame, &mut state);
+            }
+            self.joiner = Joiner::Then;
+        }
+        let state = self.finish_loop(frame, before, Some(state));
+        let status = if items.is_empty() { Status::Success } else { Status::Unknown };
+        Ends::with(state, status)
+    }
+}
