@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use wasmtime::Config;
 
@@ -76,10 +77,16 @@ impl Engine {
             .name("toolgate-clock".to_owned())
             .stack_size(64 << 10)
             .spawn(move || {
+                let mut clock = Clock::default();
+                let (mut before, mut worked) = (Instant::now(), processor_time());
                 loop {
                     std::thread::sleep(TICK);
                     let Some(engines) = weak.upgrade() else { break };
-                    counter.fetch_add(1, Ordering::Relaxed);
+                    let (now, work) = (Instant::now(), processor_time());
+                    let ticks =
+                        clock.advance(now - before, work.zip(worked).map(|(now, then)| now.saturating_sub(then)));
+                    (before, worked) = (now, work);
+                    counter.fetch_add(ticks, Ordering::Relaxed);
                     engines.tick();
                 }
             })
@@ -131,9 +138,81 @@ impl Engine {
     }
 }
 
+/// On a busy machine less counts than passes, but never less than this part of it: whoever asks waits only so long.
+const LEAST: u32 = 4;
+
+/// What counts as time to compute: that in which the process has a processor.
+#[derive(Default)]
+struct Clock {
+    /// What is too short for a tick yet.
+    rest: Duration,
+}
+
+impl Clock {
+    /// How many ticks are over when so much time has passed, for so much of which the process has worked, all its threads
+    /// together.
+    fn advance(&mut self, passed: Duration, worked: Option<Duration>) -> u64 {
+        self.rest += worked.map_or(passed, |worked| worked.clamp(passed / LEAST, passed));
+        let ticks = self.rest.as_nanos() / TICK.as_nanos();
+        self.rest -= TICK.saturating_mul(u32::try_from(ticks).unwrap_or(u32::MAX));
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+}
+
+/// For how long the threads of this process have worked, together. None where that cannot be told.
+#[cfg(unix)]
+fn processor_time() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Option<Duration> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_counts_in_which_the_process_works() {
+        // What has passed and what was worked, in milliseconds, step by step; the ticks that are over then.
+        let cases: [(&[(u64, Option<u64>)], u64); 8] = [
+            (&[(10, Some(10)), (10, Some(10))], 2),
+            (&[(100, None)], 10),
+            // Several threads at once.
+            (&[(10, Some(20)), (10, Some(20))], 2),
+            // Half of a processor.
+            (&[(10, Some(5)), (10, Some(5)), (10, Some(5)), (10, Some(5))], 2),
+            // Nothing: a quarter counts.
+            (&[(10, Some(0)), (10, Some(0)), (10, Some(0)), (10, Some(0))], 1),
+            (&[(4_000, Some(0))], 100),
+            (&[(1_000, Some(700))], 70),
+            (&[], 0),
+        ];
+        for (steps, expected) in cases {
+            let mut clock = Clock::default();
+            let ticks: u64 = steps
+                .iter()
+                .map(|(passed, worked)| {
+                    clock.advance(Duration::from_millis(*passed), worked.map(Duration::from_millis))
+                })
+                .sum();
+            assert_eq!(ticks, expected, "{steps:?}");
+        }
+    }
+
+    #[test]
+    fn the_time_of_the_process_goes_on_as_it_works() {
+        let Some(before) = processor_time() else { return };
+        let mut sum = 0_u64;
+        let start = Instant::now();
+        while processor_time() == Some(before) {
+            sum = sum.wrapping_mul(31).wrapping_add(1);
+            assert!(start.elapsed() < Duration::from_secs(60), "no time was counted ({sum})");
+        }
+    }
 
     #[test]
     fn the_clock_ends_with_its_engine() {
