@@ -5,7 +5,7 @@ mod cases;
 
 use cases::{call, named};
 use serde_json::Value;
-use toolgate_guest::call::{Action, Call, Finding, contents};
+use toolgate_guest::call::{Action, Call, Finding, Verdict, contents};
 use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 #[test]
@@ -72,6 +72,110 @@ fn evidence_is_a_range_of_the_field_it_names() {
         for one in verdict.findings.iter().flat_map(|finding| &finding.evidence) {
             assert_eq!(command.get(one.start..one.end), Some(one.text.as_str()), "{command}");
         }
+    }
+}
+
+/// Of commands that are the same one is judged, unless somebody asks how each was. That changes nothing.
+#[test]
+fn commands_that_are_the_same_are_judged_as_each_by_itself() {
+    let built_in = Guard::new();
+    let mut with_files = built_in.clone();
+    assert_eq!(with_files.load("rules.yaml", Layer::User, AROUND.as_bytes()), []);
+    let mut wrong = Vec::new();
+    for line in include_str!("verdicts.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).expect("a case is JSON");
+        let Some(command) = case["command"].as_str().filter(|_| case["kind"].is_null()) else { continue };
+        for (guard, text) in [
+            (&built_in, format!("{command}\n{command}\nfoo | {command}\n")),
+            (&with_files, format!("f() {{\n{command}\n}}\nf; f | f\nfor X in 1 2 1; do\n{command}\ndone\ncd /q\nf")),
+        ] {
+            let mut again = case.clone();
+            again["command"] = text.as_str().into();
+            let again = call(&again);
+            let judged = guard.judge(&again, &mut NoWorld);
+            let explained = guard.explain(&again, &mut NoWorld).verdict;
+            if judged != explained {
+                wrong.push(format!("{text}\n  judged {judged:#?}\n  explained {explained:#?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them: {}", wrong.len(), wrong.join("\n"));
+}
+
+/// Rules that ask for what is around a command.
+const AROUND: &str = "
+rules:
+- {name: after, program: foo, after: [bar], reason: it gets what bar prints}
+- {name: before, program: foo, before: [baz], reason: baz gets what it prints}
+- {name: set, program: foo, assigns: '^X=1$', reason: X is 1}
+- {name: env, program: foo, when: {env: {MODE: '^1$'}}, reason: the mode is 1}
+- {name: cwd, program: foo, when: {cwd: '^/q'}, reason: it works in /q}
+- {name: kept, program: foo, arguments: '^kept$', reason: it is kept}
+- {name: list, pattern: '^foo b && foo c$', reason: they stand in one list}
+exemptions:
+- {rule: kept, program: foo, when: {env: {MODE: '^3$'}}}
+";
+
+/// Commands of the same words are judged by what is around each.
+#[test]
+fn what_is_around_a_command_tells_it_from_others_of_the_same_words() {
+    let cases: &[(&str, &[(&str, &[&str])])] = &[
+        ("foo a\nfoo a\nfoo a", &[]),
+        ("foo a\nbar | foo a\nfoo a", &[("user:after", &["foo", "bar"])]),
+        ("foo a\nfoo a | baz", &[("user:before", &["foo", "baz"])]),
+        ("foo a\nbar | sudo foo a", &[("user:after", &["foo", "bar"])]),
+        ("foo a\nexport X=2\nfoo a\nexport X=1\nfoo a\nexport X=2\nfoo a", &[("user:set", &["foo"])]),
+        ("f() { foo a; }\nf\nX=1\nf\nX=2\nf", &[("user:set", &["foo"])]),
+        ("for X in 2 1 2; do foo a; done", &[("user:set", &["foo"])]),
+        ("foo a\nX=1 foo a", &[("user:set", &["foo"])]),
+        ("foo a\nMODE=1\nfoo a\nMODE=2\nfoo a", &[("user:env", &["foo"])]),
+        ("foo a\nfoo a\ncd /q\nfoo a", &[("user:cwd", &["foo"])]),
+        ("foo kept\nMODE=3\nfoo kept\nMODE=2\nfoo kept", &[("user:kept", &["foo", "kept", "foo", "kept"])]),
+        ("MODE=3\nfoo kept\nfoo kept", &[]),
+    ];
+    let mut guard = Guard::new();
+    assert_eq!(guard.load("rules.yaml", Layer::User, AROUND.as_bytes()), []);
+    for (text, expected) in cases {
+        let text = format!("MODE=2\n{text}");
+        let verdict = guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoWorld);
+        let own = verdict.findings.iter().filter(|finding| finding.rule.starts_with("user:"));
+        let found: Vec<(&str, Vec<&str>)> = own
+            .map(|finding| {
+                let evidence = finding.evidence.iter().map(|one| one.text.as_str()).collect();
+                (finding.rule.as_str(), evidence)
+            })
+            .collect();
+        let expected: Vec<(&str, Vec<&str>)> = expected.iter().map(|(rule, words)| (*rule, words.to_vec())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+/// However often a text says the same, what is harmful in it is found wherever that stands.
+#[test]
+fn what_is_said_often_is_found_wherever_it_stands() {
+    let guard = Guard::new();
+    let judge = |text: String| guard.judge(&call(&serde_json::json!({ "command": text })), &mut NoWorld);
+    let rules = |found: &Verdict| found.findings.iter().map(|one| one.rule.clone()).collect::<Vec<_>>();
+    let evidence = |found: &Verdict| found.findings.iter().map(|one| one.evidence.len()).collect::<Vec<_>>();
+    let one = judge("cat ~/.ssh/id_rsa".to_owned());
+    assert_eq!(one.action(), Some(Action::Block));
+    let lines: String = (0..1_000).map(|n| format!("echo line {n}\ncat ~/.ssh/id_rsa\n")).collect();
+    let often = judge(lines);
+    assert_eq!(rules(&often), rules(&one));
+    assert_eq!(evidence(&often), evidence(&one).iter().map(|count| 1_000 * count).collect::<Vec<_>>());
+    // It stands in one place however often that is run.
+    let calls: String = (0..1_000).map(|n| format!("f {n}\n")).collect();
+    let called = judge(format!("f() {{ echo \"$1\"; cat ~/.ssh/id_rsa; }}\n{calls}"));
+    assert_eq!((rules(&called), evidence(&called)), (rules(&one), evidence(&one)));
+    // One of very many that are alike, and not the first of them.
+    let harmless: String = (0..2_000).map(|n| format!("cat file{}\n", n % 7)).collect();
+    assert_eq!(judge(format!("cat config\n{harmless}cat config")).action(), None);
+    for text in [
+        format!("{harmless}cat ~/.ssh/id_rsa\n{harmless}"),
+        format!("{harmless}cd ~/.ssh\ncat id_rsa\n{harmless}"),
+        format!("cat config\n{harmless}cd ~/.ssh\ncat config"),
+    ] {
+        assert_eq!(judge(text).action(), Some(Action::Block));
     }
 }
 

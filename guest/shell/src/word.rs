@@ -20,7 +20,7 @@ impl Span {
 }
 
 /// Why something is not known.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Why {
     /// It is what another command prints.
     CommandOutput,
@@ -116,7 +116,7 @@ impl fmt::Display for Why {
 }
 
 /// What a word stands for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// Exactly this text.
     Known(String),

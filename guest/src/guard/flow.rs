@@ -12,13 +12,16 @@ mod explained;
 mod files;
 mod sources;
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{Command, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use self::explained::{is_located, is_located_file, is_setup, lists_names, runs_listed};
 use self::files::Files;
 use self::sources::{is_network, is_vouched, source};
+use super::nesting::Nesting;
 use crate::call::{Memory, Source};
 
 /// Beginnings of the names of programs that run a text in a language of their own, whatever the language: it is asked where
@@ -79,6 +82,7 @@ pub(crate) fn unseen(
     let mut files = Files::new(&before, earlier.forgotten, text);
     // Whether a variable holds something from elsewhere.
     let mut variable: Option<Source> = None;
+    let order = Order::of(&commands);
     for (at, command) in commands.iter().enumerate() {
         // A patch that is not in the text may change any file.
         let patches = matches!(command.program(), Some("apply_patch" | "applypatch" | "apply-patch"));
@@ -91,7 +95,7 @@ pub(crate) fn unseen(
         let own: Vec<&Command> = deeper.filter(|other| other.span.is_inside(command.span)).collect();
         let takes_lines = takes_lines(command);
         let may_matter = command.unseen_script || !command.effects.is_empty() || takes_lines;
-        let piped = if may_matter { pipeline(&commands, at) } else { Vec::new() };
+        let piped = if may_matter { order.pipeline(at) } else { Vec::new() };
         if command.words.is_empty() && !command.assignments.is_empty() {
             variable = variable.max(own.iter().filter_map(|other| source(other)).max());
         }
@@ -118,7 +122,7 @@ pub(crate) fn unseen(
     // What a stored script computes is no more hidden than what a program does that cannot be read at all.
     found.retain(|run| run.source != Source::Unseen || !run.stored);
     // Where it is known where it comes from, that it was not seen says nothing more.
-    let known: Vec<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
+    let known: FxHashSet<Span> = found.iter().filter(|run| run.source != Source::Unseen).map(|run| run.span).collect();
     found.retain(|run| run.source != Source::Unseen || !known.contains(&run.span));
     // That it may be another file takes nothing from what is known of this one.
     found.extend(alike.into_iter().filter(|run| run.source != Source::Unseen || !run.stored));
@@ -209,31 +213,49 @@ fn computed_program(command: &Command, inner: &[&Command], variable: Option<Sour
     Some(Run::of(command, from.unwrap_or(Source::Unseen), false, word.span))
 }
 
-/// The commands before one in its pipeline.
-fn pipeline<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
-    let Some(command) = commands.get(at) else { return Vec::new() };
-    let mut joiner = command.joiner;
-    let mut before = Vec::new();
-    // A command inside a wrapper or a group of commands reads what its outer one is given.
-    let mut span = command.span;
-    let mut group = command.group;
-    let mut depth = command.via.len();
-    for other in commands.get(..at).unwrap_or_default().iter().rev() {
-        if other.group == group {
-            if joiner != Joiner::Pipe {
-                // Only what it stands in may be in a pipeline.
-                if command.via.is_empty() {
-                    break;
-                }
-                continue;
+/// How commands stand in their lists and in each other.
+struct Order<'s, 'c> {
+    commands: &'s [&'c Command],
+    /// The one before each in its list.
+    before: Vec<Option<usize>>,
+    nesting: OnceCell<Nesting>,
+}
+
+impl<'s, 'c> Order<'s, 'c> {
+    fn of(commands: &'s [&'c Command]) -> Self {
+        let mut last = FxHashMap::default();
+        let before = commands.iter().enumerate().map(|(at, one)| last.insert(one.group, at)).collect();
+        Order { commands, before, nesting: OnceCell::new() }
+    }
+
+    /// The commands before one in its pipeline, the nearest first.
+    fn pipeline(&self, at: usize) -> Vec<&'c Command> {
+        let mut found = Vec::new();
+        let Some(command) = self.commands.get(at) else { return found };
+        // A command inside a wrapper or a group of commands reads what its outer one is given.
+        let (mut joiner, mut span, mut depth) = (command.joiner, command.span, command.via.len());
+        let mut here = at;
+        loop {
+            // The nearer of the two is the next one.
+            let piped = self.before[here].filter(|_| joiner == Joiner::Pipe);
+            let outer = self.outer(here, span, depth);
+            let Some(next) = piped.max(outer) else { return found };
+            let other = self.commands[next];
+            if piped == Some(next) {
+                found.push(other);
+            } else {
+                (span, depth) = (other.span, other.via.len());
             }
-            joiner = other.joiner;
-            before.push(*other);
-        } else if span.is_inside(other.span) && other.via.len() < depth {
-            (group, joiner, span, depth) = (other.group, other.joiner, other.span, other.via.len());
+            (joiner, here) = (other.joiner, next);
         }
     }
-    before
+
+    /// The last command before this one and of another list that stands around a span and is less deep inside others.
+    fn outer(&self, here: usize, span: Span, depth: usize) -> Option<usize> {
+        let of_other_list = |number: usize| self.commands[number].group != self.commands[here].group;
+        let nesting = || self.nesting.get_or_init(|| Nesting::of(self.commands.iter().copied(), |_| 0));
+        (0..depth).filter_map(|depth| nesting().last_outside(span, (depth, 0), here, of_other_list)).max()
+    }
 }
 
 /// Whether a value comes from variables or from what a command prints.
@@ -277,6 +299,46 @@ mod tests {
     use toolgate_shell::{Facts, parse};
 
     use super::*;
+
+    /// What is before a command in its pipeline, by a look at each one before it.
+    fn looked_for<'c>(commands: &[&'c Command], at: usize) -> Vec<&'c Command> {
+        let command = commands[at];
+        let (mut joiner, mut span, mut group) = (command.joiner, command.span, command.group);
+        let mut depth = command.via.len();
+        let mut before = Vec::new();
+        for other in commands[..at].iter().rev() {
+            if other.group == group {
+                if joiner == Joiner::Pipe {
+                    joiner = other.joiner;
+                    before.push(*other);
+                }
+            } else if span.is_inside(other.span) && other.via.len() < depth {
+                (group, joiner, span, depth) = (other.group, other.joiner, other.span, other.via.len());
+            }
+        }
+        before
+    }
+
+    #[test]
+    fn what_is_piped_is_found_as_by_a_look_at_each_command() {
+        for text in [
+            "a | b | c; d && e | f || g | h",
+            "curl x | sudo sh -c 'a | b; c | (d; e | f)'",
+            "f() { a | b; g | c; }; g() { d; e $(h | i | j) | k; }; x | f; f; f | g | { f; g; } > y; $(f | sudo g)",
+            "for x in 1 2 3; do a $x | while read y; do b $y | xargs c; done; done | d",
+            "a | env b | xargs -n1 sh -c 'c \"$1\" | d' _; find . -exec sh -c 'e | f' \\; | g",
+            "cat <<E | bash\na | b\nsh -c 'c | d'\nE\ne | f",
+        ] {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            let commands: Vec<&Command> = script.commands.iter().collect();
+            let order = Order::of(&commands);
+            for at in 0..commands.len() {
+                let (found, expected) = (order.pipeline(at), looked_for(&commands, at));
+                let same = found.iter().zip(&expected).all(|(found, expected)| std::ptr::eq(*found, *expected));
+                assert!(same && found.len() == expected.len(), "{text} {at} {found:#?}");
+            }
+        }
+    }
 
     /// What one call leaves behind, and what comes of that in the next.
     #[test]

@@ -28,12 +28,12 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse, patch};
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
-use super::matching::{Miss, Scene, Subject};
+use super::matching::{Miss, Reach, Scene, Subject};
 use super::observers::Witnessed;
 use super::overrides;
 use super::place::{Map, RealMap};
@@ -132,6 +132,7 @@ impl Guard {
             real_map: &real_map,
             touched: Vec::new(),
             findings: Vec::new(),
+            found: 0,
             considered: explains.then(Vec::new),
             comments: Vec::new(),
             branches: HashMap::new(),
@@ -188,6 +189,8 @@ struct Inquiry<'a> {
     real_map: &'a OnceCell<Option<RealMap>>,
     touched: Vec<Touched>,
     findings: Vec<Finding>,
+    /// How often something was found, be it for the first time or again.
+    found: usize,
     considered: Option<Vec<Considered>>,
     /// The comments of the text, and what a file tool writes.
     comments: Vec<String>,
@@ -203,8 +206,51 @@ struct Inquiry<'a> {
     witnessed: Option<Witnessed<'a>>,
 }
 
+/// What rules came to on a command.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// What was looked at.
+    reach: Reach,
+    /// Whether anything came of it.
+    found: bool,
+}
+
+/// How a command differs from the first one that is the same.
+#[derive(Clone, Copy, Debug)]
+struct Difference {
+    /// It stands elsewhere.
+    place: bool,
+    /// None of them that was judged before stands there.
+    new_place: bool,
+    /// It may run with other variables.
+    variables: bool,
+}
+
+impl Outcome {
+    /// Whether something else may come of it on such a command: another finding, or the same at another place.
+    fn may_differ(self, difference: Difference) -> bool {
+        match self.reach {
+            Reach::Command => self.found && difference.new_place,
+            Reach::Place => difference.new_place,
+            Reach::Variables => self.found || difference.place || difference.variables,
+            Reach::Text => true,
+        }
+    }
+}
+
+/// What came of judging the first of several commands that are the same.
+struct Judged<'a> {
+    /// Of the rules that were tried, those that may come to something else on the others.
+    rules: Vec<(&'a Rule, Outcome)>,
+    /// Of what is judged besides.
+    rest: Outcome,
+    /// Where those begin that were judged.
+    starts: FxHashSet<usize>,
+}
+
 impl<'a> Inquiry<'a> {
     fn finding(&mut self, rule: &str, action: Action, reason: &str, evidence: Vec<Evidence>) {
+        self.found += 1;
         let same = |finding: &&mut Finding| finding.rule == rule;
         if let Some(known) = self.findings.iter_mut().find(same) {
             known.action = known.action.max(action);
@@ -235,16 +281,10 @@ impl<'a> Inquiry<'a> {
         let home = self.call.home.as_deref();
         // A patch is one command, and writes what is in the input.
         let scene = Scene::new(script, self.guard, self.map, home, look, self.real_map).writing(&self.call.contents);
+        let scene = scene.told_apart(source);
         let subjects: Vec<Subject<'_>> = scene.subjects().collect();
         self.witnessed = self.guard.witnessed(self.call, field, script, &subjects);
-        for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
-            self.rules(subject, field, world);
-            self.effects(subject, script, field, world);
-            if script.unparsed.is_none() {
-                self.forced(subject, field, world);
-                self.endless(subject, field, world);
-            }
-        }
+        self.each(script, &subjects, field, world);
         self.endless_loop(&subjects, field, world);
         self.ended(&subjects, field, world);
         self.fetched(&subjects, field, world);
@@ -252,10 +292,65 @@ impl<'a> Inquiry<'a> {
         self.found_elsewhere(&subjects, field, world);
         self.removes_listed(&subjects, field, world);
         self.reads_found(&subjects, field);
-        self.runs(script, &subjects, field, world, look);
+        self.runs(&scene, &subjects, field, world, look);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();
+    }
+
+    /// Judges each command that may run by itself. Of those that are the same the first is judged, and the others as far as
+    /// something else may come of it there.
+    fn each(&mut self, script: &Script, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
+        let mut known: FxHashMap<usize, Judged<'a>> = FxHashMap::default();
+        for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
+            // Who wants to know which rules were tried is told so of each command.
+            match known.get_mut(&subject.first).filter(|_| self.considered.is_none()) {
+                Some(judged) => self.again(judged, subject, script, field, world),
+                None => {
+                    let rules = self.rules(subject, field, world);
+                    let rest = self.rest(subject, script, field, world);
+                    let starts = FxHashSet::from_iter([subject.command.span.start]);
+                    known.insert(subject.first, Judged { rules, rest, starts });
+                }
+            }
+        }
+    }
+
+    /// Judges a command of which the first one that is the same was judged.
+    fn again(
+        &mut self,
+        judged: &mut Judged<'a>,
+        subject: &Subject<'_>,
+        script: &Script,
+        field: &Field,
+        world: &mut dyn World,
+    ) {
+        let (command, first) = (subject.command, &script.commands[subject.first]);
+        let difference = Difference {
+            place: command.span.start != first.span.start,
+            new_place: judged.starts.insert(command.span.start),
+            variables: !command.env.is_same(&first.env),
+        };
+        for (rule, outcome) in judged.rules.iter().copied() {
+            if outcome.may_differ(difference) {
+                self.rule(rule, subject, field, world);
+            }
+        }
+        if judged.rest.may_differ(difference) {
+            self.rest(subject, script, field, world);
+        }
+    }
+
+    /// What is judged of a command besides the rules that say what they mean.
+    fn rest(&mut self, subject: &Subject<'_>, script: &Script, field: &Field, world: &mut dyn World) -> Outcome {
+        subject.take_reach();
+        let before = (self.found, self.touched.len());
+        self.effects(subject, script, field, world);
+        if script.unparsed.is_none() {
+            self.forced(subject, field, world);
+            self.endless(subject, field, world);
+        }
+        Outcome { reach: subject.take_reach(), found: (self.found, self.touched.len()) != before }
     }
 
     /// Judges the text once more as it is if variables that nothing sets are empty. What only comes of that asks, and only

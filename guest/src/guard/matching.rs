@@ -1,14 +1,17 @@
 //! Whether a rule fires on a command, and if not, which of its conditions did not hold.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::hash::BuildHasher as _;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::glob::known_part;
 use super::invocation::{Given, Grammars, Invocation};
+use super::nesting::Nesting;
 use super::path_index::{Answered, Lists};
 use super::path_rules::{Around, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
@@ -106,6 +109,21 @@ impl Purpose {
     }
 }
 
+/// What was looked at to find something out about a command: by that it is told whether the same is true of another one that
+/// is the same. The last of them is the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// What the command says by itself, and what is the same for the whole call.
+    #[default]
+    Command,
+    /// Where it stands.
+    Place,
+    /// The variables that it runs with.
+    Variables,
+    /// Other commands of the text, or what happened before.
+    Text,
+}
+
 /// A text and its surroundings, as all of its commands share them.
 pub(crate) struct Scene<'a> {
     script: &'a Script,
@@ -117,7 +135,25 @@ pub(crate) struct Scene<'a> {
     real_map: &'a OnceCell<Option<RealMap>>,
     /// What a file tool writes.
     contents: &'a [Field],
+    /// Of each command the first one that is the same; empty if nobody has looked.
+    firsts: Vec<usize>,
+    common: Common,
+}
+
+/// What is found out once for all commands of a text.
+#[derive(Default)]
+struct Common {
     neighbours: OnceCell<Neighbours>,
+    nesting: OnceCell<Nesting>,
+    made: OnceCell<Made>,
+    /// Whether a command works on a path that is not known.
+    unknown: OnceCell<bool>,
+    /// Whether a command sets what the shell splits words at.
+    splits: OnceCell<bool>,
+    /// The places of effects, by the first command that has them.
+    placed: RefCell<FxHashMap<usize, Rc<[Place]>>>,
+    /// Whether a variable is set, by the condition that asks and its purpose, and the last command that it was asked of.
+    set: RefCell<FxHashMap<(usize, bool), (usize, bool)>>,
 }
 
 impl<'a> Scene<'a> {
@@ -130,13 +166,23 @@ impl<'a> Scene<'a> {
         real_map: &'a OnceCell<Option<RealMap>>,
     ) -> Self {
         let (grammars, lists) = (&guard.grammars, &guard.lists);
-        let (contents, neighbours): (&[Field], _) = (&[], OnceCell::new());
-        Scene { script, grammars, lists, map, home, look, real_map, contents, neighbours }
+        let (firsts, common) = (Vec::new(), Common::default());
+        Scene { script, grammars, lists, map, home, look, real_map, contents: &[], firsts, common }
+    }
+
+    /// The same with the commands told from each other, which stand in this text.
+    pub(crate) fn told_apart(self, source: &str) -> Self {
+        Scene { firsts: firsts(&self.script.commands, source), ..self }
     }
 
     /// The same for a file tool that writes these texts.
     pub(crate) fn writing(self, contents: &'a [Field]) -> Self {
         Scene { contents, ..self }
+    }
+
+    /// The whole text.
+    pub(crate) fn script(&self) -> &'a Script {
+        self.script
     }
 
     /// The commands, in their order.
@@ -149,14 +195,58 @@ impl<'a> Scene<'a> {
         Subject {
             command: &self.script.commands[index],
             index,
+            first: self.firsts.get(index).copied().unwrap_or(index),
+            wraps: wraps(&self.script.commands, index),
             script: self.script,
             scene: self,
+            reach: Cell::default(),
             invocation: OnceCell::new(),
             placed: OnceCell::new(),
             answered: OnceCell::new(),
             sends: OnceCell::new(),
         }
     }
+
+    /// Which commands stand around or inside others.
+    pub(crate) fn nesting(&self) -> &Nesting {
+        let key = |command: &Command| command.program().map_or(0, key);
+        self.common.nesting.get_or_init(|| Nesting::of(self.script.commands.iter(), key))
+    }
+
+    fn made(&self) -> &Made {
+        self.common.made.get_or_init(|| Made::of(&self.script.commands))
+    }
+}
+
+/// What a program is looked up by.
+fn key(program: &str) -> u64 {
+    FxBuildHasher.hash_one(program)
+}
+
+/// Whether something stands inside the command of this number: it would come next.
+fn wraps(commands: &[Command], index: usize) -> bool {
+    commands.get(index + 1).is_some_and(|next| next.via.len() > commands[index].via.len())
+}
+
+/// How many commands that look alike one is compared with.
+const ALIKE: usize = 8;
+
+/// Of each command the first one that is the same.
+fn firsts(commands: &[Command], source: &str) -> Vec<usize> {
+    let mut known: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    let mut all = Vec::with_capacity(commands.len());
+    for (index, command) in commands.iter().enumerate() {
+        let alike = known.entry(command.digest()).or_default();
+        let same = |first: &usize| {
+            wraps(commands, *first) == wraps(commands, index) && commands[*first].is_same(command, source)
+        };
+        let first = alike.iter().rev().take(ALIKE).copied().find(same);
+        if first.is_none() {
+            alike.push(index);
+        }
+        all.push(first.unwrap_or(index));
+    }
+    all
 }
 
 /// The commands of the same group around each: a text has many, and few are next to each other in its list.
@@ -179,14 +269,58 @@ impl Neighbours {
     }
 }
 
+/// The files and folders that the commands of a text put somewhere, and the first command that does so.
+struct Made {
+    /// Those that are made, as they are written.
+    made: FxHashMap<String, usize>,
+    /// Those that are moved or linked.
+    put: FxHashMap<PathBuf, usize>,
+    /// One that may be moved or linked to any path.
+    anywhere: Option<usize>,
+}
+
+impl Made {
+    fn of(commands: &[Command]) -> Self {
+        let mut found = Made { made: FxHashMap::default(), put: FxHashMap::default(), anywhere: None };
+        for (index, command) in commands.iter().enumerate() {
+            let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
+            for effect in &command.effects {
+                if let Value::Known(path) = &effect.path
+                    && matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link)
+                {
+                    found.made.entry(path.clone()).or_insert(index);
+                }
+                if moves || effect.kind == Kind::Link {
+                    match effect.path.known() {
+                        Some(path) => {
+                            found.put.entry(PathBuf::from(path)).or_insert(index);
+                        }
+                        // It may be any.
+                        None => found.anywhere = found.anywhere.or(Some(index)),
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
 /// A command of a text, with what rules ask of it, found out once.
 pub(crate) struct Subject<'a> {
     pub(crate) command: &'a Command,
     pub(crate) index: usize,
-    pub(crate) script: &'a Script,
+    /// The number of the first command of the text that says the same by itself, and wraps something if this one does.
+    pub(crate) first: usize,
+    /// Whether something stands inside it.
+    pub(crate) wraps: bool,
+    /// Not to be used without noting that it was.
+    script: &'a Script,
     scene: &'a Scene<'a>,
+    /// What was looked at so far.
+    reach: Cell<Reach>,
     invocation: OnceCell<Option<Invocation<'a>>>,
-    placed: OnceCell<Vec<Place>>,
+    /// With what was looked at for it.
+    placed: OnceCell<(Rc<[Place]>, Reach)>,
     /// Which lists of path rules each effect is under.
     answered: OnceCell<Vec<Answered>>,
     sends: OnceCell<bool>,
@@ -201,6 +335,39 @@ fn holds(outer: &Command, inner: &Command) -> bool {
 }
 
 impl<'a> Subject<'a> {
+    /// The whole text.
+    pub(crate) fn script(&self) -> &'a Script {
+        self.reaches(Reach::Text);
+        self.script
+    }
+
+    /// Notes that something was looked at.
+    pub(crate) fn reaches(&self, reach: Reach) {
+        self.reach.set(self.reach.get().max(reach));
+    }
+
+    /// What was looked at since this was last asked.
+    pub(crate) fn take_reach(&self) -> Reach {
+        self.reach.take()
+    }
+
+    /// Whether its program may have this name. It may not have it all the same.
+    pub(crate) fn may_be(&self, program: &str) -> bool {
+        self.command.words.first().and_then(Word::known).is_some_and(|word| word.contains(program))
+    }
+
+    /// Whether another command may open what it tells: one that it stands inside of, or some command that works on a file
+    /// that it is told when it runs.
+    pub(crate) fn others_may_open(&self) -> bool {
+        let unknown = |effect: &Effect| matches!(effect.path, Value::Unknown { .. });
+        let any = || self.script.commands.iter().any(|command| command.effects.iter().any(unknown));
+        if *self.scene.common.unknown.get_or_init(any) {
+            return true;
+        }
+        self.reaches(Reach::Place);
+        self.scene.nesting().is_inside_another(self.command.span)
+    }
+
     /// The texts that go into files, as far as they are known.
     fn contents(&self) -> Vec<Cow<'a, str>> {
         let command = self.command;
@@ -223,46 +390,58 @@ impl<'a> Subject<'a> {
 
     /// Where each of the effects happens.
     pub(crate) fn places(&self) -> &[Place] {
-        self.placed.get_or_init(|| {
-            let names = search::names(self.command);
-            self.command
-                .effects
-                .iter()
-                .map(|effect| {
-                    let written = self.scene.map.of(&effect.path, effect.recursive);
-                    let place = match self.behind_links(effect).unwrap_or(written) {
-                        // What a stored script computes is its own, as with a program that cannot be read.
-                        Place::Unknown if self.command.stored => Place::Workspace,
-                        place => place,
-                    };
-                    let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source);
-                    match &names {
-                        // What a search finds in the workspace, and only what a build makes again.
-                        Some(names) if inside && !names.is_empty() && names.iter().all(|name| is_product(name)) => {
-                            Place::Product
-                        }
-                        // What the same command takes away file by file is not the folder as a whole.
-                        Some(names) if place == Place::WorkspaceRoot && !names.is_empty() => Place::WorkspaceSome,
-                        Some(names) if place == Place::TemporaryRoot && !names.is_empty() => Place::Temporary,
-                        None if matches!(place, Place::Found | Place::Unknown) && self.is_product_found(effect) => {
-                            Place::Product
-                        }
-                        _ => place,
-                    }
-                })
-                .collect()
-        })
+        let (places, reach) = self.placed.get_or_init(|| {
+            let known = self.scene.common.placed.borrow().get(&self.first).cloned();
+            if let Some(known) = known {
+                return (known, Reach::Command);
+            }
+            let before = self.reach.take();
+            let places = self.find_places();
+            let reach = self.reach.replace(before);
+            if reach == Reach::Command {
+                self.scene.common.placed.borrow_mut().insert(self.first, Rc::clone(&places));
+            }
+            (places, reach)
+        });
+        self.reaches(*reach);
+        places
+    }
+
+    fn find_places(&self) -> Rc<[Place]> {
+        let names = search::names(self.command);
+        let place = |effect: &Effect| {
+            let written = self.scene.map.of(&effect.path, effect.recursive);
+            let place = match self.behind_links(effect).unwrap_or(written) {
+                // What a stored script computes is its own, as with a program that cannot be read.
+                Place::Unknown if self.command.stored => Place::Workspace,
+                place => place,
+            };
+            let inside = matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source);
+            match &names {
+                // What a search finds in the workspace, and only what a build makes again.
+                Some(names) if inside && !names.is_empty() && names.iter().all(|name| is_product(name)) => {
+                    Place::Product
+                }
+                // What the same command takes away file by file is not the folder as a whole.
+                Some(names) if place == Place::WorkspaceRoot && !names.is_empty() => Place::WorkspaceSome,
+                Some(names) if place == Place::TemporaryRoot && !names.is_empty() => Place::Temporary,
+                None if matches!(place, Place::Found | Place::Unknown) && self.is_product_found(effect) => {
+                    Place::Product
+                }
+                _ => place,
+            }
+        };
+        self.command.effects.iter().map(place).collect()
     }
 
     /// Whether it happens to what a search in the workspace lists, and that is only what a build makes again:
     /// `find . -name __pycache__ | xargs rm -rf`, `rm -rf $(find . -name '*.egg-info')`.
     fn is_product_found(&self, effect: &Effect) -> bool {
         let Value::Unknown { why, shape } = &effect.path else { return false };
-        let commands = &self.script.commands;
         let finder = match why {
             _ if !shape.chars().eq([Value::HOLE]) => None,
             Why::Argument => {
-                let wrapper = commands[..self.index].iter().rfind(|outer| holds(outer, self.command));
+                let wrapper = self.outer(self.index);
                 let (before, _) = self.pipeline();
                 let plain = |word: &&Word| {
                     word.known().is_some_and(|word| {
@@ -283,13 +462,11 @@ impl<'a> Subject<'a> {
                 before.first().copied().filter(|_| listed && before.len() == 1)
             }
             Why::CommandOutput => {
-                let inside = |other: &&Command| {
-                    !std::ptr::eq(*other, self.command)
-                        && other.span.is_inside(effect.span)
-                        && other.span != effect.span
-                };
-                let mut all = commands.iter().filter(inside);
-                all.next().filter(|_| all.next().is_none())
+                let commands = &self.script().commands;
+                let inside = self.scene.nesting().inside(effect.span);
+                let mut all = inside.filter(|other| *other != self.index && commands[*other].span != effect.span);
+                let first = all.next();
+                first.filter(|_| all.next().is_none()).map(|other| &commands[other])
             }
             _ => None,
         };
@@ -304,7 +481,8 @@ impl<'a> Subject<'a> {
         let inside =
             |place: Place| matches!(place, Place::WorkspaceRoot | Place::Workspace | Place::Source | Place::Product);
         let splits = |other: &Command| other.assignments.iter().any(|(name, _)| name == "IFS");
-        finder.filter(|_| !commands.iter().any(splits)).is_some_and(|finder| {
+        let any_splits = || *self.scene.common.splits.get_or_init(|| self.script().commands.iter().any(splits));
+        finder.filter(|_| !any_splits()).is_some_and(|finder| {
             let starts = || finder.effects.iter().filter(|effect| effect.kind == Kind::Read);
             search::names(finder).is_some_and(|names| !names.is_empty() && names.iter().all(|name| is_product(name)))
                 && finder.words.iter().all(|word| word.known().is_some() && !prints(word))
@@ -344,10 +522,10 @@ impl<'a> Subject<'a> {
 
     /// The commands before it without which it does not run, as `&&` stands between them, the nearest first.
     pub(crate) fn succeeded(&self) -> impl Iterator<Item = usize> {
-        let commands = &self.script.commands;
+        let commands = &self.script().commands;
         std::iter::successors(Some(self.index), move |at| {
             let command = &commands[*at];
-            let neighbours = self.scene.neighbours.get_or_init(|| Neighbours::of(commands));
+            let neighbours = self.scene.common.neighbours.get_or_init(|| Neighbours::of(commands));
             neighbours.before[*at].filter(|_| command.joiner == Joiner::And)
         })
         .skip(1)
@@ -355,7 +533,7 @@ impl<'a> Subject<'a> {
 
     /// What the command of this number runs, if that is one other command whose success is its own.
     pub(crate) fn run_by(&self, wrapper: usize) -> &'a Command {
-        let commands = &self.script.commands;
+        let commands = &self.script().commands;
         let mut at = wrapper;
         while matches!(commands[at].program(), Some("env" | "nice" | "nohup" | "timeout"))
             && commands.get(at + 1).is_some_and(|inner| holds(&commands[at], inner))
@@ -377,27 +555,36 @@ impl<'a> Subject<'a> {
         let mut at = self.index;
         loop {
             self.beside(at, &mut before, &mut after);
-            let inner = &self.script.commands[at];
-            let outer = match inner.via.is_empty() {
-                true => None,
-                false => self.script.commands[..at].iter().rposition(|outer| holds(outer, inner)),
-            };
-            match outer {
-                Some(outer) if before.is_empty() && after.is_empty() => at = outer,
-                _ => return (before, after),
+            if !before.is_empty() || !after.is_empty() {
+                return (before, after);
             }
+            let Some(outer) = self.outer_number(at) else { return (before, after) };
+            at = outer;
         }
+    }
+
+    /// The last command before the one of this number that is a wrapper which runs that.
+    fn outer(&self, at: usize) -> Option<&'a Command> {
+        self.outer_number(at).map(|outer| &self.script().commands[outer])
+    }
+
+    fn outer_number(&self, at: usize) -> Option<usize> {
+        let commands = &self.script().commands;
+        let inner = &commands[at];
+        let (program, above) = inner.via.split_last()?;
+        let holds = |outer: usize| holds(&commands[outer], inner);
+        self.scene.nesting().last_outside(inner.span, (above.len(), key(program)), at, holds)
     }
 
     /// Adds the neighbours of the command at this place, and what those run inside.
     fn beside(&self, at: usize, before: &mut Vec<&'a Command>, after: &mut Vec<&'a Command>) {
-        let commands = &self.script.commands;
+        let commands = &self.script().commands;
         let with_inner = |at: usize| {
             let outer = &commands[at];
             let inner = commands[at + 1..].iter().take_while(move |inner| inner.via.len() > outer.via.len());
             std::iter::once(outer).chain(inner.filter(move |inner| holds(outer, inner)))
         };
-        let neighbours = self.scene.neighbours.get_or_init(|| Neighbours::of(commands));
+        let neighbours = self.scene.common.neighbours.get_or_init(|| Neighbours::of(commands));
         let mut joiner = commands[at].joiner;
         let mut here = at;
         while joiner == Joiner::Pipe
@@ -415,6 +602,7 @@ impl<'a> Subject<'a> {
 
     /// Whether what it prints goes to another machine.
     pub(crate) fn sends(&self) -> bool {
+        self.reaches(Reach::Text);
         *self.sends.get_or_init(|| {
             let network = |command: &Command| {
                 command.redirects.iter().any(|one| one.target.value.text().starts_with("/dev/tcp/"))
@@ -439,7 +627,7 @@ impl<'a> Subject<'a> {
         if !what.not_in.is_empty()
             && let Some(cwd) = &command.cwd
             && what.not_in.contains(&self.scene.map.place(cwd))
-            && !names_repository(command)
+            && !self.names_repository()
         {
             return Err(Miss::Place);
         }
@@ -480,6 +668,11 @@ impl<'a> Subject<'a> {
             spans.push(command.span);
         }
         Ok(spans)
+    }
+
+    fn names_repository(&self) -> bool {
+        self.reaches(Reach::Variables);
+        names_repository(self.command)
     }
 
     /// Where the word of this number stands.
@@ -571,11 +764,25 @@ impl<'a> Subject<'a> {
         if own.filter(set).any(fits) {
             return true;
         }
+        if command.words.is_empty() {
+            return false;
+        }
+        self.reaches(Reach::Variables);
+        // Most commands have the variables of the one before.
+        let condition = (std::ptr::from_ref(assigns).addr(), purpose == Purpose::Rule);
+        let known = self.scene.common.set.borrow().get(&condition).copied();
+        if let Some((other, is_set)) = known
+            && self.script.commands[other].env.is_same(&command.env)
+        {
+            return is_set;
+        }
         // A value that the text sets and that is not known may be any.
         let unknown = Value::HOLE.to_string();
         let any = (purpose == Purpose::Rule && !command.env.wild()).then_some(unknown.as_str());
         let inherited = assigns.among(&command.env).filter_map(|(name, value)| Some((name, value.or(any)?)));
-        !command.words.is_empty() && inherited.filter(set).any(fits)
+        let is_set = inherited.filter(set).any(fits);
+        self.scene.common.set.borrow_mut().insert(condition, (self.index, is_set));
+        is_set
     }
 
     /// Whether what it says, or is given, matches, and what it writes.
@@ -666,13 +873,10 @@ impl<'a> Subject<'a> {
 
     /// Whether an earlier command of the text makes this file, or a folder above it.
     fn made_before(&self, path: &str) -> bool {
-        let makes = |effect: &Effect| {
-            matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link)
-                && effect.path.known().is_some_and(|made| {
-                    path.strip_prefix(made).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-                })
-        };
-        self.script.commands[..self.index].iter().flat_map(|command| &command.effects).any(makes)
+        self.reaches(Reach::Text);
+        let made = &self.scene.made().made;
+        let mut ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.any(|end| made.get(&path[..end]).is_some_and(|first| *first < self.index))
     }
 
     /// Whether nothing was there before the text ran, so that nothing can be lost.
@@ -697,15 +901,12 @@ impl<'a> Subject<'a> {
 
     /// Whether an earlier command of the text moves or links something to this path, or to one above it.
     fn put_before(&self, path: &str) -> bool {
-        let earlier = self.script.commands[..self.index].iter().flat_map(|command| {
-            let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
-            command.effects.iter().filter(move |effect| moves || effect.kind == Kind::Link)
-        });
-        earlier.into_iter().any(|effect| match &effect.path {
-            Value::Known(put) => std::path::Path::new(path).starts_with(put),
-            // It may be this one.
-            _ => true,
-        })
+        self.reaches(Reach::Text);
+        let made = self.scene.made();
+        let earlier = |first: &usize| *first < self.index;
+        // What has no name is the beginning of each.
+        let mut above = Path::new(path).ancestors().chain([Path::new("")]);
+        made.anywhere.as_ref().is_some_and(earlier) || above.any(|path| made.put.get(path).is_some_and(earlier))
     }
 }
 
@@ -798,4 +999,90 @@ pub(crate) fn confirmed(rule: &Rule, text: &str) -> Result<(), Miss<'static>> {
 /// Whether an effect is one that takes something away or changes it.
 pub(crate) fn is_change(kind: Kind) -> bool {
     !matches!(kind, Kind::Read | Kind::Mention | Kind::Execute | Kind::Send)
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_shell::{Facts, parse};
+
+    use super::*;
+
+    #[test]
+    fn what_is_looked_up_is_what_a_look_at_each_command_finds() {
+        let guard = Guard::new();
+        let (map, real) = (Map::new("/p", Some("/h")), OnceCell::new());
+        for text in [
+            "touch a; mkdir -p b/c; rm a b; echo x > a; mv a q; ln -s q r; rm -r q r",
+            "cp a /q/c; mv /q/c \"$X\"; rm /q/c/d; f() { touch a; sudo rm a; }; f; rm a; f",
+            "ln -s /p /q; xargs env sudo -u x rm a; sh -c 'a; sudo b' | timeout 1 nice c $(d $(e; f))",
+            "find . -exec sh -c 'xargs rm b' \\;; f() { g | sudo h; }; g() { env i; }; sudo f | f; f; g",
+            "mv a/. b/; ln -s x .; rm -r ./b//c; touch /; rm /p",
+        ] {
+            let script = parse(text, &Facts::new("/p").home("/h"));
+            let scene = Scene::new(&script, &guard, &map, Some("/h"), None, &real);
+            for subject in scene.subjects() {
+                let earlier = &script.commands[..subject.index];
+                let outer = earlier.iter().rposition(|outer| holds(outer, subject.command));
+                assert_eq!(subject.outer_number(subject.index), outer, "{text}");
+                for path in ["/p/a", "/p/a/b", "/p/ab", "/p/b/c/d", "/p", "/", "/q", "/q/c", "/q/c/d", "/p/q", "/h", ""]
+                {
+                    let makes = |effect: &Effect| {
+                        let makes = matches!(effect.kind, Kind::Create | Kind::Write | Kind::Append | Kind::Link);
+                        makes
+                            && effect
+                                .path
+                                .known()
+                                .and_then(|made| path.strip_prefix(made))
+                                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+                    };
+                    let made = earlier.iter().any(|command| command.effects.iter().any(makes));
+                    assert_eq!(subject.made_before(path), made, "{text} {} {path}", subject.index);
+                    let put = earlier.iter().any(|command| {
+                        let moves = command.effects.iter().any(|effect| effect.kind == Kind::Move);
+                        let puts = command.effects.iter().filter(|effect| moves || effect.kind == Kind::Link);
+                        let here =
+                            |effect: &Effect| effect.path.known().is_none_or(|put| Path::new(path).starts_with(put));
+                        puts.into_iter().any(here)
+                    });
+                    assert_eq!(subject.put_before(path), put, "{text} {} {path}", subject.index);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_around_a_command_is_noted_when_it_is_looked_at() {
+        let guard = Guard::new();
+        let (map, real) = (Map::new("/p", Some("/h")), OnceCell::new());
+        let text = "X=1; rm -r $(a) /p/b; a | ls; ls";
+        let script = parse(text, &Facts::new("/p").home("/h"));
+        let scene = Scene::new(&script, &guard, &map, Some("/h"), None, &real).told_apart(text);
+        let subject = |program: &str| {
+            scene.subjects().filter(|subject| subject.command.program() == Some(program)).last().expect(program)
+        };
+        let rm = subject("rm");
+        assert_eq!(
+            (rm.take_reach(), rm.invocation().is_some(), rm.take_reach()),
+            (Reach::Command, true, Reach::Command)
+        );
+        // One of its paths is what another command prints.
+        for _ in 0..2 {
+            rm.places();
+            assert_eq!((rm.take_reach(), rm.take_reach()), (Reach::Text, Reach::Command));
+        }
+        let ls = subject("ls");
+        ls.places();
+        assert_eq!(ls.take_reach(), Reach::Command);
+        ls.pipeline();
+        ls.names_repository();
+        assert_eq!(ls.take_reach(), Reach::Text);
+        ls.names_repository();
+        assert_eq!(ls.take_reach(), Reach::Variables);
+        let both: Vec<usize> = scene
+            .subjects()
+            .filter(|subject| subject.command.program() == Some("ls"))
+            .map(|subject| subject.first)
+            .collect();
+        assert!(matches!(both.as_slice(), [first, other] if first == other), "{both:?}");
+    }
 }

@@ -19,6 +19,7 @@
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
 //! | `path_rules`, `path_index`, `asked` | which path rule a path falls under, among many | what happens to the path |
+//! | `around` | which commands stand around or inside a place of the text | what that means |
 //! | `overrides` | comments that lift a rule | whether the user permits that |
 //! | `view` | the texts that patterns are tried on, and the way back to the original positions | |
 //! | `judge` | puts them together | |
@@ -35,6 +36,7 @@ mod invocation;
 mod judge;
 mod matching;
 mod needs;
+mod nesting;
 mod observers;
 mod overrides;
 mod packs;

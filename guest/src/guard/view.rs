@@ -127,74 +127,131 @@ impl View {
     }
 }
 
+/// How the text of one command is put together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// With its assignments.
+    Whole,
+    /// `A=1 git push`: patterns begin with the program.
+    Unassigned,
+    /// Without its program's folder.
+    Bare,
+}
+
+/// A text that patterns are tried on, before it is put together.
+#[derive(Debug)]
+pub(crate) enum Draft {
+    /// Of one command, by its number.
+    One(usize, Form),
+    /// Of a pipeline or a list.
+    Joined(Vec<usize>),
+}
+
 /// Every text of a script that patterns are tried on, without repetition. What never runs is in none of them.
-pub(crate) fn views(script: &Script, source: &str) -> Vec<View> {
-    let mut views = Vec::new();
-    // A command is in its own view, its pipeline's and its list's; what of it is data is found out once.
-    let data: Vec<Cow<'_, [bool]>> = script.commands.iter().map(Command::data).collect();
-    let running = || {
-        let all = script.commands.iter().zip(&data).enumerate();
-        all.filter(|(_, (command, _))| command.runs != Runs::Never).map(|(index, (command, data))| Running {
-            index,
-            command,
-            data,
-        })
-    };
-    for Running { index, command, data } in running() {
-        let mut view = View { command: Some(index), single: true, ..View::default() };
-        view.command(command, data, source, true);
-        views.push(view);
-        // `A=1 git push`: patterns begin with the program.
-        if !command.assignments.is_empty() && !command.words.is_empty() {
-            views.push(View { command: Some(index), single: true, ..View::of(command, source) });
+pub(crate) struct Drafts<'a> {
+    script: &'a Script,
+    source: &'a str,
+    /// What of each command is data: it is in its own text, its pipeline's and its list's.
+    data: Vec<Cow<'a, [bool]>>,
+    all: Vec<Draft>,
+}
+
+impl<'a> Drafts<'a> {
+    pub(crate) fn of(script: &'a Script, source: &'a str) -> Self {
+        let commands = &script.commands;
+        let running = || (0..commands.len()).filter(|number| commands[*number].runs != Runs::Never);
+        let mut all = Vec::new();
+        for number in running() {
+            let command = &commands[number];
+            all.push(Draft::One(number, Form::Whole));
+            if !command.assignments.is_empty() && !command.words.is_empty() {
+                all.push(Draft::One(number, Form::Unassigned));
+            }
+            if bare_name(command).is_some() {
+                all.push(Draft::One(number, Form::Bare));
+            }
         }
-        if let Some(bare) = without_folder(command) {
-            let written = Some(View::of(command, source).text);
-            views.push(View { command: Some(index), single: true, written, ..View::of(&bare, source) });
+        if script.unparsed.is_none() {
+            let mut sorted: Vec<usize> = running().collect();
+            sorted.sort_by_key(|number| commands[*number].group);
+            let groups = sorted.chunk_by(|a, b| commands[*a].group == commands[*b].group);
+            for group in groups.filter(|group| group.len() > 1) {
+                let pipelines: Vec<&[usize]> =
+                    group.chunk_by(|_, next| commands[*next].joiner == Joiner::Pipe).collect();
+                let joined = pipelines.iter().filter(|pipeline| pipeline.len() > 1);
+                all.extend(joined.map(|pipeline| Draft::Joined(pipeline.to_vec())));
+                if pipelines.len() > 1 {
+                    all.push(Draft::Joined(group.to_vec()));
+                }
+            }
+        }
+        Drafts { script, source, data: commands.iter().map(Command::data).collect(), all }
+    }
+
+    pub(crate) fn all(&self) -> &[Draft] {
+        &self.all
+    }
+
+    /// What is the same for two texts only if they are: their commands, each by the first one that is the same, and what
+    /// stands between these, or how one is put together.
+    pub(crate) fn key(&self, draft: &Draft, first: impl Fn(usize) -> usize) -> Vec<(usize, &'static str)> {
+        match draft {
+            Draft::One(number, Form::Whole) => vec![(first(*number), "whole")],
+            Draft::One(number, Form::Unassigned) => vec![(first(*number), "unassigned")],
+            Draft::One(number, Form::Bare) => vec![(first(*number), "bare")],
+            Draft::Joined(numbers) => {
+                let joiner = |number: usize| self.script.commands[number].joiner.text();
+                numbers.iter().map(|number| (first(*number), joiner(*number))).collect()
+            }
         }
     }
-    if script.unparsed.is_some() {
-        return views;
-    }
-    let mut sorted: Vec<Running<'_>> = running().collect();
-    sorted.sort_by_key(|one| one.command.group);
-    for group in sorted.chunk_by(|a, b| a.command.group == b.command.group).filter(|group| group.len() > 1) {
-        let pipelines: Vec<&[Running<'_>]> = group.chunk_by(|_, next| next.command.joiner == Joiner::Pipe).collect();
-        for pipeline in pipelines.iter().filter(|pipeline| pipeline.len() > 1) {
-            views.push(joined(pipeline, source));
+
+    pub(crate) fn view(&self, draft: &Draft) -> View {
+        let source = self.source;
+        match draft {
+            Draft::One(number, form) => {
+                let command = &self.script.commands[*number];
+                let view = match form {
+                    Form::Whole => {
+                        let mut view = View::default();
+                        view.command(command, &self.data[*number], source, true);
+                        view
+                    }
+                    Form::Unassigned => View::of(command, source),
+                    Form::Bare => {
+                        let bare = without_folder(command).unwrap_or_else(|| command.clone());
+                        View { written: Some(View::of(command, source).text), ..View::of(&bare, source) }
+                    }
+                };
+                View { command: Some(*number), single: true, ..view }
+            }
+            Draft::Joined(numbers) => {
+                let mut view = View { command: numbers.first().copied(), ..View::default() };
+                for (at, number) in numbers.iter().enumerate() {
+                    let command = &self.script.commands[*number];
+                    if at > 0 {
+                        view.text.push_str(command.joiner.text());
+                    }
+                    view.command(command, &self.data[*number], source, true);
+                }
+                view
+            }
         }
-        if pipelines.len() > 1 {
-            views.push(joined(group, source));
-        }
     }
-    views
+}
+
+/// What the program of a command is named with its folder left out, if that is named.
+fn bare_name(command: &Command) -> Option<&str> {
+    let (_, name) = command.words.first()?.known()?.rsplit_once('/')?;
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// What a command that is named with its folder is without that: `/usr/bin/git push` is `git push` to a pattern.
 pub(crate) fn without_folder(command: &Command) -> Option<Command> {
-    let (_, name) = command.words.first()?.known()?.rsplit_once('/').filter(|(_, name)| !name.is_empty())?;
+    let name = bare_name(command)?;
     let mut bare = command.clone();
     bare.words.first_mut()?.value = Value::Known(name.to_owned());
     Some(bare)
-}
-
-/// A command that may run.
-struct Running<'a> {
-    index: usize,
-    command: &'a Command,
-    /// Of each word.
-    data: &'a [bool],
-}
-
-fn joined(commands: &[Running<'_>], source: &str) -> View {
-    let mut view = View { command: commands.first().map(|one| one.index), ..View::default() };
-    for (at, one) in commands.iter().enumerate() {
-        if at > 0 {
-            view.text.push_str(one.command.joiner.text());
-        }
-        view.command(one.command, one.data, source, true);
-    }
-    view
 }
 
 #[cfg(test)]
@@ -202,6 +259,11 @@ mod tests {
     use toolgate_shell::{Facts, parse};
 
     use super::*;
+
+    fn views(script: &Script, source: &str) -> Vec<View> {
+        let drafts = Drafts::of(script, source);
+        drafts.all().iter().map(|draft| drafts.view(draft)).collect()
+    }
 
     #[test]
     fn views_show_what_runs() {

@@ -17,6 +17,7 @@
 //! | `deeds` | programs in other languages | reading those |
 //! | `project`, `lines` | what `make`, `just` and `npm run` run; commands that `ed` or `psql` reads line by line | other files |
 //! | `environment` | what programs run because variables say so: an editor, a pager | `BASH_ENV` |
+//! | `equal` | whether two commands are the same | what is around them |
 //! | `dialect` | which shell reads the text at hand | what it reads otherwise |
 //! | `zsh` | what zsh reads otherwise | builtins that only it has |
 //! | `traps` | what the shell runs at its end and for signals | what `trap` is given |
@@ -37,6 +38,7 @@ mod declare;
 mod deeds;
 mod dialect;
 mod environment;
+mod equal;
 mod expand;
 mod files;
 mod inner;
@@ -192,7 +194,7 @@ impl Variables {
     pub fn beginning<'v>(&'v self, name: &'v str) -> impl Iterator<Item = (&'v str, Option<&'v str>)> {
         let from = self.vars.range::<str, _>((Bound::Included(name), Bound::Unbounded));
         let named = from.take_while(move |(known, _)| known.starts_with(name));
-        let directory = self.directory().filter(|_| "PWD".starts_with(name));
+        let directory = if "PWD".starts_with(name) { self.directory() } else { None };
         let set = named.filter_map(|(known, variable)| Some((known.as_str(), self.value(variable)?)));
         set.chain(directory.map(|folder| ("PWD", Some(folder))))
     }
@@ -212,6 +214,12 @@ impl Variables {
     /// The shell's folder, where nothing was said of `$PWD`.
     fn directory(&self) -> Option<&str> {
         self.directory.as_deref().filter(|_| !self.vars.contains_key("PWD"))
+    }
+
+    /// Whether none of them was set or unset between the two, which is told without a look at each. Where it is not so,
+    /// they may still have the same values.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.wild == other.wild && self.directory == other.directory && self.vars.ptr_eq(&other.vars)
     }
 
     /// Whether any of them may have been set to anything, as by a text that cannot be read.

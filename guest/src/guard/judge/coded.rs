@@ -9,13 +9,14 @@
 mod listed;
 mod loops;
 
+use rustc_hash::FxHashSet;
 use toolgate_shell::{Kind as Deed, Look, Runs, Script, Span, Value, Why};
 
 use super::commands::reason;
 use super::{Inquiry, evidence, held, refs};
 use crate::call::{Action, Evidence, Field, Source};
 use crate::guard::flow;
-use crate::guard::matching::{Miss, Subject};
+use crate::guard::matching::{Miss, Reach, Scene, Subject};
 use crate::guard::rule::Rule;
 use crate::guard::world::World;
 
@@ -117,7 +118,12 @@ impl Coded {
         held: &mut held::Answers,
         world: &mut dyn World,
     ) -> Result<(), Miss<'static>> {
-        let own = rule.name.strip_prefix("builtin:").filter(|_| rule.code);
+        if !rule.code {
+            return Ok(());
+        }
+        // It goes by what stands around a command, and by what git says.
+        subject.reaches(Reach::Text);
+        let own = rule.name.strip_prefix("builtin:");
         match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
             Some(Coded::DeleteTag) if refs::made_here(subject) => Err(Miss::Code),
             Some(Coded::PipedAnswers) if !refs::is_answered(subject, source) => Err(Miss::Code),
@@ -155,7 +161,7 @@ impl<'a> Inquiry<'a> {
         self.coded_at_most(coded, Action::Block, subject, source, world, evidence);
     }
 
-    /// The same with no weightier an action than this one.
+    /// The same with no weightier an action than this one. Whether it fires.
     fn coded_at_most(
         &mut self,
         coded: Coded,
@@ -164,8 +170,8 @@ impl<'a> Inquiry<'a> {
         source: &str,
         world: &mut dyn World,
         evidence: Vec<Evidence>,
-    ) {
-        let Some(rule) = self.row(coded) else { return };
+    ) -> bool {
+        let Some(rule) = self.row(coded) else { return false };
         let lifted = self.not_exempt(rule, subject, source, world).err();
         self.consider(&rule.name, Some(subject.index), lifted.as_ref());
         if lifted.is_none() {
@@ -173,6 +179,7 @@ impl<'a> Inquiry<'a> {
             let reason = if self.has(&rule.name) { String::new() } else { reason(rule, "") };
             self.finding(&rule.name, rule.action.min(most), &reason, evidence);
         }
+        lifted.is_none()
     }
 
     fn row(&mut self, coded: Coded) -> Option<&'a Rule> {
@@ -197,12 +204,13 @@ impl<'a> Inquiry<'a> {
     /// What is run without anyone having seen it.
     pub(super) fn runs(
         &mut self,
-        script: &Script,
+        scene: &Scene<'_>,
         subjects: &[Subject<'_>],
         field: &Field,
         world: &mut dyn World,
         look: Option<&dyn Look>,
     ) {
+        let script = scene.script();
         if script.unparsed.is_some() {
             return;
         }
@@ -211,6 +219,8 @@ impl<'a> Inquiry<'a> {
         if self.memory.is_none() {
             self.memory = memory;
         }
+        let explains = self.considered.is_some();
+        let mut told = FxHashSet::default();
         for run in runs {
             let coded = match (run.source, run.file) {
                 (Source::Downloaded, false) if run.vouched => Coded::DownloadVouched,
@@ -219,16 +229,23 @@ impl<'a> Inquiry<'a> {
                 (Source::Decoded, _) => Coded::DecodeAndRun,
                 (Source::Unseen, _) => Coded::UnseenScript,
             };
+            // It says the same of the same place, as of a loop in each round.
+            if !told.insert((coded, run.span)) && !explains {
+                continue;
+            }
             let evidence = vec![evidence(field, run.span)];
             // The command that runs it, and not one around that. In a computed text all have the same place.
-            let around = |subject: &&Subject<'_>| run.span.is_inside(subject.command.span);
-            let length = |subject: &Subject<'_>| subject.command.span.end - subject.command.span.start;
-            let Some(least) = subjects.iter().filter(around).map(length).min() else {
+            let closest = scene.nesting().closest(run.span);
+            if closest.is_empty() {
                 self.coded(coded, "", evidence);
                 continue;
-            };
-            for subject in subjects.iter().filter(around).filter(|subject| length(subject) == least) {
-                self.coded_on(coded, subject, &field.value, world, evidence.clone());
+            }
+            for subject in closest.into_iter().filter_map(|number| subjects.get(number)) {
+                let fires = self.coded_at_most(coded, Action::Block, subject, &field.value, world, evidence.clone());
+                // The others would add nothing.
+                if fires && !explains {
+                    break;
+                }
             }
         }
     }

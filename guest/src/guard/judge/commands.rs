@@ -2,16 +2,17 @@
 
 use std::collections::HashSet;
 
+use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Script, Span, Value, Word};
 
-use super::{Coded, Inquiry, evidence};
+use super::{Coded, Inquiry, Outcome, evidence};
 use crate::call::{Evidence, Field, Kind};
-use crate::guard::matching::{Miss, Purpose, Subject, confirmed};
+use crate::guard::matching::{Miss, Purpose, Reach, Subject, confirmed};
 use crate::guard::needs::Has;
 use crate::guard::pattern::Tried;
 use crate::guard::rule::{Rule, named};
 use crate::guard::rules::Part;
-use crate::guard::view::{View, views, without_folder};
+use crate::guard::view::{Drafts, View, without_folder};
 use crate::guard::when::Surroundings;
 use crate::guard::world::World;
 
@@ -19,25 +20,45 @@ use crate::guard::world::World;
 const NAMED: usize = 3;
 
 impl<'a> Inquiry<'a> {
-    /// The rules that say what they mean, on one command.
-    pub(super) fn rules(&mut self, subject: &Subject<'_>, field: &Field, world: &mut dyn World) {
+    /// The rules that say what they mean, on one command; and those that may come to something else on another one that is
+    /// the same.
+    pub(super) fn rules(
+        &mut self,
+        subject: &Subject<'_>,
+        field: &Field,
+        world: &mut dyn World,
+    ) -> Vec<(&'a Rule, Outcome)> {
         let program = subject.invocation().map(|found| found.program);
         // Who wants to know why each rule did not fire is told of all.
         let has = self.considered.is_none().then(|| Has::of(subject.command, program));
         let guard = self.guard;
-        for rule in guard.about(program, has) {
-            match self.fires(rule, subject, field, world) {
-                Ok(spans) => {
-                    self.consider(&rule.name, Some(subject.index), None);
-                    let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
-                    evidence.extend(self.written(rule));
-                    let places = places(rule, subject);
-                    let reason = reason(rule, &places);
-                    self.finding(&rule.name, rule.action, &reason, evidence);
-                }
-                Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
+        let tried = guard.about(program, has).map(|rule| (rule, self.rule(rule, subject, field, world)));
+        tried.filter(|(_, outcome)| outcome.found || outcome.reach != Reach::Command).collect()
+    }
+
+    /// One of these rules on one command.
+    pub(super) fn rule(
+        &mut self,
+        rule: &'a Rule,
+        subject: &Subject<'_>,
+        field: &Field,
+        world: &mut dyn World,
+    ) -> Outcome {
+        subject.take_reach();
+        let fires = self.fires(rule, subject, field, world);
+        let (reach, found) = (subject.take_reach(), fires.is_ok());
+        match fires {
+            Ok(spans) => {
+                self.consider(&rule.name, Some(subject.index), None);
+                let mut evidence: Vec<Evidence> = spans.into_iter().map(|span| evidence(field, span)).collect();
+                evidence.extend(self.written(rule));
+                let places = places(rule, subject);
+                let reason = reason(rule, &places);
+                self.finding(&rule.name, rule.action, &reason, evidence);
             }
+            Err(miss) => self.consider(&rule.name, Some(subject.index), Some(&miss)),
         }
+        Outcome { reach, found }
     }
 
     /// Where what a file tool writes matches.
@@ -85,6 +106,7 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
         ask: impl FnOnce(&mut Surroundings<'_, '_>) -> T,
     ) -> T {
+        subject.reaches(Reach::Text);
         let here = self.witnessed.as_ref().map(|witnessed| witnessed.before(subject.index)).unwrap_or_default();
         // A patch is no text that runs.
         let text = self.call.command.as_ref().filter(|_| self.call.kind != Kind::Write);
@@ -143,47 +165,29 @@ impl<'a> Inquiry<'a> {
             return;
         }
         let source = field.value.as_str();
-        let mut texts = views(script, source);
-        texts.push(View::raw(source));
-        let last = texts.len() - 1;
-        // What is in none of the texts is in the source all the same.
-        let cut = script.unparsed.is_some() || texts.iter().any(|view| view.cut);
         let mut fired: HashSet<&str> = HashSet::new();
-        for (at, view) in texts.iter().enumerate() {
-            for rule in parts.iter().flat_map(|part| part.patterns(&view.text)) {
-                if rule.raw != (at == last) && !(at == last && cut) {
-                    continue;
-                }
-                let Some(pattern) = &rule.pattern else { continue };
-                let (found, why) = match pattern.find(&view.text) {
-                    Tried::No => continue,
-                    Tried::Found(range) => (view.source(&range), None),
-                    Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
-                };
-                let command = view.command.unwrap_or(0);
-                let held = confirmed(rule, &view.text).and_then(|()| not_excepted(rule, view)).and_then(|()| {
-                    match subjects.get(command) {
-                        Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
-                            true => self.not_exempt(rule, subject, source, world),
-                            // An exemption is for one command, and not for those beside it.
-                            false => Ok(()),
-                        }),
-                        None => Ok(()),
-                    }
-                });
-                if let Err(miss) = held {
-                    self.consider(&rule.name, view.command, Some(&miss));
-                    continue;
-                }
-                fired.insert(&rule.name);
-                self.consider(&rule.name, view.command, None);
-                let reason = match why {
-                    Some(why) => format!("{why}, so it counts as matching ({})", reason(rule, "")),
-                    None => reason(rule, ""),
-                };
-                self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
+        // Of texts that are put together from the same commands in the same way the first is tried. If no pattern matches
+        // there, none matches the others.
+        let first = |number: usize| subjects.get(number).map_or(number, |subject| subject.first);
+        let drafts = Drafts::of(script, source);
+        let mut without = FxHashSet::default();
+        // What is in none of the texts is in the source all the same.
+        let mut cut = script.unparsed.is_some();
+        for draft in drafts.all() {
+            let key = drafts.key(draft, first);
+            if without.contains(&key) {
+                continue;
+            }
+            let view = drafts.view(draft);
+            cut |= view.cut;
+            let rules = parts.iter().flat_map(|part| part.patterns(&view.text)).filter(|rule| !rule.raw);
+            if !self.spells(&view, rules, (subjects, field), world, &mut fired) {
+                without.insert(key);
             }
         }
+        let raw = View::raw(source);
+        let rules = parts.iter().flat_map(|part| part.patterns(&raw.text)).filter(|rule| rule.raw || cut);
+        self.spells(&raw, rules, (subjects, field), world, &mut fired);
         if self.considered.is_some() {
             let silent = parts.iter().flat_map(|part| part.pattern_rules());
             let silent: Vec<&str> =
@@ -192,6 +196,51 @@ impl<'a> Inquiry<'a> {
                 self.consider(name, None, Some(&Miss::Pattern));
             }
         }
+    }
+
+    /// Tries rules that are patterns on one text. Whether the pattern of one matches, be the rule lifted or not.
+    fn spells<'r>(
+        &mut self,
+        view: &View,
+        rules: impl Iterator<Item = &'r Rule>,
+        (subjects, field): (&[Subject<'_>], &Field),
+        world: &mut dyn World,
+        fired: &mut HashSet<&'r str>,
+    ) -> bool {
+        let source = field.value.as_str();
+        let mut matches = false;
+        for rule in rules {
+            let Some(pattern) = &rule.pattern else { continue };
+            let (found, why) = match pattern.find(&view.text) {
+                Tried::No => continue,
+                Tried::Found(range) => (view.source(&range), None),
+                Tried::TooMuch(why) => (view.source(&(0..view.text.len())), Some(why)),
+            };
+            matches = true;
+            let command = view.command.unwrap_or(0);
+            let held = confirmed(rule, &view.text).and_then(|()| not_excepted(rule, view)).and_then(|()| {
+                match subjects.get(command) {
+                    Some(subject) => self.here(rule, subject, world).and_then(|()| match view.single {
+                        true => self.not_exempt(rule, subject, source, world),
+                        // An exemption is for one command, and not for those beside it.
+                        false => Ok(()),
+                    }),
+                    None => Ok(()),
+                }
+            });
+            if let Err(miss) = held {
+                self.consider(&rule.name, view.command, Some(&miss));
+                continue;
+            }
+            fired.insert(&rule.name);
+            self.consider(&rule.name, view.command, None);
+            let reason = match why {
+                Some(why) => format!("{why}, so it counts as matching ({})", reason(rule, "")),
+                None => reason(rule, ""),
+            };
+            self.finding(&rule.name, rule.action, &reason, vec![evidence(field, found)]);
+        }
+        matches
     }
 }
 

@@ -4,6 +4,7 @@
 //! They are found by name or by an expression, which is tried on what such a process looks like. What finds the agent as
 //! well ends the call with it, and is no way around the gate.
 
+use rustc_hash::FxHashMap;
 use toolgate_shell::{Command, Runs, Value};
 
 use super::coded::Coded;
@@ -27,7 +28,7 @@ struct Process<'a> {
 }
 
 /// One step of a search.
-#[derive(Default)]
+#[derive(Default, PartialEq, Eq, Hash)]
 struct Filter {
     /// One of these has to match.
     expressions: Vec<String>,
@@ -42,28 +43,40 @@ struct Filter {
     inverse: bool,
 }
 
-impl Filter {
-    fn selects(&self, process: &Process<'_>) -> bool {
-        let text = if self.on_line { process.line } else { process.name };
-        self.expressions.iter().any(|expression| self.matches(expression, text)) != self.inverse
+/// The same with its expressions read.
+struct Ready<'f> {
+    filter: &'f Filter,
+    /// None for a text.
+    patterns: Vec<(&'f str, Option<Pattern>)>,
+}
+
+impl<'f> Ready<'f> {
+    fn of(filter: &'f Filter) -> Self {
+        let (start, end) = if filter.whole { ("^(?:", ")$") } else { ("", "") };
+        let folds = if filter.folds { "(?i)" } else { "" };
+        let read = |expression: &str| match filter.fixed {
+            true => None,
+            // What is no expression here is a text in most of the others.
+            false => Pattern::new(&format!("{folds}{start}{expression}{end}")).ok(),
+        };
+        let patterns = filter.expressions.iter().map(|expression| (expression.as_str(), read(expression)));
+        Ready { filter, patterns: patterns.collect() }
     }
 
-    fn matches(&self, expression: &str, text: &str) -> bool {
-        if self.fixed {
-            return if self.whole { expression == text } else { text.contains(expression) };
-        }
-        let (start, end) = if self.whole { ("^(?:", ")$") } else { ("", "") };
-        let folds = if self.folds { "(?i)" } else { "" };
-        match Pattern::new(&format!("{folds}{start}{expression}{end}")) {
-            Ok(pattern) => pattern.find(text) != Tried::No,
-            // What is no expression here is a text in most of the others.
-            Err(_) => text.contains(expression),
-        }
+    fn selects(&self, process: &Process<'_>) -> bool {
+        let text = if self.filter.on_line { process.line } else { process.name };
+        let matches = |(expression, pattern): &(&str, Option<Pattern>)| match pattern {
+            Some(pattern) => pattern.find(text) != Tried::No,
+            None if self.filter.fixed && self.filter.whole => *expression == text,
+            None => text.contains(expression),
+        };
+        self.patterns.iter().any(matches) != self.filter.inverse
     }
 }
 
 /// Whether there is an agent whose hook all of these select, and which itself they do not.
 fn finds_hook(filters: &[Filter]) -> bool {
+    let filters: Vec<Ready<'_>> = filters.iter().map(Ready::of).collect();
     let selected = |name: &str, line: &str| filters.iter().all(|filter| filter.selects(&Process { name, line }));
     let ends = |agent: &&str| {
         let hook = |program: &str| selected("toolgate", &format!("{program} hook {agent}"));
@@ -178,6 +191,8 @@ impl Inquiry<'_> {
         let ends = |subject: &Subject<'_>| subject.command.program().is_some_and(|program| ENDERS.contains(&program));
         let finds = |subject: &Subject<'_>| subject.command.program().is_some_and(|program| FINDERS.contains(&program));
         let found_end = running().any(|subject| ends_what_is_found(subject.command));
+        // Reading expressions takes its time.
+        let mut known: FxHashMap<Vec<Filter>, bool> = FxHashMap::default();
         for subject in running().filter(|subject| ends(subject) || found_end && finds(subject)) {
             let command = subject.command;
             let Some(program) = command.program() else { continue };
@@ -186,7 +201,7 @@ impl Inquiry<'_> {
                 let (_, after) = subject.pipeline();
                 filters.extend(after.iter().filter_map(|next| selected_by(next, next.program()?)));
             }
-            if finds_hook(&filters) {
+            if *known.entry(filters).or_insert_with_key(|filters| finds_hook(filters)) {
                 let evidence = vec![evidence(field, command.span)];
                 self.coded_on(Coded::StopFitting, subject, &field.value, world, evidence);
             }

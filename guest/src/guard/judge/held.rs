@@ -77,7 +77,7 @@ fn overwritten<'a>(subject: &Subject<'a>, source: &str) -> Option<(&'a str, Vec<
 /// The directory that a git command works in which is all that a text does, but for what may stand beside it.
 fn alone<'a>(subject: &Subject<'a>, source: &str, beside: fn(&Command) -> bool) -> Option<&'a str> {
     let command = subject.command;
-    let commands = subject.script.commands.as_slice();
+    let commands = subject.script().commands.as_slice();
     let certain = match commands {
         [first, second] if is_cd(first) => {
             let (before, after) = source.split_once(" && ")?;

@@ -2,20 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use rustc_hash::FxHashSet;
 use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Value, Why, absolute};
 
 use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Evidence, Field};
 use crate::guard::asked::Asked;
-use crate::guard::matching::{Subject, is_implied};
+use crate::guard::matching::{Reach, Subject, is_implied};
 use crate::guard::path_rules::{Around, PathRule, Policy, as_glob};
 use crate::guard::place::is_elsewhere;
 use crate::guard::rule::{Layer, named};
 use crate::guard::world::World;
 
 /// What a rule on paths tells apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Access {
     /// It is named, and what happens to it is not known.
     Mention,
@@ -51,7 +52,7 @@ impl Access {
 const NAMES_ONLY: &[&str] = &["ls", "exa", "eza", "lsd", "stat", "test", "[", "realpath", "readlink"];
 
 /// Whether a command tells names to whoever looks on, and to no other command that could open them.
-fn only_lists(subject: &Subject<'_>, script: &Script) -> bool {
+fn only_lists(subject: &Subject<'_>) -> bool {
     const LOOKS_ON: &[&str] = &["cut", "grep", "head", "sort", "tail", "tr", "wc"];
     let found = subject.command;
     // `sort --files0-from=-` opens what it is told.
@@ -59,13 +60,8 @@ fn only_lists(subject: &Subject<'_>, script: &Script) -> bool {
     let named = |other: &&Command| {
         other.program().is_some_and(|program| LOOKS_ON.contains(&program)) && !other.words.iter().any(opens)
     };
-    // Inside a substitution, or where some command works on a file that it is told when it runs.
-    let takes = |other: &Command| {
-        let unknown = |effect: &Effect| matches!(effect.path, Value::Unknown { .. });
-        found.span.is_inside(other.span) && other.span != found.span || other.effects.iter().any(unknown)
-    };
     found.program().is_some_and(|program| NAMES_ONLY.contains(&program))
-        && !script.commands.iter().any(takes)
+        && !subject.others_may_open()
         && subject.pipeline().1.iter().all(named)
 }
 
@@ -103,6 +99,16 @@ impl Touched {
         Touched { access, path, written: None, evidence, possible: false, below: None }
     }
 
+    /// All by which it is told whether a rule says something of it.
+    fn same(&self) -> (Access, &Value, Option<&str>, bool, Option<&Below>) {
+        (self.access, &self.path, self.written.as_deref(), self.possible, self.below.as_ref())
+    }
+
+    /// Where it is named.
+    fn place(&self) -> (&str, usize, usize) {
+        (self.evidence.field.as_str(), self.evidence.start, self.evidence.end)
+    }
+
     /// What the file system is asked about.
     fn asked(&self) -> Option<String> {
         let path = self.path.known()?;
@@ -135,12 +141,14 @@ impl<'a> Inquiry<'a> {
         for effect in &found.effects {
             let Some(access) = Access::of(effect.kind) else { continue };
             // What another program is told is no path of this one.
-            let told = effect.kind == Deed::Mention
-                && script.commands[subject.index + 1..]
+            let told = || {
+                subject.reaches(Reach::Text);
+                script.commands[subject.index + 1..]
                     .iter()
                     .take_while(|other| other.via.len() > found.via.len())
-                    .any(|other| other.group != found.group && other.span.end >= effect.span.start);
-            if told || keeps_to_itself(found, effect) {
+                    .any(|other| other.group != found.group && other.span.end >= effect.span.start)
+            };
+            if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(found, effect) {
                 continue;
             }
             // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
@@ -161,7 +169,7 @@ impl<'a> Inquiry<'a> {
             let access = match effect.kind {
                 _ if unknown => Access::Delete,
                 Deed::Create if effect.folder => Access::MakeFolder,
-                Deed::Read if only_lists(subject, script) => Access::List,
+                Deed::Read if only_lists(subject) => Access::List,
                 // What is read goes back into the same file.
                 Deed::Read if is_edited(found) => Access::Write,
                 _ => access,
@@ -206,10 +214,18 @@ impl<'a> Inquiry<'a> {
         };
         // A loop touches the same ones in each round.
         let mut covering: BTreeMap<Value, Vec<&PathRule>> = BTreeMap::new();
-        for touched in std::mem::take(&mut self.touched) {
+        let all = std::mem::take(&mut self.touched);
+        // Those that no rule says anything of, and the others with where they were named.
+        let (mut free, mut told_of) = (FxHashSet::default(), FxHashSet::default());
+        for touched in &all {
+            let (same, place) = (touched.same(), touched.place());
+            if free.contains(&same) || told_of.contains(&(same, place)) {
+                continue;
+            }
+            let found = self.found;
             let real = touched.asked().and_then(|path| real.get(&path).filter(|real| **real != path).cloned());
-            self.falls_with(&touched, real.as_deref());
-            self.read_with(&touched, real.as_deref(), look);
+            self.falls_with(touched, real.as_deref());
+            self.read_with(touched, real.as_deref(), look);
             let mut hit: Vec<(&PathRule, Option<&str>)> = Vec::new();
             let mut cover = |path: &Value, behind| {
                 if !covering.contains_key(path) {
@@ -255,7 +271,7 @@ impl<'a> Inquiry<'a> {
                     Some(there) => there.is_none(),
                     None => false,
                 };
-                if self.path_exempt(rule, &name, &touched, real.as_deref()) {
+                if self.path_exempt(rule, &name, touched, real.as_deref()) {
                     continue;
                 }
                 let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
@@ -275,6 +291,11 @@ impl<'a> Inquiry<'a> {
                 let action = if asks { Action::Ask } else { Action::Block };
                 told.push(kind);
                 self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
+            }
+            if self.found == found {
+                free.insert(same);
+            } else {
+                told_of.insert((same, place));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! machine it blocks. A rule for a name at any depth, as `.env` is, is left out: such files lie in most workspaces, and
 //! searching or packing one of those is everyday work. It counts where a search picks files by that name.
 
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Value, Word};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Runs, Span, Value, Word};
 
 use super::paths::{Access, Touched};
 use super::{Inquiry, evidence};
@@ -91,7 +91,7 @@ const LISTED: &[(&str, &[&str])] = &[
 const SKIP_HIDDEN: &[&str] = &["rg", "ag", "ack"];
 
 /// What of a folder is read with it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Below {
     /// Globs of the names that are picked; all of them if empty.
     names: Vec<String>,
@@ -175,11 +175,21 @@ impl Inquiry<'_> {
         if readers.is_empty() {
             return;
         }
-        // What a wrapper runs prints where the wrapper prints.
-        let outer = |reader: &&Subject<'_>| {
-            running().any(|subject| reader.command.span.is_inside(subject.command.span) && subject.sends())
+        let mut places: Vec<(usize, usize)> =
+            readers.iter().map(|reader| (reader.command.span.start, reader.command.span.end)).collect();
+        places.sort_unstable();
+        // With each the first end of it and of all behind it.
+        let mut first = usize::MAX;
+        for (_, end) in places.iter_mut().rev() {
+            first = first.min(*end);
+            *end = first;
+        }
+        let holds_reader = |outer: Span| {
+            let from = places.partition_point(|(start, _)| *start < outer.start);
+            places.get(from).is_some_and(|(_, end)| *end <= outer.end)
         };
-        let leaves = readers.iter().any(outer);
+        // What a wrapper runs prints where the wrapper prints.
+        let leaves = running().any(|subject| holds_reader(subject.command.span) && subject.sends());
         for search in running() {
             let Some(names) = names_found(search.command) else { continue };
             for effect in search.command.effects.iter().filter(|effect| effect.kind == Deed::Read && effect.recursive) {

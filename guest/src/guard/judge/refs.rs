@@ -59,7 +59,7 @@ pub(super) fn is_answered(subject: &Subject<'_>, source: &str) -> bool {
     };
     // `exec < answers` is for all that comes after it.
     let wide = |command: &&Command| command.words.is_empty() || command.program() == Some("exec");
-    let commands = &subject.script.commands;
+    let commands = &subject.script().commands;
     // What a here-document says is not always known.
     let documents = source.contains("<<");
     documents
@@ -74,7 +74,8 @@ impl Inquiry<'_> {
     pub(super) fn fetched(&mut self, subjects: &[Subject<'_>], field: &Field, world: &mut dyn World) {
         let mut fetched = false;
         for subject in subjects.iter().filter(|subject| subject.command.runs != Runs::Never) {
-            let Some(found) = subject.invocation().filter(|found| found.program == "git") else { continue };
+            let found = Some(subject).filter(|subject| subject.may_be("git")).and_then(Subject::invocation);
+            let Some(found) = found.filter(|found| found.program == "git") else { continue };
             match operands(found).as_slice() {
                 [Some("fetch"), ..] | [Some("remote"), Some("update"), ..] => fetched = true,
                 [Some("push"), ..] if fetched && leans_on_what_is_known(found) => {

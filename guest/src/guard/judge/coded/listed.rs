@@ -107,7 +107,8 @@ impl Inquiry<'_> {
                     .iter()
                     .any(|effect| effect.kind == Deed::Read && effect.recursive && whole(&effect.path));
         }
-        let Some(found) = subject.invocation().filter(|found| found.program == "git") else { return false };
+        let found = Some(subject).filter(|subject| subject.may_be("git")).and_then(Subject::invocation);
+        let Some(found) = found.filter(|found| found.program == "git") else { return false };
         let Some((_, paths)) = found.operands.split_first().filter(|(first, _)| first.text == Some("ls-files")) else {
             return false;
         };

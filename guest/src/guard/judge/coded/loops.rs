@@ -71,12 +71,15 @@ impl Inquiry<'_> {
 fn may_end(subject: &Subject<'_>, program: &str, source: &str) -> bool {
     let found = subject.command;
     let within = |via: &String| via == program || via == SUBSTITUTION;
-    let signs = [">&", "<&", "&>", "&&", "||"];
-    let beside = signs.into_iter().fold(source.to_owned(), |text, sign| text.replace(sign, ""));
-    if beside.contains(['&', '|']) || beside.contains("coproc") || !found.via.iter().all(within) {
+    if !found.via.iter().all(within) {
         return false;
     }
-    let before = &subject.script.commands[..subject.index];
+    let signs = [">&", "<&", "&>", "&&", "||"];
+    let beside = signs.into_iter().fold(source.to_owned(), |text, sign| text.replace(sign, ""));
+    if beside.contains(['&', '|']) || beside.contains("coproc") {
+        return false;
+    }
+    let before = &subject.script().commands[..subject.index];
     let outer = |other: &Command| other.program() == Some(program) && other.via.len() < found.via.len();
     let Some(at) = before.iter().rposition(outer) else { return false };
     let words = |command: &Command| -> Option<Vec<String>> {
