@@ -2,6 +2,7 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `before` | what a file was before Toolgate was put in it |
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `entries` | how our entries stand in an agent's file |
 //! | `file` | changing a file so that nothing is lost |
@@ -21,6 +22,7 @@
 //! | `trials` | what comes of such calls, and of which version the agent is |
 //! | `trust` | whether the user trusts hooks of ours |
 
+mod before;
 mod doctor;
 mod entries;
 mod file;
@@ -92,8 +94,9 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-What else is in the agent's configuration stays, and before a change it is copied to
-NAME.toolgate-backup beside it.
+What else is in the agent's configuration stays as it is now, and what was there before Toolgate was
+put in it does, too. Before a change it is copied to NAME.toolgate-backup beside it; a file with
+nothing in it but what Toolgate wrote is removed without a copy.
 
 Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see
 what would be changed.
@@ -159,7 +162,10 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
 enum Next {
     Same,
     Text(String),
-    Gone,
+    /// No file; `own` if it is to the byte what is written again, so that no copy is kept.
+    Gone {
+        own: bool,
+    },
 }
 
 /// A change that makes the gate see less, which takes a person.
@@ -284,27 +290,16 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
-    let now = file.text()?;
-    let Way::Hooks(hooks) = &known.way else {
-        return if shims::program(now).is_some() {
-            Ok(Next::Gone)
-        } else {
-            Err(unreadable(file, "Toolgate did not write it"))
-        };
-    };
-    let backups: Vec<String> = file.backups().collect();
-    let before = backups.iter().find_map(|text| hooks::parse(text).ok());
-    let next = hooks::uninstall(now, known, hooks, before.as_ref()).map_err(|error| unreadable(file, &error))?;
-    if next == now {
-        return Ok(Next::Same);
+    match &known.way {
+        Way::Hooks(hooks) => before::undone(file, known, hooks),
+        Way::Shim(shim) => {
+            let now = file.text()?;
+            match shims::program(now) {
+                Some(_) => Ok(Next::Gone { own: shims::is_current(now, shim) }),
+                None => Err(unreadable(file, "Toolgate did not write it")),
+            }
+        }
     }
-    // There was none before, as there is no copy of one.
-    if before.is_none() && hooks::is_bare(&next) {
-        return Ok(Next::Gone);
-    }
-    // Where only blanks are others than they once were, they become those again.
-    let again = backups.into_iter().find(|text| hooks::same_but_blanks(text, &next));
-    Ok(Next::Text(again.unwrap_or(next)))
 }
 
 fn unreadable(file: &File, error: &str) -> Failure {
@@ -327,7 +322,7 @@ impl Change {
     ) -> Result<ExitCode, Failure> {
         let known = self.agent;
         let loosens = loosens.filter(|_| !self.dry_run);
-        if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
+        if let (Some(loosens), Next::Text(_) | Next::Gone { .. }) = (loosens, next) {
             person::present(loosens.otherwise)?;
         }
         let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
@@ -339,10 +334,10 @@ impl Change {
                 agreed()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
-            Next::Gone => {
+            Next::Gone { own } => {
                 self.show(file, "")?;
                 agreed()?;
-                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
+                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove(!own)?.as_deref()) }
             }
         };
         print(|out| {
