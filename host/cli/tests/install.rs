@@ -756,6 +756,22 @@ fn only_a_person_takes_it_out_or_makes_it_see_less() {
 }
 
 #[test]
+fn a_plugin_that_cannot_be_used_is_refused() {
+    let home = Home::new();
+    home.write("none.wasm", "no component");
+    let before = home.files();
+    for (agent, file, code, says) in [
+        ("claude", "../none.wasm", 65, "is not a WebAssembly component"),
+        ("claude", "../missing.wasm", 66, "missing.wasm"),
+        ("pi", "../none.wasm", 64, "has no place for --plugin"),
+    ] {
+        let (found, text) = home.run(&["install", agent, "--plugin", file]);
+        assert!(found == code && text.contains(says), "{agent} {file}: {found} {text}");
+        assert!(home.files() == before, "{agent} {file} changed something");
+    }
+}
+
+#[test]
 fn options_are_compared_by_the_packs_that_are_on() {
     let home = Home::new();
     // Each after the one before, and whether it is refused.

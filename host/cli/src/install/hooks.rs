@@ -138,6 +138,12 @@ pub(crate) fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
     (hooks.handler)(entry.words.first().map(String::as_str).unwrap_or_default(), event, &entry.more())
 }
 
+/// The options behind the first command of ours in a text.
+pub(crate) fn options(text: &str, known: &Known, hooks: &Hooks) -> Vec<String> {
+    let root = parse(text).unwrap_or_default();
+    entries(known, hooks, &root).first().map(Entry::more).unwrap_or_default()
+}
+
 /// The text with our entries in it, as they should be; with these options behind each command, or with those that are
 /// there. `lens` says whether results are asked for; without it that stays as it is.
 ///
