@@ -157,7 +157,18 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     };
     let mut out = anstream::stdout();
     if files.is_empty() {
-        writeln!(out, "{DIM}no file differs from the last commit{DIM:#}").map_err(Failure::output)?;
+        let none = "no file differs from the last commit";
+        let statuses = json!({ "prettier": "skipped", "linters": "skipped", "lsp": "skipped", "tsc": "skipped" });
+        show::told(match arguments.json {
+            // As of files for which there are no checks.
+            true => {
+                let details = json!({
+                    "statuses": statuses, "hasIssues": false, "problems": [], "notes": [none], "unformatted": [],
+                });
+                writeln!(out, "{details}")
+            }
+            false => writeln!(out, "{DIM}{none}{DIM:#}"),
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let daemon = by_hand(&root)?;
@@ -182,7 +193,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{details}"),
         false => text.lines().try_for_each(|line| writeln!(out, "{}", plain(line))),
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     let statuses = details.get("statuses").and_then(Value::as_object);
     let ended = |how: &str| statuses.is_some_and(|all| all.values().any(|status| status == how));
     Ok(ExitCode::from(match (ended("issues"), ended("error")) {
@@ -235,7 +246,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
             "schema": 1, "root": root, "socket": daemon.socket(), "running": answer.is_ok(), "trusted": trusted.is_ok(),
             "daemon": said,
         });
-        writeln!(out, "{text}").map_err(Failure::output)?;
+        show::told(writeln!(out, "{text}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
@@ -253,7 +264,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
         lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     }
-    writeln!(out, "{}", lines.join("\n")).map_err(Failure::output)?;
+    show::told(writeln!(out, "{}", lines.join("\n")))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -265,10 +276,10 @@ fn trusted() -> Result<ExitCode, Failure> {
     let list = trust_list()?.list().map_err(|error| unusable(&error))?;
     let mut out = anstream::stdout();
     if list.is_empty() {
-        writeln!(out, "{DIM}no folder is trusted{DIM:#}").map_err(Failure::output)?;
+        show::told(writeln!(out, "{DIM}no folder is trusted{DIM:#}"))?;
     }
     for folder in list {
-        writeln!(out, "{}", plain(&folder.path.display().to_string())).map_err(Failure::output)?;
+        show::told(writeln!(out, "{}", plain(&folder.path.display().to_string())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -278,7 +289,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::present("no folder is trusted from here")?;
     let list = trust_list()?;
     if list.check(folder).is_ok() {
-        writeln!(anstream::stdout(), "it is trusted already").map_err(Failure::output)?;
+        show::told(writeln!(anstream::stdout(), "it is trusted already"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
@@ -289,7 +300,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::agrees(&question, "the folder is not trusted")?;
     let folder = list.add(folder).map_err(|error| unusable(&error))?;
     let folder = plain(&folder.display().to_string());
-    writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back").map_err(Failure::output)?;
+    show::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -298,7 +309,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
     match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
         true => {
             let folder = plain(&folder.display().to_string());
-            writeln!(anstream::stdout(), "{folder} is not trusted any more").map_err(Failure::output)?;
+            show::told(writeln!(anstream::stdout(), "{folder} is not trusted any more"))?;
             Ok(ExitCode::SUCCESS)
         }
         false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
@@ -313,7 +324,7 @@ fn stop(root: &Path) -> Result<ExitCode, Failure> {
         Err(CapabilityError::Unavailable(_)) => "there is none",
         Err(error) => return Err(unanswered(&error)),
     };
-    writeln!(anstream::stdout(), "{said}").map_err(Failure::output)?;
+    show::told(writeln!(anstream::stdout(), "{said}"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -170,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         entries.iter().try_for_each(|entry| one(&mut out, entry, &zone))
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

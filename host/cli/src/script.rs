@@ -72,7 +72,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     } else {
         table(&mut out, path, name, &lines, &placed, &elsewhere)
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::from(code))
 }
 

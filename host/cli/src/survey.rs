@@ -149,7 +149,7 @@ pub(crate) async fn run(
     let survey = Survey { path, format, cwd, all, different: order.len(), decisions, rules };
     let mut out = anstream::stdout();
     let written = if json { writeln!(out, "{}", survey.json()) } else { survey.table(&mut out) };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
