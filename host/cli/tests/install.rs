@@ -422,6 +422,28 @@ fn doctor_says_where_the_terminal_is_offered() {
 }
 
 #[test]
+fn doctor_says_what_is_wrong_with_the_users_files() {
+    let cases = [
+        ("tools.yaml", "claude: {a: {kind: nope}}", "tools", "fail", "unknown variant"),
+        ("tools.yaml", "claude: {a: {kind: read}}", "tools", "", ""),
+        ("toolgate.yaml", "rules: [", "rules", "warn", "toolgate.yaml"),
+        ("toolgate.yaml", "rules: [{name: x}]", "rules", "warn", "toolgate.yaml:1"),
+        ("toolgate.yaml", "rules: []", "rules", "", ""),
+    ];
+    for (file, text, check, expected, says) in cases {
+        let home = Home::new();
+        home.write(&format!(".config/toolgate/{file}"), text);
+        let output = home.start(&["doctor", "--json"], &[]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let files = &answer["files"];
+        assert_eq!((level(files, check), level(files, "alone")), (expected, "ok"), "{text}: {files}");
+        let found = files.to_string();
+        assert!(found.contains(says) && !found.contains("\\n"), "{text}: {found}");
+        assert_eq!(output.status.code(), Some(i32::from(!expected.is_empty())), "{text}: {answer}");
+    }
+}
+
+#[test]
 fn the_trial_goes_through_the_configured_command() {
     for (agent, ..) in AGENTS {
         let home = Home::new();
