@@ -111,7 +111,7 @@ pub(crate) struct HintArguments {
     from: Option<String>,
 
     /// The agent's name for the event, where its payload does not say it
-    #[arg(long, requires = "from")]
+    #[arg(long, requires = "from", conflicts_with_all = ["command", "batch", "cwd", "home", "workspace", "env", "env_complete"])]
     event: Option<String>,
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
         ..Session::in_folder(&defaults.cwd)
     };
     let files = LocalFiles::new().inline();
-    let loaded = loaded::installed().map_err(Failure::software)?;
+    let loaded = loaded::by_hand()?;
     let peers = gates::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };

@@ -92,10 +92,6 @@ fn bash() -> String {
     "bash".to_owned()
 }
 
-fn installed() -> Result<Vec<Loaded>, Failure> {
-    loaded::installed().map_err(Failure::software)
-}
-
 /// Gates by project, as each project has its own rules.
 pub(crate) struct Gates<'a> {
     plugin: Plugin,
@@ -157,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
-    let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules, packs, loaded: loaded::by_hand()?, open: HashMap::new() };
     let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
@@ -178,7 +174,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
-    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: loaded::by_hand()?, open: HashMap::new() };
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 

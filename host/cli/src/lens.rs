@@ -63,8 +63,8 @@ enum Command {
 Every check is made, whatever the settings say, and all files are checked, those that the settings
 leave out, too.
 
-Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such
-file, 70 no daemon.")]
+Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 65 not a
+regular file, 66 no such file, 70 no daemon.")]
     Check(Check),
     /// Say whether the project's daemon runs, and what it has
     Status(Status),
@@ -123,6 +123,16 @@ impl Folder {
             None => Ok(place::project_root(Path::new(&folder))),
         }
     }
+
+    /// The same where it has to be there.
+    fn there(&self) -> Result<PathBuf, Failure> {
+        let root = self.root()?;
+        match root.metadata() {
+            Ok(found) if found.is_dir() => Ok(root),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is no folder", root.display()))),
+            Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", root.display()))),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -130,10 +140,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Check(arguments) => check(arguments),
         Command::Status(arguments) => status(arguments),
         Command::Trust(arguments) if arguments.list => trusted(),
-        Command::Trust(arguments) => trust(&arguments.folder.root()?),
+        Command::Trust(arguments) => trust(&arguments.folder.there()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => Ok(toolgate_lens::serve()),
+        Command::Serve => Ok(toolgate_lens::serve(trust_list().ok())),
     }
 }
 
@@ -145,7 +155,8 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
     let scene = Scene { session: std::process::id().to_string(), root: root.display().to_string(), ..Scene::default() };
     let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
-    daemon.ok_or_else(|| Failure::new(exit::SOFTWARE, "there is no place for the daemon's socket"))
+    let missing = "there is no place for the daemon's socket; set HOME to an absolute path";
+    daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }
 
 fn check(arguments: &Check) -> Result<ExitCode, Failure> {
@@ -214,7 +225,7 @@ fn given(files: &[PathBuf], here: &Path) -> Result<Vec<String>, Failure> {
         let path = here.join(file);
         match path.metadata() {
             Ok(found) if found.is_file() => Ok(path.display().to_string()),
-            Ok(_) => Err(Failure::new(exit::NO_INPUT, format!("{}: it is not a regular file", file.display()))),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is not a regular file", file.display()))),
             Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display()))),
         }
     };
@@ -231,7 +242,7 @@ fn ours() -> Result<(), Failure> {
 
 fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     ours()?;
-    let root = arguments.folder.root()?;
+    let root = arguments.folder.there()?;
     let daemon = by_hand(&root)?;
     let answer = block_on(daemon.request("status".to_owned(), "{}".to_owned()))?;
     let said: Value = match &answer {
@@ -269,7 +280,8 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
 }
 
 fn trust_list() -> Result<Trust, Failure> {
-    Trust::of_user().ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME"))
+    let list = Trust::of_home(place::home().as_deref().map(Path::new));
+    list.ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME to an absolute path"))
 }
 
 fn trusted() -> Result<ExitCode, Failure> {

@@ -171,7 +171,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let home = place::home();
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
-    let loaded = loaded::installed().map_err(Failure::software)?;
+    let loaded = loaded::by_hand()?;
     let standing = Standing {
         plugin: &plugin,
         cwd: &cwd,

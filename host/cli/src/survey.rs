@@ -55,7 +55,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| {
         let code = match error.kind() {
             ErrorKind::NotFound => exit::NO_INPUT,
-            ErrorKind::FileTooLarge => exit::DATA,
+            ErrorKind::FileTooLarge | ErrorKind::IsADirectory => exit::DATA,
             _ => exit::IO,
         };
         Failure::new(code, format!("{}: {error}", path.display()))

@@ -100,6 +100,9 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["walk", "echo 'open"], 0),
         (&["files", "--json", "ls"], 0),
         (&["hints", "--cwd", "", "ls"], 0),
+        (&["hints", "--event", "PreToolUse", "ls"], 64),
+        (&["check", "--script", "."], 65),
+        (&["check", "--history", "."], 65),
         (&["walk", "ls", "--batch"], 64),
         (&["walk", "ls", "--env", "A"], 64),
         (&["walk", "ls", "--env", "=b"], 64),
@@ -119,6 +122,11 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "gemini", "AfterAgent", "--nonsense"], 1),
         (&["hook", "claude", "--help"], 2),
         (&["--nonsense", "hook", "claude"], 2),
+        (&["nonsense", "hook", "claude"], 2),
+        // What stands behind another command is no hook.
+        (&["check", "hook", "--nonsense"], 64),
+        (&["log", "--nonsense", "--tool", "hook"], 64),
+        (&["install", "hook"], 64),
     ];
     for (arguments, code) in cases {
         let output = scene.run(arguments, b"");

@@ -418,6 +418,21 @@ fn doctor_says_where_the_terminal_is_offered() {
             "{text}"
         );
         assert!(!text.contains(".mcp.json"), "{text}");
+        // Nothing there passes the variables of tmux on to Codex' server.
+        assert_eq!(level(&report, "passed"), "warn", "{report}");
+    }
+    // Where variables have the agents' folders elsewhere it is looked for there.
+    let home = Home::new();
+    home.write(
+        "x/config.toml",
+        "[mcp_servers.t]\ncommand = \"toolgate\"\nargs = [\"mcp\"]\nenv_vars = [\"TMUX\", \"TMUX_PANE\"]\n",
+    );
+    home.write("x/.claude.json", r#"{"mcpServers": {"toolgate": {"command": "/usr/bin/toolgate", "args": ["mcp"]}}}"#);
+    let moved = home.at("x").display().to_string();
+    for (variable, file) in [("CODEX_HOME", "x/config.toml"), ("CLAUDE_CONFIG_DIR", "x/.claude.json")] {
+        let report = terminal(&home, &[(variable, moved.as_str())]);
+        assert!(report.to_string().contains(file), "{variable}: {report}");
+        assert_eq!(level(&report, "passed"), "", "{variable}: {report}");
     }
 }
 
