@@ -383,7 +383,9 @@ fn the_terminal_is_shared_as_it_was_said_last() {
         }
     }
     // For every other agent it is an MCP server.
-    for (agent, expected) in [("claude", "claude mcp add toolgate -- "), ("codex", "env_vars"), ("opencode", " mcp ")] {
+    for (agent, expected) in
+        [("claude", "claude mcp add toolgate --scope user -- "), ("codex", "env_vars"), ("opencode", " mcp ")]
+    {
         let (code, text) = Home::new().run(&["install", agent, "--terminal"]);
         assert!(code == 0 && text.contains(expected) || agent == "opencode" && text.contains("argument mcp"), "{text}");
         assert!(!Home::new().run(&["install", agent]).1.contains("MCP"), "only if it is asked for");

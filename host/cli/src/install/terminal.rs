@@ -44,7 +44,7 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
     let program = quoted(program);
     let how = match known.name() {
         "pi" => return None,
-        "claude" => format!("claude mcp add toolgate -- {program} mcp"),
+        "claude" => format!("claude mcp add toolgate --scope user -- {program} mcp"),
         "codex" => format!(
             "codex mcp add toolgate -- {program} mcp, and below [mcp_servers.toolgate] in its config.toml: \
              env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] and tool_timeout_sec = 3700"
