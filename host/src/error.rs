@@ -65,9 +65,17 @@ pub enum LoadError {
 
 /// What went wrong and why, in one line.
 fn chain(error: &wasmtime::Error) -> String {
-    let lines: Vec<String> =
-        error.chain().map(|one| one.to_string().lines().next().unwrap_or_default().to_owned()).collect();
+    let lines: Vec<String> = error.chain().map(|one| first_line(&one.to_string()).to_owned()).collect();
     lines.join(": ")
+}
+
+/// The first line of a message; not what it begins there and goes on with in the next ones, such as a list of bytes.
+fn first_line(text: &str) -> &str {
+    let line = text.lines().next().unwrap_or_default();
+    match line.ends_with(['[', '{', '(']) {
+        true => line.rsplit_once(" - ").map_or(line, |(start, _)| start),
+        false => line,
+    }
 }
 
 /// Why a hook gave no answer.

@@ -2,7 +2,7 @@
 
 Says what would become of a shell command. Exit codes: 0 pass, 1 ask, 2 block and everything that went wrong. With --batch
 each line of standard input is an object of `command` and, if it likes, `id` and `cwd`; the answers are those of
-`toolgate check --batch`.
+`toolgate check --batch`. A line that makes no sense ends it, with 2.
 """
 
 import argparse

@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         // Taking back only forbids more, so anyone may.
         return match grants.revoke(id).map_err(unusable)? {
             true => {
-                writeln!(anstream::stdout(), "permission {} is taken back", plain(id)).map_err(Failure::output)?;
+                show::told(writeln!(anstream::stdout(), "permission {} is taken back", plain(id)))?;
                 Ok(ExitCode::SUCCESS)
             }
             false => Err(Failure::new(
@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     person::agrees(&question, "no permission is given")?;
     let id = grant.id.clone();
     grants.add(grant, now).map_err(unusable)?;
-    writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back").map_err(Failure::output)?;
+    show::told(writeln!(out, "permission {id} is given; toolgate allow --revoke {id} takes it back"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -170,7 +170,7 @@ fn list(grants: &Grants) -> Result<ExitCode, Failure> {
             writeln!(out, "          {DIM}lifts{DIM:#} {}", plain(&grant.rules.join(", ")))
         })
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -62,7 +62,7 @@ pub(crate) const HINTS: &str = help!(
     "Examples:\n  \
   toolgate hints 'mkdir -p out && gcc -o out/a a.c'\n  \
   toolgate hints --workspace /srv --cwd /srv/app 'touch x ../y /tmp/z'",
-    "Its answer is {\"id\", \"paths\"}."
+    "Its answer is {\"id\", \"paths\"}, and \"unparsed\" if a part of the text cannot be read."
 );
 
 #[derive(Args)]
@@ -111,7 +111,7 @@ pub(crate) struct HintArguments {
     from: Option<String>,
 
     /// The agent's name for the event, where its payload does not say it
-    #[arg(long, requires = "from")]
+    #[arg(long, requires = "from", conflicts_with_all = ["command", "batch", "cwd", "home", "workspace", "env", "env_complete"])]
     event: Option<String>,
 }
 
@@ -195,7 +195,15 @@ impl Asked {
             Question::Files => self.analysis.files(&request).await?,
             Question::Hints => self.analysis.hints(&request).await?,
         };
-        object(&answer)
+        let mut answer = object(&answer)?;
+        // Hints do not say that a part of the text could not be read.
+        if matches!(self.question, Question::Hints)
+            && let Ok(files) = self.analysis.files(&request).await
+            && let Some(why) = object(&files)?.shift_remove("unparsed")
+        {
+            answer.insert("unparsed".to_owned(), why);
+        }
+        Ok(answer)
     }
 }
 
@@ -241,7 +249,7 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{}", Value::Object(answer)),
         false => show::hints(&mut out, &answer),
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -258,7 +266,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
         ..Session::in_folder(&defaults.cwd)
     };
     let files = LocalFiles::new().inline();
-    let loaded = loaded::installed().map_err(Failure::software)?;
+    let loaded = loaded::by_hand()?;
     let peers = gates::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
@@ -299,7 +307,7 @@ async fn one(text: &str, defaults: &Defaults, as_json: bool, asked: &Asked) -> R
         Question::Files => show::files(&mut out, &answer),
         Question::Hints => show::hints(&mut out, &answer),
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

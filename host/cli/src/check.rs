@@ -19,24 +19,24 @@ use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::plugin::loaded::{self, Loaded};
 use crate::standing::{self, Standing};
-use crate::terminal::Terminal;
-use crate::{Failure, exit, place, runtime, script, show, survey};
+use crate::terminal::{self, Terminal};
+use crate::{Failure, analysis, exit, place, runtime, script, show, survey};
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
 
 #[derive(Args)]
 #[command(after_help = "\
-Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else;
-64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a fault of Toolgate's own. With
---batch: 0 when every line was answered; with --history: 0.
+Exit codes: 0 pass, 1 ask, 2 block, 3 rewrite; with --confirm 0 for a yes and 2 for anything else,
+no terminal included; 64 wrong arguments, 65 wrong data, 66 no such file, 70 and above a fault of
+Toolgate's own. With --batch: 0 when every line was answered; with --history: 0.
 
 A line of a batch is {\"id\", \"tool\", \"command\" or \"input\", \"cwd\", \"home\", \"workspace_root\"}, all but
 the command optional and its folders absolute; its answer is {\"id\", \"decision\", \"rule\", \"reason\",
 \"evidence\"}. Tools and their inputs are pi's: bash, read, write, edit, grep, find, ls.")]
 #[command(group(ArgGroup::new("judged").required(true).args(["command", "script", "history", "batch"])))]
 pub(crate) struct Arguments {
-    /// The shell command to judge
+    /// The shell command to judge; `-` reads it from standard input
     #[arg(conflicts_with_all = ["batch", "script", "history"])]
     command: Option<String>,
 
@@ -90,10 +90,6 @@ struct Line {
 
 fn bash() -> String {
     "bash".to_owned()
-}
-
-fn installed() -> Result<Vec<Loaded>, Failure> {
-    loaded::installed().map_err(Failure::software)
 }
 
 /// Gates by project, as each project has its own rules.
@@ -157,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
-    let mut gates = Gates { plugin, rules, packs, loaded: installed()?, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules, packs, loaded: loaded::by_hand()?, open: HashMap::new() };
     let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
@@ -166,7 +162,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return runtime.block_on(survey::run(path.as_deref(), &cwd, arguments.json, &mut gates));
     }
     match &arguments.command {
-        Some(command) => runtime.block_on(one(command, &cwd, arguments, &mut gates)),
+        Some(command) => {
+            let text = analysis::text(Some(command))?;
+            runtime.block_on(one(&text, &cwd, arguments, &mut gates))
+        }
         None => runtime.block_on(batch(&cwd, &mut gates)),
     }
 }
@@ -175,7 +174,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
-    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: installed()?, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: loaded::by_hand()?, open: HashMap::new() };
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 
@@ -183,8 +182,18 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
     let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(command, cwd) };
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
-        let policy = Policy::new().person(Terminal).deadline(Duration::from_secs(arguments.timeout));
-        verdict = policy.decide(&call, verdict, Duration::ZERO).await.verdict;
+        match terminal::opened() {
+            Ok(_) => {
+                let policy = Policy::new().person(Terminal).deadline(Duration::from_secs(arguments.timeout));
+                verdict = policy.decide(&call, verdict, Duration::ZERO).await.verdict;
+            }
+            // Nobody is there who could say yes.
+            Err(error) => {
+                let why = format!("nobody can be asked, as there is no terminal here: {error}");
+                show::complain(&why);
+                verdict.decision = Decision::Block(why);
+            }
+        }
     }
     let (name, code) = name(&verdict.decision);
     let mut out = anstream::stdout();
@@ -195,7 +204,7 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
     } else {
         show::verdict(&mut out, name, command, &verdict)
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::from(code))
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let home = place::home();
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = rules::rule_files(&cwd, &root)?;
-    let loaded = loaded::installed().map_err(Failure::software)?;
+    let loaded = loaded::by_hand()?;
     let standing = Standing {
         plugin: &plugin,
         cwd: &cwd,

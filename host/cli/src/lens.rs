@@ -63,8 +63,8 @@ enum Command {
 Every check is made, whatever the settings say, and all files are checked, those that the settings
 leave out, too.
 
-Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 66 no such
-file, 70 no daemon.")]
+Exit codes: 0 nothing to mend, 1 something to mend, 2 a check failed; 64 wrong arguments, 65 not a
+regular file, 66 no such file, 70 no daemon.")]
     Check(Check),
     /// Say whether the project's daemon runs, and what it has
     Status(Status),
@@ -123,6 +123,16 @@ impl Folder {
             None => Ok(place::project_root(Path::new(&folder))),
         }
     }
+
+    /// The same where it has to be there.
+    fn there(&self) -> Result<PathBuf, Failure> {
+        let root = self.root()?;
+        match root.metadata() {
+            Ok(found) if found.is_dir() => Ok(root),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is no folder", root.display()))),
+            Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", root.display()))),
+        }
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
@@ -130,10 +140,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Command::Check(arguments) => check(arguments),
         Command::Status(arguments) => status(arguments),
         Command::Trust(arguments) if arguments.list => trusted(),
-        Command::Trust(arguments) => trust(&arguments.folder.root()?),
+        Command::Trust(arguments) => trust(&arguments.folder.there()?),
         Command::Untrust(folder) => untrust(&folder.root()?),
         Command::Stop(folder) => stop(&folder.root()?),
-        Command::Serve => Ok(toolgate_lens::serve()),
+        Command::Serve => Ok(toolgate_lens::serve(trust_list().ok())),
     }
 }
 
@@ -145,7 +155,8 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
     let scene = Scene { session: std::process::id().to_string(), root: root.display().to_string(), ..Scene::default() };
     let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
-    daemon.ok_or_else(|| Failure::new(exit::SOFTWARE, "there is no place for the daemon's socket"))
+    let missing = "there is no place for the daemon's socket; set HOME to an absolute path";
+    daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }
 
 fn check(arguments: &Check) -> Result<ExitCode, Failure> {
@@ -157,7 +168,18 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
     };
     let mut out = anstream::stdout();
     if files.is_empty() {
-        writeln!(out, "{DIM}no file differs from the last commit{DIM:#}").map_err(Failure::output)?;
+        let none = "no file differs from the last commit";
+        let statuses = json!({ "prettier": "skipped", "linters": "skipped", "lsp": "skipped", "tsc": "skipped" });
+        show::told(match arguments.json {
+            // As of files for which there are no checks.
+            true => {
+                let details = json!({
+                    "statuses": statuses, "hasIssues": false, "problems": [], "notes": [none], "unformatted": [],
+                });
+                writeln!(out, "{details}")
+            }
+            false => writeln!(out, "{DIM}{none}{DIM:#}"),
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let daemon = by_hand(&root)?;
@@ -182,7 +204,7 @@ fn check(arguments: &Check) -> Result<ExitCode, Failure> {
         true => writeln!(out, "{details}"),
         false => text.lines().try_for_each(|line| writeln!(out, "{}", plain(line))),
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     let statuses = details.get("statuses").and_then(Value::as_object);
     let ended = |how: &str| statuses.is_some_and(|all| all.values().any(|status| status == how));
     Ok(ExitCode::from(match (ended("issues"), ended("error")) {
@@ -203,7 +225,7 @@ fn given(files: &[PathBuf], here: &Path) -> Result<Vec<String>, Failure> {
         let path = here.join(file);
         match path.metadata() {
             Ok(found) if found.is_file() => Ok(path.display().to_string()),
-            Ok(_) => Err(Failure::new(exit::NO_INPUT, format!("{}: it is not a regular file", file.display()))),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is not a regular file", file.display()))),
             Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display()))),
         }
     };
@@ -220,7 +242,7 @@ fn ours() -> Result<(), Failure> {
 
 fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     ours()?;
-    let root = arguments.folder.root()?;
+    let root = arguments.folder.there()?;
     let daemon = by_hand(&root)?;
     let answer = block_on(daemon.request("status".to_owned(), "{}".to_owned()))?;
     let said: Value = match &answer {
@@ -235,7 +257,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
             "schema": 1, "root": root, "socket": daemon.socket(), "running": answer.is_ok(), "trusted": trusted.is_ok(),
             "daemon": said,
         });
-        writeln!(out, "{text}").map_err(Failure::output)?;
+        show::told(writeln!(out, "{text}"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let line = |name: &str, text: String| format!("{BOLD}{name:<8}{BOLD:#} {}", plain(&text));
@@ -253,22 +275,23 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
     for (key, value) in said.as_object().into_iter().flatten().filter(|(key, _)| *key != "trusted") {
         lines.push(line(key, value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
     }
-    writeln!(out, "{}", lines.join("\n")).map_err(Failure::output)?;
+    show::told(writeln!(out, "{}", lines.join("\n")))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn trust_list() -> Result<Trust, Failure> {
-    Trust::of_user().ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME"))
+    let list = Trust::of_home(place::home().as_deref().map(Path::new));
+    list.ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME to an absolute path"))
 }
 
 fn trusted() -> Result<ExitCode, Failure> {
     let list = trust_list()?.list().map_err(|error| unusable(&error))?;
     let mut out = anstream::stdout();
     if list.is_empty() {
-        writeln!(out, "{DIM}no folder is trusted{DIM:#}").map_err(Failure::output)?;
+        show::told(writeln!(out, "{DIM}no folder is trusted{DIM:#}"))?;
     }
     for folder in list {
-        writeln!(out, "{}", plain(&folder.path.display().to_string())).map_err(Failure::output)?;
+        show::told(writeln!(out, "{}", plain(&folder.path.display().to_string())))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -278,7 +301,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::present("no folder is trusted from here")?;
     let list = trust_list()?;
     if list.check(folder).is_ok() {
-        writeln!(anstream::stdout(), "it is trusted already").map_err(Failure::output)?;
+        show::told(writeln!(anstream::stdout(), "it is trusted already"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
@@ -289,7 +312,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
     person::agrees(&question, "the folder is not trusted")?;
     let folder = list.add(folder).map_err(|error| unusable(&error))?;
     let folder = plain(&folder.display().to_string());
-    writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back").map_err(Failure::output)?;
+    show::told(writeln!(anstream::stdout(), "trusted; `toolgate lens untrust {folder}` takes it back"))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -298,7 +321,7 @@ fn untrust(folder: &Path) -> Result<ExitCode, Failure> {
     match trust_list()?.remove(folder).map_err(|error| unusable(&error))? {
         true => {
             let folder = plain(&folder.display().to_string());
-            writeln!(anstream::stdout(), "{folder} is not trusted any more").map_err(Failure::output)?;
+            show::told(writeln!(anstream::stdout(), "{folder} is not trusted any more"))?;
             Ok(ExitCode::SUCCESS)
         }
         false => Err(Failure::new(exit::NO_INPUT, format!("{} is not in the list", folder.display()))),
@@ -313,7 +336,7 @@ fn stop(root: &Path) -> Result<ExitCode, Failure> {
         Err(CapabilityError::Unavailable(_)) => "there is none",
         Err(error) => return Err(unanswered(&error)),
     };
-    writeln!(anstream::stdout(), "{said}").map_err(Failure::output)?;
+    show::told(writeln!(anstream::stdout(), "{said}"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -105,7 +105,7 @@ mod watch;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
 mod exit {
@@ -200,6 +200,15 @@ fn of_hook() -> Option<hook::Arguments> {
     hook::Arguments::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
 }
 
+/// Whether arguments that make no sense may be those of a hook: the word is among them, and they begin with no other command.
+fn may_be_a_hook(given: &[String]) -> bool {
+    let first = given.iter().skip(1).find(|argument| !argument.starts_with('-'));
+    let known = |name: &String| {
+        name != "hook" && (name == "help" || Cli::command().get_subcommands().any(|command| command.get_name() == name))
+    };
+    given.iter().any(|argument| argument == "hook") && !first.is_some_and(known)
+}
+
 /// The stack that everything runs on, in bytes. That of the first thread is as large as whoever starts the program says, and
 /// a hook that runs out of it answers nothing.
 const STACK: usize = 8 << 20;
@@ -243,7 +252,7 @@ fn command() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             let given: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
-            let hook = given.iter().any(|argument| argument == "hook") && !std::io::stdin().is_terminal();
+            let hook = may_be_a_hook(&given) && !std::io::stdin().is_terminal();
             // Nothing more can be done if even that cannot be printed.
             let _ = error.print();
             return ExitCode::from(match (error.use_stderr(), hook) {

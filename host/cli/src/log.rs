@@ -32,6 +32,7 @@ Examples:
   toolgate log                                  the last 50 entries
   toolgate log --since 7d --summary             a week, by rule and day
   toolgate log --rule 'builtin:*' --action denied
+  toolgate log --rule '*Paths: *'               what was about protected paths, built in or not
   toolgate log -n 0 --json | jq .input          all of it, for programs
 
 Times are local, days too; with --json they are as they were written, in UTC. A line of the log that
@@ -170,7 +171,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     } else {
         entries.iter().try_for_each(|entry| one(&mut out, entry, &zone))
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn folder(given: Option<&Path>) -> Result<String, Failure> {
         (Some(given), Ok(here)) => here.join(given),
         (None, Ok(here)) => here,
         (_, Err(error)) => {
-            let message = format!("the current directory cannot be read ({error}); name one with --cwd");
+            let message = format!("the current directory cannot be read ({error}); go to another one");
             return Err(Failure::new(exit::NO_INPUT, message));
         }
     };

@@ -78,6 +78,14 @@ impl Plugins {
         Ok(all)
     }
 
+    /// Makes sure that those that the command line names can be used.
+    ///
+    /// # Errors
+    /// The first that cannot.
+    pub(crate) fn usable(&self) -> Result<(), String> {
+        self.files.iter().try_for_each(|file| self.named(file).map(drop))
+    }
+
     /// What those that the command line names may do.
     pub(crate) fn granted(&self) -> Granted {
         let capabilities = [Capability::Clock, Capability::Log].into_iter().chain(self.grants.iter().copied());

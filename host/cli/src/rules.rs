@@ -171,7 +171,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
     let home = place::home();
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
-    let loaded = loaded::installed().map_err(Failure::software)?;
+    let loaded = loaded::by_hand()?;
     let standing = Standing {
         plugin: &plugin,
         cwd: &cwd,
@@ -462,6 +462,23 @@ fn problems(files: &[File], answers: &[Map<String, Value>]) -> Vec<Value> {
     unread.chain(answers.iter().flat_map(|answer| list(answer.get("problems"))).cloned()).collect()
 }
 
+/// What is wrong with those of these files that are rule files in force here, a sentence each.
+///
+/// # Errors
+/// If that is not known.
+pub(crate) fn wrong_with(of: &[PathBuf]) -> Result<Vec<String>, Failure> {
+    let (mut files, _) = Files { files: Vec::new(), layer: None }.read()?;
+    files.retain(|file| of.contains(&file.path));
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let told = |problem: &Value| {
+        let line = problem["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}: {}", text(problem, "file"), text(problem, "message"))
+    };
+    Ok(problems(&files, &Files::judged(&files)?).iter().map(told).collect())
+}
+
 fn problem_line(problem: &Value) -> String {
     let line = problem["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
     format!("{}{line}: {RED}{}{RED:#}", plain(text(problem, "file")), plain(text(problem, "message")))
@@ -481,6 +498,10 @@ fn looked_at(out: &mut dyn Write, files: &[File], names: &[PathBuf]) -> std::io:
 
 fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
     let (files, names) = arguments.files.read()?;
+    if arguments.files.files.is_empty() {
+        let cwd = place::folder(None)?;
+        show::diagnostics(&place::demoted(&rule_files(&cwd, &place::root_of(&cwd))?));
+    }
     let answers = Files::judged(&files)?;
     let problems = problems(&files, &answers);
     let rules: usize = answers.iter().map(|answer| number(&Value::Object(answer.clone()), "rules")).sum();
@@ -549,6 +570,11 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
             names.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
         }
         match failed.len() {
+            0 if !problems.is_empty() => {
+                let hold = if tests == 0 { "" } else { ", which hold" };
+                let (wrong, tests) = (count(problems.len(), "problem"), count(tests, "test"));
+                writeln!(out, "{RED}{wrong}{RED:#}; what could be read has {tests}{hold}")
+            }
             0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all hold", count(tests, "test")),
             wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} do not hold", count(tests, "test")),
         }
@@ -566,7 +592,7 @@ fn init(project: bool) -> Result<ExitCode, Failure> {
     };
     let failed = |error: std::io::Error| match error.kind() {
         ErrorKind::AlreadyExists => {
-            Failure::new(exit::IO, format!("{} is there already and stays as it is; edit it", path.display()))
+            Failure::new(exit::USAGE, format!("{} is there already and stays as it is; edit it", path.display()))
         }
         _ => Failure::new(exit::IO, format!("{}: {error}", path.display())),
     };

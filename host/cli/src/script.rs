@@ -1,6 +1,6 @@
 //! `toolgate check --script`: the verdict on a whole file, with every finding where it stands.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,8 +20,12 @@ const LONGEST: u64 = 3 << 20;
 /// The text of a file; `-` is standard input.
 fn read(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
-        let missing = error.kind() == std::io::ErrorKind::NotFound;
-        Failure::new(if missing { exit::NO_INPUT } else { exit::IO }, format!("{}: {error}", path.display()))
+        let code = match error.kind() {
+            ErrorKind::NotFound => exit::NO_INPUT,
+            ErrorKind::IsADirectory => exit::DATA,
+            _ => exit::IO,
+        };
+        Failure::new(code, format!("{}: {error}", path.display()))
     };
     let mut bytes = Vec::new();
     if path == Path::new("-") {
@@ -72,7 +76,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     } else {
         table(&mut out, path, name, &lines, &placed, &elsewhere)
     };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::from(code))
 }
 

@@ -30,11 +30,14 @@ pub(crate) const BOLD: Style = Style::new().effects(Effects::BOLD);
 
 /// Writes something to standard output.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<ExitCode, Failure> {
-    let mut out = anstream::stdout();
-    match write(&mut out) {
-        // Whoever read it has seen enough.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        written => written.map(|()| ExitCode::SUCCESS).map_err(Failure::output),
+    told(write(&mut anstream::stdout())).map(|()| ExitCode::SUCCESS)
+}
+
+/// Something that was written to standard output. Whoever reads it may have seen enough; the answer is the exit code, too.
+pub(crate) fn told(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(Failure::output),
     }
 }
 
@@ -186,7 +189,8 @@ pub(crate) fn hints(out: &mut impl Write, answer: &Map<String, Value>) -> std::i
     if paths.is_empty() {
         writeln!(out, "{DIM}no paths that are known{DIM:#}")?;
     }
-    paths.iter().filter_map(Value::as_str).try_for_each(|path| writeln!(out, "{}", plain(path)))
+    paths.iter().filter_map(Value::as_str).try_for_each(|path| writeln!(out, "{}", plain(path)))?;
+    unparsed(out, answer)
 }
 
 pub(crate) fn unparsed(out: &mut impl Write, answer: &Map<String, Value>) -> std::io::Result<()> {

@@ -55,7 +55,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| {
         let code = match error.kind() {
             ErrorKind::NotFound => exit::NO_INPUT,
-            ErrorKind::FileTooLarge => exit::DATA,
+            ErrorKind::FileTooLarge | ErrorKind::IsADirectory => exit::DATA,
             _ => exit::IO,
         };
         Failure::new(code, format!("{}: {error}", path.display()))
@@ -149,7 +149,7 @@ pub(crate) async fn run(
     let survey = Survey { path, format, cwd, all, different: order.len(), decisions, rules };
     let mut out = anstream::stdout();
     let written = if json { writeln!(out, "{}", survey.json()) } else { survey.table(&mut out) };
-    written.map_err(Failure::output)?;
+    show::told(written)?;
     Ok(ExitCode::SUCCESS)
 }
 

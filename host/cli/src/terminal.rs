@@ -37,10 +37,15 @@ fn yes(answer: &str) -> bool {
     ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
+/// The terminal that this program runs in.
+pub(crate) fn opened() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
 /// Puts a text on the terminal, with a space behind it, and reads a line. None if there is none in time, or the terminal
 /// is closed.
 pub(crate) fn ask(text: &[u8], deadline: Duration) -> io::Result<Option<String>> {
-    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    let mut terminal = opened()?;
     let text = if std::env::var_os("NO_COLOR").is_some() {
         anstream::adapter::strip_bytes(text).into_vec()
     } else {

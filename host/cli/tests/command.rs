@@ -100,6 +100,9 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["walk", "echo 'open"], 0),
         (&["files", "--json", "ls"], 0),
         (&["hints", "--cwd", "", "ls"], 0),
+        (&["hints", "--event", "PreToolUse", "ls"], 64),
+        (&["check", "--script", "."], 65),
+        (&["check", "--history", "."], 65),
         (&["walk", "ls", "--batch"], 64),
         (&["walk", "ls", "--env", "A"], 64),
         (&["walk", "ls", "--env", "=b"], 64),
@@ -119,6 +122,11 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "gemini", "AfterAgent", "--nonsense"], 1),
         (&["hook", "claude", "--help"], 2),
         (&["--nonsense", "hook", "claude"], 2),
+        (&["nonsense", "hook", "claude"], 2),
+        // What stands behind another command is no hook.
+        (&["check", "hook", "--nonsense"], 64),
+        (&["log", "--nonsense", "--tool", "hook"], 64),
+        (&["install", "hook"], 64),
     ];
     for (arguments, code) in cases {
         let output = scene.run(arguments, b"");
@@ -152,6 +160,59 @@ fn a_verdict_is_shown_with_the_words_that_matched() {
     assert_eq!(json["evidence"][0], json!({"field": "command", "start": 6, "end": 8, "text": "rm"}));
     let findings = json["findings"].as_array().expect("a list");
     assert!(findings.len() > 1 && findings.iter().all(|finding| finding["action"] == "block"), "{json}");
+}
+
+#[test]
+fn a_dash_is_the_text_on_standard_input() {
+    let scene = Scene::new();
+    for (text, code) in [("true\nrm -rf /\n", 2), ("git push --force", 1), ("ls\n", 0)] {
+        let output = scene.run(&["check", "-"], text.as_bytes());
+        assert_eq!(output.status.code(), Some(code), "{text}: {output:?}");
+    }
+    assert_eq!(scene.run(&["check", "-"], b"\xff").status.code(), Some(65));
+}
+
+/// Whoever reads a verdict may have seen enough of it: it is the exit code as well.
+#[test]
+fn an_answer_that_nobody_reads_to_its_end_is_one_all_the_same() {
+    let scene = Scene::new();
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", "git push --force"], 1),
+        (&["check", "rm -rf /", "--json"], 2),
+        (&["check", "--script", "-"], 0),
+        (&["walk", "ls"], 0),
+        (&["files", "ls"], 0),
+        (&["hints", "ls"], 0),
+        (&["explain", "ls"], 0),
+        (&["log"], 0),
+        (&["allow", "--list"], 0),
+        (&["rules", "list"], 0),
+        (&["lens", "trust", "--list"], 0),
+    ];
+    for (arguments, code) in cases {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+        command.args(*arguments).current_dir(scene.project()).env_clear();
+        command.env("HOME", scene.at("home")).env("TOOLGATE_NO_SERVE", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(*code), String::new()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn where_there_is_no_terminal_nobody_is_said_to_have_answered() {
+    let scene = Scene::new();
+    let mut command = Command::new("setsid");
+    command.args(["-w", env!("CARGO_BIN_EXE_toolgate"), "check", "--confirm", "--json", "git push --force"]);
+    command.current_dir(scene.project()).env("HOME", scene.at("home")).env("TOOLGATE_NO_SERVE", "1");
+    // Not every system has the program that leaves the terminal.
+    let Ok(output) = command.stdin(Stdio::null()).output() else { return };
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((output.status.code(), &answer["decision"]), (Some(2), &json!("block")), "{answer}");
+    assert!(answer["reason"].as_str().is_some_and(|reason| reason.contains("no terminal here")), "{answer}");
+    assert!(text(&output.stderr).contains("nobody can be asked"), "{output:?}");
 }
 
 #[test]
@@ -709,7 +770,9 @@ rm -rf ? 'a b'
     assert_eq!(shown(&["hints", "mkdir a b", "--cwd", "/none"]), "a\nb\n");
     assert_eq!(shown(&["hints", "ls"]), "no paths that are known\n");
     assert_eq!(shown(&["files", "ls"]), "no files that are known\n");
-    assert!(shown(&["walk", "ls 'open"]).contains("unparsed "));
+    for question in ["walk", "files", "hints"] {
+        assert!(shown(&[question, "ls 'open"]).contains("unparsed "), "{question}");
+    }
     assert!(shown(&["walk", "ssh h 'rm /x'"]).contains("elsewhere"));
     // What is shown does not deceive: nothing moves the cursor, and what is left out is marked.
     for question in ["walk", "files", "hints"] {

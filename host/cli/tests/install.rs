@@ -1,8 +1,8 @@
 //! `toolgate install`, `uninstall` and `doctor` as people meet them: a home folder before and after.
 //!
 //! `install/NAME.before` is a configuration of the agent that the name begins with, `.after` what installing makes of
-//! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte. `@` stands for the
-//! program. With `TOOLGATE_UPDATE` set, `.after` is written.
+//! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte; with `.gone` nothing
+//! is. `@` stands for the program. With `TOOLGATE_UPDATE` set, `.after` is written.
 
 mod person;
 #[allow(dead_code, reason = "each test uses a part of it")]
@@ -167,7 +167,8 @@ fn configurations_are_changed_as_their_cases_say() {
         let (code, text) = home.at_terminal(&format!("uninstall {agent}"), None);
         assert_eq!(code, 0, "{name}: {text}");
         let back = fs::read(case.with_extension("back")).unwrap_or(before);
-        assert_eq!(home.read(path), String::from_utf8(back).expect("UTF-8"), "{name}: back");
+        let back = (!case.with_extension("gone").exists()).then_some(back);
+        assert_eq!(fs::read(home.at(path)).ok(), back, "{name}: back");
         let (_, text) = home.run(&["uninstall", agent]);
         assert!(text.contains("nothing is to be done"), "{name}: {text}");
     }
@@ -195,9 +196,8 @@ fn an_empty_home_is_empty_again_afterwards() {
             }
             let (code, text) = home.at_terminal(&format!("uninstall {agent} {option}"), None);
             assert_eq!(code, 0, "{agent} {option}: {text}");
-            let left: Vec<_> =
-                home.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("backup")).collect();
-            assert_eq!(home.files().len(), before.len() + left.len(), "{agent} {option}");
+            // Nor is a copy left of what Toolgate alone had written.
+            assert_eq!(home.files().len(), before.len(), "{agent} {option}");
         }
     }
 }
@@ -383,7 +383,9 @@ fn the_terminal_is_shared_as_it_was_said_last() {
         }
     }
     // For every other agent it is an MCP server.
-    for (agent, expected) in [("claude", "claude mcp add toolgate -- "), ("codex", "env_vars"), ("opencode", " mcp ")] {
+    for (agent, expected) in
+        [("claude", "claude mcp add toolgate --scope user -- "), ("codex", "env_vars"), ("opencode", " mcp ")]
+    {
         let (code, text) = Home::new().run(&["install", agent, "--terminal"]);
         assert!(code == 0 && text.contains(expected) || agent == "opencode" && text.contains("argument mcp"), "{text}");
         assert!(!Home::new().run(&["install", agent]).1.contains("MCP"), "only if it is asked for");
@@ -418,6 +420,43 @@ fn doctor_says_where_the_terminal_is_offered() {
             "{text}"
         );
         assert!(!text.contains(".mcp.json"), "{text}");
+        // Nothing there passes the variables of tmux on to Codex' server.
+        assert_eq!(level(&report, "passed"), "warn", "{report}");
+    }
+    // Where variables have the agents' folders elsewhere it is looked for there.
+    let home = Home::new();
+    home.write(
+        "x/config.toml",
+        "[mcp_servers.t]\ncommand = \"toolgate\"\nargs = [\"mcp\"]\nenv_vars = [\"TMUX\", \"TMUX_PANE\"]\n",
+    );
+    home.write("x/.claude.json", r#"{"mcpServers": {"toolgate": {"command": "/usr/bin/toolgate", "args": ["mcp"]}}}"#);
+    let moved = home.at("x").display().to_string();
+    for (variable, file) in [("CODEX_HOME", "x/config.toml"), ("CLAUDE_CONFIG_DIR", "x/.claude.json")] {
+        let report = terminal(&home, &[(variable, moved.as_str())]);
+        assert!(report.to_string().contains(file), "{variable}: {report}");
+        assert_eq!(level(&report, "passed"), "", "{variable}: {report}");
+    }
+}
+
+#[test]
+fn doctor_says_what_is_wrong_with_the_users_files() {
+    let cases = [
+        ("tools.yaml", "claude: {a: {kind: nope}}", "tools", "fail", "unknown variant"),
+        ("tools.yaml", "claude: {a: {kind: read}}", "tools", "", ""),
+        ("toolgate.yaml", "rules: [", "rules", "warn", "toolgate.yaml"),
+        ("toolgate.yaml", "rules: [{name: x}]", "rules", "warn", "toolgate.yaml:1"),
+        ("toolgate.yaml", "rules: []", "rules", "", ""),
+    ];
+    for (file, text, check, expected, says) in cases {
+        let home = Home::new();
+        home.write(&format!(".config/toolgate/{file}"), text);
+        let output = home.start(&["doctor", "--json"], &[]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let files = &answer["files"];
+        assert_eq!((level(files, check), level(files, "alone")), (expected, "ok"), "{text}: {files}");
+        let found = files.to_string();
+        assert!(found.contains(says) && !found.contains("\\n"), "{text}: {found}");
+        assert_eq!(output.status.code(), Some(i32::from(!expected.is_empty())), "{text}: {answer}");
     }
 }
 
@@ -753,6 +792,22 @@ fn only_a_person_takes_it_out_or_makes_it_see_less() {
     let (code, text) = home.at_terminal("install claude --no-lens", None);
     assert!(code == 0 && home.read(file_of("claude")).contains("--no-lens"), "{text}");
     assert_eq!(home.at_terminal("uninstall claude", None).0, 0);
+}
+
+#[test]
+fn a_plugin_that_cannot_be_used_is_refused() {
+    let home = Home::new();
+    home.write("none.wasm", "no component");
+    let before = home.files();
+    for (agent, file, code, says) in [
+        ("claude", "../none.wasm", 65, "is not a WebAssembly component"),
+        ("claude", "../missing.wasm", 66, "missing.wasm"),
+        ("pi", "../none.wasm", 64, "has no place for --plugin"),
+    ] {
+        let (found, text) = home.run(&["install", agent, "--plugin", file]);
+        assert!(found == code && text.contains(says), "{agent} {file}: {found} {text}");
+        assert!(home.files() == before, "{agent} {file} changed something");
+    }
 }
 
 #[test]

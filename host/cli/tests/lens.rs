@@ -298,6 +298,10 @@ fn files_are_checked_by_hand_as_well() {
         (&["lens", "check", "b.sh"], Some(0), "linters: 0 issues"),
         (&["lens", "check", "--json", "a.sh"], Some(1), "\"rule\":\"SC2086\""),
         (&["lens", "check", "none.sh"], Some(66), ""),
+        (&["lens", "check", "."], Some(65), ""),
+        (&["lens", "status", "/none"], Some(66), ""),
+        (&["lens", "trust", "/none"], Some(66), ""),
+        (&["lens", "trust", "a.sh"], Some(65), ""),
         (&["lens", "status"], Some(0), "does not run"),
         (&["lens", "status", "--json"], Some(0), "\"running\":false"),
         (&["lens", "trust", "--list"], Some(0), "no folder is trusted"),
@@ -307,7 +311,22 @@ fn files_are_checked_by_hand_as_well() {
         let (found, text) = run(arguments);
         assert!(found == code && text.contains(says), "{arguments:?}: {found:?} {text}");
     }
+    assert!(session.git(&["add", "."]));
+    let identity = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"];
+    assert!(session.git(&[&identity[..], &["commit", "-q", "-m", "x"]].concat()));
+    let (code, text) = run(&["lens", "check", "--json"]);
+    let none: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((code, &none["hasIssues"], &none["problems"]), (Some(0), &json!(false), &json!([])), "{text}");
     let trusted = session.home().join(".local/state/toolgate/trusted-folders.json");
     assert!(!trusted.exists(), "who has no terminal trusts nothing");
     assert_eq!(run(&["lens", "untrust"]).0, Some(66), "it is not in the list");
+    // Where HOME is not set the account's home counts, as for every other command.
+    for home in [None, Some("relative")] {
+        let code = |arguments: &[&str]| {
+            let mut command = session.command(arguments);
+            command.env_remove("HOME").envs(home.map(|home| ("HOME", home)));
+            command.output().expect("it runs").status.code()
+        };
+        assert_eq!(code(&["lens", "trust", "--list"]), code(&["allow", "--list"]), "{home:?}");
+    }
 }

@@ -446,7 +446,7 @@ fn a_first_rule_file_is_right_and_nothing_is_overwritten() {
         assert!(ran.code == 0 && ran.out.starts_with(&scene.name(file)), "{} {}", ran.out, ran.err);
         let written = std::fs::read_to_string(scene.at(file)).expect("there");
         let ran = scene.run(arguments);
-        assert!(ran.code == 74 && ran.err.contains("is there already"), "{}", ran.err);
+        assert!(ran.code == 64 && ran.err.contains("is there already"), "{}", ran.err);
         // What it shows is right, too.
         let open: Vec<&str> = written
             .lines()

@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::io::Write;
 use std::process::ExitCode;
 
+use toolgate_lens::trust::Trust;
+
 const HELP: &str = "\
 toolgate-lens checks the files that a coding agent changed.
 
@@ -17,7 +19,7 @@ with the last session, or after five minutes in which nobody wanted anything.
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     match arguments.iter().map(|argument| argument.to_str()).collect::<Vec<_>>().as_slice() {
-        [] => toolgate_lens::serve(),
+        [] => toolgate_lens::serve(Trust::of_user()),
         [Some("--help" | "-h")] => say(HELP),
         [Some("--version" | "-V")] => say(concat!("toolgate-lens ", env!("CARGO_PKG_VERSION"), "\n")),
         _ => {

@@ -57,11 +57,11 @@ const SOCKET: &str = "CODE_LENS_SOCKET_PATH";
 const CWD: &str = "CODE_LENS_CWD";
 
 /// Serves a project until nobody needs it. Its socket and the project's folder are in `CODE_LENS_SOCKET_PATH` and
-/// `CODE_LENS_CWD`, as clients of code-lens name them.
+/// `CODE_LENS_CWD`, as clients of code-lens name them. In folders of this list their own tools may run.
 ///
 /// Succeeds, too, if another daemon serves that socket already.
-pub fn serve() -> ExitCode {
-    match run() {
+pub fn serve(trust: Option<Trust>) -> ExitCode {
+    match run(trust) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             // Standard error may be closed; there is nobody left to tell then.
@@ -71,7 +71,7 @@ pub fn serve() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), String> {
+fn run(trust: Option<Trust>) -> Result<(), String> {
     let path = |name: &str| std::env::var_os(name).map(PathBuf::from).ok_or_else(|| format!("{name} is not set"));
     let (socket, folder) = (path(SOCKET)?, path(CWD)?);
     let root = folder.canonicalize().map_err(|error| format!("{CWD}: {}: {error}", folder.display()))?;
@@ -87,7 +87,7 @@ fn run() -> Result<(), String> {
     let runtime = runtime.map_err(|error| error.to_string())?;
     let served = runtime.block_on(async {
         let Some(socket) = socket::claim(&socket).await.map_err(|error| error.to_string())? else { return Ok(()) };
-        let daemon = Arc::new(Daemon::new(root, Trust::of_user(), residents::all));
+        let daemon = Arc::new(Daemon::new(root, trust, residents::all));
         let told = signals().map_err(|error| error.to_string())?;
         tokio::task::spawn_blocking(cache::prune);
         serve_on(&daemon, socket, told).await;

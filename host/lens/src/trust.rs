@@ -90,7 +90,12 @@ impl Trust {
     /// The user's. None if there is no place for it, because neither `XDG_STATE_HOME` nor `HOME` is set.
     pub fn of_user() -> Option<Self> {
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-        Some(Self::at(&state_folder(home.as_deref())?.join(NAME)))
+        Self::of_home(home.as_deref())
+    }
+
+    /// That of whoever has this home folder. None if there is no place for it.
+    pub fn of_home(home: Option<&Path>) -> Option<Self> {
+        Some(Self::at(&state_folder(home)?.join(NAME)))
     }
 
     /// The one in this file, which need not exist.

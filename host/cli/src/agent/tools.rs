@@ -103,6 +103,14 @@ impl UserTools {
     /// If the table is there and cannot be used: which tools are meant is not known then, so no call is judged by less
     /// than what it says.
     pub(crate) fn row(agent: &str, tool: &str) -> Result<Option<UserRow>, String> {
+        Ok(Self::of_user()?.and_then(|tools| tools.take(agent, tool)))
+    }
+
+    /// The user's table, if there is one.
+    ///
+    /// # Errors
+    /// If it cannot be used.
+    pub(crate) fn of_user() -> Result<Option<Self>, String> {
         let Some(path) = place::user_file_named(NAME) else { return Ok(None) };
         let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
         // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
@@ -116,14 +124,22 @@ impl UserTools {
             return Err(wrong(format!("somebody else may have written it, as {written}")));
         }
         let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-        Ok(Self::parse(&text).map_err(wrong)?.take(agent, tool))
+        Self::parse(&text).map(Some).map_err(wrong)
     }
 
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Ok(UserTools::default());
         }
-        let tools: UserTools = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let tools: UserTools = serde_saphyr::from_str(text).map_err(|error| {
+            let message = error.to_string();
+            // Behind the first line it draws the place.
+            let first = message.lines().next().unwrap_or_default();
+            match error.location() {
+                Some(at) if !first.contains(&format!("line {}", at.line())) => format!("line {}: {first}", at.line()),
+                _ => first.to_owned(),
+            }
+        })?;
         let agents = || super::all().map(super::Dialect::name).chain([ANY]);
         match tools.0.keys().find(|name| !agents().any(|agent| agent == *name)) {
             Some(name) => Err(format!("{name} is no agent; known are {}", agents().collect::<Vec<_>>().join(", "))),
@@ -158,13 +174,15 @@ mod tests {
             ("", ""),
             ("# nothing", ""),
             ("claud: {}", "claud is no agent"),
-            ("claude: {a: {kind: wirte}}", "unknown variant"),
+            ("claude: {a: {kind: wirte}}", "line 1"),
+            ("claude:\n  a: {kind: wirte}", "unknown variant"),
             ("claude: {a: {kind: write, path: [x]}}", "unknown field"),
             ("claude: [", "line 1"),
         ];
         for (text, expected) in cases {
             let found = UserTools::parse(text).err().unwrap_or_default();
             assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{text}: {found}");
+            assert!(!found.contains('\n'), "{text}: {found}");
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use toolgate_host::private::read_regular;
 
@@ -18,6 +19,9 @@ const BACKUP: &str = ".toolgate-backup";
 
 /// Most backups that are kept of one file. None is ever overwritten.
 const BACKUPS: u32 = 1_000;
+
+/// What a copy says that was made where there was no file, so that an older one is not taken for what was there last.
+const NO_FILE: &str = "There was no file here before Toolgate wrote one.\n";
 
 /// A file with this mark at its start keeps it.
 const MARK: &str = "\u{feff}";
@@ -88,17 +92,24 @@ impl File {
     }
 
     /// When it was last changed.
-    pub(crate) fn changed(&self) -> Option<std::time::SystemTime> {
+    pub(crate) fn changed(&self) -> Option<SystemTime> {
         fs::metadata(&self.real).ok()?.modified().ok()
     }
 
-    /// The texts of the backups, the oldest first.
-    pub(crate) fn backups(&self) -> impl Iterator<Item = String> {
-        let contents = (1..=BACKUPS).map_while(|number| content(&self.backup_path(number)).ok().flatten());
-        contents.filter_map(|content| {
-            let text = String::from_utf8(content).ok()?;
-            Some(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
-        })
+    /// The backups, the newest first: the text of each, or none where there was no file. What cannot be read is left out.
+    pub(crate) fn backups(&self) -> impl Iterator<Item = Option<String>> {
+        let made = |number| fs::metadata(self.backup_path(number)).ok()?.modified().ok();
+        let mut order: Vec<(SystemTime, u32)> =
+            (1..=BACKUPS).filter_map(|number| Some((made(number)?, number))).collect();
+        order.sort_by_key(|found| std::cmp::Reverse(*found));
+        let mut texts = Vec::new();
+        for (_, number) in order {
+            let Ok(Some(content)) = content(&self.backup_path(number)) else { continue };
+            let Ok(text) = String::from_utf8(content) else { continue };
+            let text = text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text);
+            texts.push((text != NO_FILE).then_some(text));
+        }
+        texts.into_iter()
     }
 
     /// Puts this text in the file's place. The answer is the backup that was made, if one was needed.
@@ -107,7 +118,7 @@ impl File {
     /// If it cannot be written, or was changed by somebody since it was read. The file is then as it was.
     pub(crate) fn write(&self, text: &str) -> Result<Option<PathBuf>, Failure> {
         let mark = if self.bytes().starts_with(MARK.as_bytes()) { MARK } else { "" };
-        self.replace(|folder| {
+        self.replace(true, |folder| {
             fs::create_dir_all(folder)?;
             // What a new file's mode is, the user's mask says.
             let permissions = Permissions::from_mode(0o666);
@@ -128,16 +139,17 @@ impl File {
         })
     }
 
-    /// Removes the file. The answer is the backup that was made, if one was needed.
+    /// Removes the file, of which a copy is kept or not. The answer is the backup that was made, if one was needed.
     ///
     /// # Errors
     /// As for [`File::write`].
-    pub(crate) fn remove(&self) -> Result<Option<PathBuf>, Failure> {
-        self.replace(|_| Ok(None))
+    pub(crate) fn remove(&self, kept: bool) -> Result<Option<PathBuf>, Failure> {
+        self.replace(kept, |_| Ok(None))
     }
 
     fn replace(
         &self,
+        kept: bool,
         make: impl FnOnce(&Path) -> io::Result<Option<tempfile::NamedTempFile>>,
     ) -> Result<Option<PathBuf>, Failure> {
         let failed = |error: &dyn std::fmt::Display| {
@@ -145,7 +157,8 @@ impl File {
         };
         let folder = self.real.parent().ok_or_else(|| failed(&"it is in no folder"))?;
         let next = make(folder).map_err(|error| failed(&error))?;
-        let backup = self.back_up().map_err(|error| failed(&format!("no backup could be made: {error}")))?;
+        let backup = if kept { self.back_up() } else { Ok(None) };
+        let backup = backup.map_err(|error| failed(&format!("no backup could be made: {error}")))?;
         if content(&self.real).map_err(|error| failed(&error))? != self.content {
             return Err(failed(&"somebody else has changed it just now; try again"));
         }
@@ -160,24 +173,37 @@ impl File {
         Ok(backup)
     }
 
-    /// Keeps what is there now, unless it is kept already.
+    /// Keeps what is there now, unless it is kept already; beside older backups also that nothing is there. The newest
+    /// backup is then always of what was there last. It is there as a whole or not at all.
     fn back_up(&self) -> io::Result<Option<PathBuf>> {
-        let Some(now) = &self.content else { return Ok(None) };
+        let now = match &self.content {
+            Some(now) => now.as_slice(),
+            None if (1..=BACKUPS).any(|number| self.backup_path(number).exists()) => NO_FILE.as_bytes(),
+            None => return Ok(None),
+        };
+        let folder = self.real.parent().ok_or_else(|| io::Error::other("it is in no folder"))?;
+        let newest = |file: &fs::File| file.set_modified(SystemTime::now());
         for number in 1..=BACKUPS {
             let path = self.backup_path(number);
-            match fs::File::create_new(&path) {
-                Ok(mut file) => {
-                    file.set_permissions(fs::metadata(&self.real)?.permissions())?;
-                    file.write_all(now)?;
-                    file.sync_all()?;
-                    return Ok(Some(path));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    if content(&path).is_ok_and(|kept| kept.as_ref() == Some(now)) {
-                        return Ok(None);
-                    }
-                }
-                Err(error) => return Err(error),
+            let kept = content(&path).is_ok_and(|kept| kept.as_deref() == Some(now));
+            if kept && fs::File::open(&path).and_then(|file| newest(&file)).is_ok() {
+                return Ok(None);
+            }
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
+            let mut copy = tempfile::Builder::new().prefix(".toolgate-").tempfile_in(folder)?;
+            if self.exists() {
+                copy.as_file().set_permissions(fs::metadata(&self.real)?.permissions())?;
+            }
+            copy.write_all(now)?;
+            newest(copy.as_file())?;
+            copy.as_file().sync_all()?;
+            match copy.persist_noclobber(&path) {
+                Ok(_) => return Ok(self.exists().then_some(path)),
+                // Somebody else has made one of that name just now.
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.error),
             }
         }
         Err(io::Error::other("there are too many backups beside it"))
@@ -199,5 +225,63 @@ fn content(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(content) => Ok(Some(content)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is there before each of some installations, and the backups after the last, the newest first.
+    #[test]
+    fn the_newest_backup_is_of_what_was_there_last() {
+        type Texts<'a> = &'a [Option<&'a str>];
+        let cases: &[(Texts<'_>, Texts<'_>)] = &[
+            (&[None], &[]),
+            (&[Some("")], &[Some("")]),
+            (&[Some("a"), Some("b")], &[Some("b"), Some("a")]),
+            (&[Some("a"), Some("b"), Some("a")], &[Some("a"), Some("b")]),
+            (&[Some("a"), None], &[None, Some("a")]),
+            (&[Some("a"), None, Some("a"), None], &[None, Some("a")]),
+            (&[Some("a"), None, Some("\u{feff}a")], &[Some("a"), None, Some("a")]),
+        ];
+        for (before, expected) in cases {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("settings.json");
+            for text in *before {
+                match text {
+                    Some(text) => fs::write(&path, text).expect("written"),
+                    None => drop(fs::remove_file(&path)),
+                }
+                File::read(&path).expect("read").write("ours").expect("written");
+            }
+            let found: Vec<Option<String>> = File::read(&path).expect("read").backups().collect();
+            let found: Vec<Option<&str>> = found.iter().map(Option::as_deref).collect();
+            assert_eq!(found, *expected, "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_backup_is_there_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        fs::write(&path, "{}").expect("written");
+        let file = File::read(&path).expect("read");
+        // Somebody changes it meanwhile: what is kept is what was read, and what is there stays.
+        fs::write(&path, "{\"a\": 1}").expect("written");
+        assert!(file.write("ours").is_err());
+        let names = || {
+            let mut names: Vec<_> = fs::read_dir(folder.path())
+                .expect("a folder")
+                .map(|entry| entry.expect("an entry").file_name())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(), ["settings.json", "settings.json.toolgate-backup"]);
+        assert_eq!(fs::read_to_string(&path).expect("read"), "{\"a\": 1}");
+        let file = File::read(&path).expect("read");
+        assert_eq!(file.remove(false).expect("removed"), None);
+        assert_eq!(names(), ["settings.json.toolgate-backup"]);
     }
 }

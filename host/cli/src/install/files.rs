@@ -1,19 +1,30 @@
-//! What `doctor` says of the files that the user wrote by hand: whether they are the user's alone.
+//! What `doctor` says of the files that the user wrote by hand: whether they are the user's alone, and whether they can be
+//! used.
 
 use toolgate_host::private::{Written, by_others};
 
 use super::report::{Check, Level};
-use crate::place;
+use crate::agent::UserTools;
+use crate::{place, rules};
 
 /// The checks of all of them.
 pub(super) fn checks() -> Vec<Check> {
     let Ok(files) = place::user_files() else { return Vec::new() };
     let found: Vec<Check> = files.iter().filter_map(|path| by_others(path)).map(|written| told(&written)).collect();
-    if !found.is_empty() {
-        return found;
+    let mut checks = found;
+    if checks.is_empty() {
+        let says = "nobody else may write your rules and settings".to_owned();
+        checks.push(Check { name: "alone", level: Level::Ok, says, todo: String::new() });
     }
-    let says = "nobody else may write your rules and settings".to_owned();
-    vec![Check { name: "alone", level: Level::Ok, says, todo: String::new() }]
+    if let Err(says) = UserTools::of_user() {
+        let todo = "until then every call is blocked".to_owned();
+        checks.push(Check { name: "tools", level: Level::Fail, says, todo });
+    }
+    let wrong = rules::wrong_with(&files).unwrap_or_else(|failure| vec![failure.message]);
+    let todo = "mend it, then toolgate rules lint; until then what can be read is in force, or its last good version";
+    let told = |says| Check { name: "rules", level: Level::Warn, says, todo: todo.to_owned() };
+    checks.extend(wrong.into_iter().map(told));
+    checks
 }
 
 fn told(written: &Written) -> Check {

@@ -138,6 +138,12 @@ pub(crate) fn should_be(hooks: &Hooks, event: &Event, entry: &Entry) -> Value {
     (hooks.handler)(entry.words.first().map(String::as_str).unwrap_or_default(), event, &entry.more())
 }
 
+/// The options behind the first command of ours in a text.
+pub(crate) fn options(text: &str, known: &Known, hooks: &Hooks) -> Vec<String> {
+    let root = parse(text).unwrap_or_default();
+    entries(known, hooks, &root).first().map(Entry::more).unwrap_or_default()
+}
+
 /// The text with our entries in it, as they should be; with these options behind each command, or with those that are
 /// there. `lens` says whether results are asked for; without it that stays as it is.
 ///
@@ -193,38 +199,73 @@ pub(crate) fn install(
         }
     }
     // Of an earlier version, or written for an event that needs no answer.
-    take_out(known, hooks, &events, |event| hooks.wanted(&more).all(|known| known.name != event));
+    take_out(known, hooks, &events, |event| hooks.wanted(&more).all(|known| known.name != event), |_| false);
     Ok(root.to_string())
 }
 
-/// The text without our entries, and without what is empty then. `before` is the file as it was before the first
-/// installation, if that is known: what it had stays.
+/// The text without what installing put in it: our entries, and what is there for them alone. `before` is what the file
+/// said before that, null if there was none. What it had stays, if only as an empty list.
 ///
 /// # Errors
 /// If the text cannot be read.
-pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: Option<&Value>) -> Result<String, String> {
+pub(crate) fn uninstall(text: &str, known: &Known, hooks: &Hooks, before: &Value) -> Result<String, String> {
     let (root, object) = open(text)?;
     let property = hooks.under.map(|key| object.get(key));
-    let events = match &property {
+    let lists = match &property {
         Some(property) => property.as_ref().and_then(CstObjectProp::object_value),
         None => Some(object.clone()),
     };
-    let Some(events) = events.filter(|events| take_out(known, hooks, events, |_| true)) else {
+    let had = hooks.under.map_or(Some(before), |key| before.get(key));
+    let had_list = |event: &str| had.is_some_and(|had| had.get(event).is_some());
+    let Some(lists) = lists.filter(|lists| take_out(known, hooks, lists, |_| true, had_list)) else {
         return Ok(text.to_owned());
     };
-    if events.properties().is_empty() {
-        if let Some(property) = property.flatten() {
-            property.remove();
-        }
-        // Nothing needs it any more.
-        if let Some((path, value)) = hooks.fixed {
-            let had = before.is_some_and(|before| path.iter().try_fold(before, |at, key| at.get(key)).is_some());
-            if !had {
-                unset(&object, path, &value.value());
-            }
+    if lists.properties().is_empty()
+        && had.is_none()
+        && let Some(property) = property.flatten()
+    {
+        property.remove();
+    }
+    if let Some((path, value)) = hooks.fixed {
+        let any = |root: &Value| {
+            let mut lists = events(hooks, root).into_iter().flatten();
+            lists.any(|(_, list)| list.as_array().is_some_and(|list| !list.is_empty()))
+        };
+        // Hooks of others that came while it was there may need it. Those that were there before did without.
+        let needed = root.to_serde_value().is_some_and(|now| any(&now)) && !any(before);
+        if !needed {
+            unset(&object, path, &value.value(), Some(before));
         }
     }
     Ok(root.to_string())
+}
+
+/// What a text says beside our entries; none if it holds nothing but what we put there.
+pub(crate) fn beside(text: &str, known: &Known, hooks: &Hooks) -> Option<Value> {
+    if uninstall(text, known, hooks, &Value::Null).is_ok_and(|left| is_bare(&left)) {
+        return None;
+    }
+    // What we would put there beside the entries may be the user's as well.
+    let stays = match hooks.under {
+        None => Value::Null,
+        Some(key) => {
+            let mut root = parse(text).ok()?;
+            root.as_object_mut()?.remove(key);
+            root
+        }
+    };
+    parse(&uninstall(text, known, hooks, &stays).ok()?).ok()
+}
+
+/// Whether a text is to the byte what is put where there is no file, with whatever program and options.
+pub(crate) fn is_own(text: &str, known: &Known, hooks: &Hooks) -> bool {
+    let entries = parse(text).map(|root| entries(known, hooks, &root)).unwrap_or_default();
+    let Some((first, program)) = entries.first().and_then(|first| Some((first, first.words.first()?))) else {
+        return false;
+    };
+    let more = first.more();
+    let lens = more.iter().all(|word| word != NO_LENS);
+    install("", known, hooks, program, Some(more.as_slice()), Some(lens)).is_ok_and(|own| own == text)
 }
 
 /// Whether two texts say the same, with the same comments.
@@ -242,8 +283,14 @@ pub(crate) fn is_bare(text: &str) -> bool {
     })
 }
 
-/// Removes our handlers of some events. Says whether there were any.
-fn take_out(known: &Known, hooks: &Hooks, events: &CstObject, which: impl Fn(&str) -> bool) -> bool {
+/// Removes our handlers of some events, and lists that are empty then but for those that stay. Says whether there were any.
+fn take_out(
+    known: &Known,
+    hooks: &Hooks,
+    events: &CstObject,
+    which: impl Fn(&str) -> bool,
+    stays: impl Fn(&str) -> bool,
+) -> bool {
     let mut any = false;
     for property in events.properties() {
         let name = property.decoded_name().unwrap_or_default();
@@ -255,7 +302,7 @@ fn take_out(known: &Known, hooks: &Hooks, events: &CstObject, which: impl Fn(&st
             remove(hooks, &elements, entry);
         }
         any |= !found.is_empty();
-        if !found.is_empty() && list.elements().is_empty() {
+        if !found.is_empty() && list.elements().is_empty() && !stays(&name) {
             property.remove();
         }
     }
@@ -295,18 +342,20 @@ fn set(object: &CstObject, path: &[&str], value: CstInputValue) -> Result<(), St
     Ok(())
 }
 
-/// Removes a value below these keys, if it is this one, and the objects that are empty then.
-fn unset(object: &CstObject, path: &[&str], value: &Value) {
+/// Removes a value below these keys, if it is this one, and the objects that are empty then; but nothing that was there
+/// before.
+fn unset(object: &CstObject, path: &[&str], value: &Value, before: Option<&Value>) {
     let [key, rest @ ..] = path else { return };
     let Some(property) = object.get(key) else { return };
+    let before = before.and_then(|before| before.get(key));
     let gone = match property.object_value().filter(|_| !rest.is_empty()) {
         Some(inner) => {
-            unset(&inner, rest, value);
+            unset(&inner, rest, value, before);
             inner.properties().is_empty()
         }
         None => property.to_serde_value().is_some_and(|now| now == *value),
     };
-    if gone {
+    if gone && before.is_none() {
         property.remove();
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `before` | what a file was before Toolgate was put in it |
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `entries` | how our entries stand in an agent's file |
 //! | `file` | changing a file so that nothing is lost |
@@ -21,6 +22,7 @@
 //! | `trials` | what comes of such calls, and of which version the agent is |
 //! | `trust` | whether the user trusts hooks of ours |
 
+mod before;
 mod doctor;
 mod entries;
 mod file;
@@ -67,12 +69,15 @@ What is there stays: other hooks, comments, the order. A file that cannot be rea
 and before a change it is copied to NAME.toolgate-backup beside it. The second time nothing is to be
 done.
 
-Toolgate is taken out, and options of its hook are, only at a terminal of yours: not below an agent.
-With --dry-run anyone may see what would be changed.
+--packs takes the place of the packs that were chosen, and --plugin with its options that of the
+plugins that were named; what else the hook is called with stays.
+
+Toolgate is taken out, options of its hook are, and plugins or --no-lens are added to it only at a
+terminal of yours: not below an agent. With --dry-run anyone may see what would be changed.
 
 Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
-configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
-the disk.")]
+configuration that makes no sense, or a plugin that is none, 66 a file that cannot be read, or no
+home folder, 70 and above a fault of Toolgate's own or of the disk.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     change: Change,
@@ -92,15 +97,16 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 #[command(after_help = "\
-What else is in the agent's configuration stays, and before a change it is copied to
-NAME.toolgate-backup beside it.
+What else is in the agent's configuration stays as it is now, and what was there before Toolgate was
+put in it does, too. Before a change it is copied to NAME.toolgate-backup beside it; a file with
+nothing in it but what Toolgate wrote is removed without a copy.
 
 Toolgate is taken out only at a terminal of yours: not below an agent. With --dry-run anyone may see
 what would be changed.
 
 Exit codes: 0 done, or nothing to do; 2 refused or not confirmed; 64 wrong arguments, 65 a
-configuration that cannot be read, 66 no home folder, 70 and above a fault of Toolgate's own or of
-the disk.")]
+configuration that makes no sense, 66 one that cannot be read, or no home folder, 70 and above a
+fault of Toolgate's own or of the disk.")]
 pub(crate) struct Removal {
     #[command(flatten)]
     change: Change,
@@ -127,11 +133,24 @@ struct Change {
 }
 
 impl Arguments {
-    /// The options of the hook that are given here; none if they are to stay as they are.
-    fn options(&self) -> Result<Option<Vec<String>>, Failure> {
-        let mut options = self.packs.arguments();
-        options.extend(self.plugins.arguments().map_err(|error| Failure::new(exit::NO_INPUT, error))?);
-        Ok((!options.is_empty()).then_some(options))
+    /// Whether options of the hook are given here that are no switches.
+    fn has_options(&self) -> bool {
+        !self.packs.names().is_empty() || !self.plugins.files().is_empty()
+    }
+
+    /// The options of the hook, if any are given here: packs in the place of the packs that were chosen, and plugins with
+    /// what goes with them in the place of those that were named. What was there besides stays.
+    fn options(&self, before: Vec<String>) -> Result<Option<Vec<String>>, Failure> {
+        if !self.has_options() {
+            return Ok(None);
+        }
+        let (packs, plugins) = (self.packs.arguments(), self.plugins.arguments());
+        let plugins = plugins.map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+        let (chosen, rest) = Chosen::split(before);
+        let mut options = if packs.is_empty() { chosen.words } else { packs };
+        options.extend(if plugins.is_empty() { rest } else { plugins::without(rest) });
+        options.extend(plugins);
+        Ok(Some(options))
     }
 }
 
@@ -159,7 +178,10 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
 enum Next {
     Same,
     Text(String),
-    Gone,
+    /// No file; `own` if it is to the byte what is written again, so that no copy is kept.
+    Gone {
+        own: bool,
+    },
 }
 
 /// A change that makes the gate see less, which takes a person.
@@ -179,10 +201,13 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let next = match &known.way {
         Way::Hooks(hooks) => {
             packs_exist(&arguments.packs)?;
-            hooks::install(file.text()?, known, hooks, &program, arguments.options()?.as_deref(), arguments.lens.said())
+            let options = arguments.options(hooks::options(file.text()?, known, hooks))?;
+            // With one that cannot be used the hook would deny every call.
+            arguments.plugins.usable().map_err(|error| Failure::new(exit::DATA, error))?;
+            hooks::install(file.text()?, known, hooks, &program, options.as_deref(), arguments.lens.said())
                 .map_err(|error| unreadable(&file, &error))?
         }
-        Way::Shim(_) if arguments.options()?.is_some() || arguments.lens.said() == Some(false) => {
+        Way::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
             let plugins = !arguments.plugins.files().is_empty();
             let packs = !arguments.packs.names().is_empty();
             let no_lens = arguments.lens.said() == Some(false);
@@ -248,18 +273,25 @@ fn less(known: &Known, hooks: &Hooks, text: &str, entries: &[hooks::Entry]) -> O
     let root = hooks::parse(text).ok()?;
     let (packs, before) = Chosen::split(hooks::entries(known, hooks, &root).first()?.more());
     let (new_packs, after) = Chosen::split(entries.first().map(hooks::Entry::more).unwrap_or_default());
-    let gone = before.iter().find(|word| *word != NO_LENS && !after.contains(word));
-    let new = after.iter().find(|word| !before.contains(word));
-    let changed = match (gone, new) {
-        (Some(gone), _) => format!("The hook is called without {gone} then"),
-        (None, Some(new)) => format!("The hook is called with {new} then"),
-        (None, None) if new_packs.has_less_than(&packs) => match new_packs.words.is_empty() {
-            true => format!("The hook is called without {} then", packs.words.join(" ")),
-            false => format!("The hook is called with {} then", new_packs.words.join(" ")),
-        },
-        (None, None) => return None,
-    };
-    let question = format!("{}, and sees less.\nType {{word}} to have it so:", plain(&changed));
+    let gone: Vec<&String> = before.iter().filter(|word| *word != NO_LENS && !after.contains(word)).collect();
+    let new: Vec<&String> = after.iter().filter(|word| !before.contains(word)).collect();
+    let fewer = new_packs.has_less_than(&packs);
+    let mut changes: Vec<String> = gone.iter().map(|word| format!("without {word}")).collect();
+    changes.extend(new.iter().map(|word| format!("with {word}")));
+    changes.extend(fewer.then(|| match new_packs.words.is_empty() {
+        true => format!("without {}", packs.words.join(" ")),
+        false => format!("with {}", new_packs.words.join(" ")),
+    }));
+    if changes.is_empty() {
+        return None;
+    }
+    // What is new makes it see more, but for the one option that says otherwise.
+    let sees_less = fewer || !gone.is_empty() || new.iter().any(|word| *word == NO_LENS);
+    let less = if sees_less { ", and sees less" } else { "" };
+    let question = format!(
+        "The hook is called {} then{less}.\nType {{word}} to have it so:",
+        changes.iter().map(|change| plain(change)).collect::<Vec<_>>().join(", ")
+    );
     Some(Loosens { question, otherwise: "the hook's options stay as they are" })
 }
 
@@ -284,27 +316,16 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
-    let now = file.text()?;
-    let Way::Hooks(hooks) = &known.way else {
-        return if shims::program(now).is_some() {
-            Ok(Next::Gone)
-        } else {
-            Err(unreadable(file, "Toolgate did not write it"))
-        };
-    };
-    let backups: Vec<String> = file.backups().collect();
-    let before = backups.iter().find_map(|text| hooks::parse(text).ok());
-    let next = hooks::uninstall(now, known, hooks, before.as_ref()).map_err(|error| unreadable(file, &error))?;
-    if next == now {
-        return Ok(Next::Same);
+    match &known.way {
+        Way::Hooks(hooks) => before::undone(file, known, hooks),
+        Way::Shim(shim) => {
+            let now = file.text()?;
+            match shims::program(now) {
+                Some(_) => Ok(Next::Gone { own: shims::is_current(now, shim) }),
+                None => Err(unreadable(file, "Toolgate did not write it")),
+            }
+        }
     }
-    // There was none before, as there is no copy of one.
-    if before.is_none() && hooks::is_bare(&next) {
-        return Ok(Next::Gone);
-    }
-    // Where only blanks are others than they once were, they become those again.
-    let again = backups.into_iter().find(|text| hooks::same_but_blanks(text, &next));
-    Ok(Next::Text(again.unwrap_or(next)))
 }
 
 fn unreadable(file: &File, error: &str) -> Failure {
@@ -327,7 +348,7 @@ impl Change {
     ) -> Result<ExitCode, Failure> {
         let known = self.agent;
         let loosens = loosens.filter(|_| !self.dry_run);
-        if let (Some(loosens), Next::Text(_) | Next::Gone) = (loosens, next) {
+        if let (Some(loosens), Next::Text(_) | Next::Gone { .. }) = (loosens, next) {
             person::present(loosens.otherwise)?;
         }
         let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
@@ -339,10 +360,10 @@ impl Change {
                 agreed()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
-            Next::Gone => {
+            Next::Gone { own } => {
                 self.show(file, "")?;
                 agreed()?;
-                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove()?.as_deref()) }
+                if self.dry_run { "not removed".to_owned() } else { changed("removed", file.remove(!own)?.as_deref()) }
             }
         };
         print(|out| {
@@ -380,4 +401,67 @@ impl Change {
 
 fn changed(what: &str, backup: Option<&Path>) -> String {
     backup.map_or_else(|| what.to_owned(), |backup| format!("{what}; as it was: {}", backup.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Given {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn options_take_the_place_of_those_of_their_kind() {
+        // What is given, what is there, and what is there then.
+        let cases = [
+            ("", "--packs=cloud --plugin=/a.wasm", None),
+            ("--no-lens", "--packs=cloud", None),
+            ("--packs git", "--packs=cloud --plugin=/a.wasm", Some("--packs=git --plugin=/a.wasm")),
+            ("--plugin /dev/null", "--packs=cloud,ci --no-lens", Some("--packs=cloud,ci --no-lens --plugin=/dev/null")),
+            ("--plugin /dev/null --rewrite", "--plugin=/a.wasm --grant=git", Some("--plugin=/dev/null --rewrite")),
+            ("--packs git --plugin /dev/null", "", Some("--packs=git --plugin=/dev/null")),
+        ];
+        for (given, before, expected) in cases {
+            let line = words("install claude").into_iter().chain(words(given));
+            let given = Given::try_parse_from(line).expect("arguments").arguments;
+            let found = given.options(words(before)).expect("files");
+            assert_eq!(found, expected.map(words), "{before}");
+        }
+    }
+
+    #[test]
+    fn what_makes_the_hook_see_less_is_named() {
+        // The options before and after, and what is asked.
+        let cases = [
+            ("", "", None),
+            ("--no-lens", "", None),
+            ("", "--packs=cloud", None),
+            ("", "--no-lens", Some("with --no-lens then, and sees less.")),
+            ("", "--plugin=/a", Some("with --plugin=/a then.")),
+            ("--packs=cloud", "--packs=git", Some("with --packs=git then, and sees less.")),
+            ("--packs=cloud", "--plugin=/a", Some("with --plugin=/a, without --packs=cloud then, and sees less.")),
+            ("--plugin=/a", "--plugin=/b", Some("without --plugin=/a, with --plugin=/b then, and sees less.")),
+        ];
+        let (known, Way::Hooks(hooks)) = (&table::CLAUDE, &table::CLAUDE.way) else { panic!("it has hooks") };
+        let text = |options: &str| {
+            let options = words(options);
+            let lens = !options.iter().any(|word| word == NO_LENS);
+            hooks::install("", known, hooks, "/toolgate", Some(options.as_slice()), Some(lens)).expect("JSON")
+        };
+        for (before, after, expected) in cases {
+            let entries = hooks::entries(known, hooks, &hooks::parse(&text(after)).expect("JSON"));
+            let asked = less(known, hooks, &text(before), &entries).map(|loosens| loosens.question);
+            let expected = expected.map(|what| format!("The hook is called {what}\nType {{word}} to have it so:"));
+            assert_eq!(asked, expected, "{before} {after}");
+        }
+    }
 }

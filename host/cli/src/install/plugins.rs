@@ -16,6 +16,25 @@ pub(super) fn checks() -> Vec<Check> {
     }
 }
 
+/// Words of a command line without those that name components, and what goes with them.
+pub(super) fn without(words: Vec<String>) -> Vec<String> {
+    let mut left = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.split_once('=').map_or(word.as_str(), |(option, _)| option) {
+            "--rewrite" => {}
+            "--plugin" | "--grant" => {
+                // Its value is a word of its own.
+                if !word.contains('=') {
+                    words.next();
+                }
+            }
+            _ => left.push(word),
+        }
+    }
+    left
+}
+
 fn told(one: &Installed, wrong: Option<String>) -> Check {
     let name = &one.name;
     match (wrong, &one.held) {
@@ -36,4 +55,24 @@ fn told(one: &Installed, wrong: Option<String>) -> Check {
 
 fn check(name: &'static str, level: Level, says: String, todo: String) -> Check {
     Check { name, level, says, todo }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_components_is_taken_out_with_its_value() {
+        let cases = [
+            ("", ""),
+            ("--plugin=/a=b.wasm --no-lens", "--no-lens"),
+            ("--plugin /a.wasm --x --grant git,clock --rewrite", "--x"),
+            ("--x --plugin", "--x"),
+            ("--grant=git --plugins", "--plugins"),
+        ];
+        for (words, expected) in cases {
+            let split = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(without(split(words)), split(expected), "{words}");
+        }
+    }
 }

@@ -472,6 +472,11 @@ impl Known {
         Ok(if self.base.inner.is_empty() { outer } else { outer.join(self.base.inner) })
     }
 
+    /// Whether a variable says where that is.
+    pub(crate) fn is_moved(&self) -> bool {
+        self.base.variable.is_some_and(|name| std::env::var_os(name).is_some_and(|path| !path.is_empty()))
+    }
+
     /// The file that makes the agent call Toolgate.
     ///
     /// # Errors

@@ -15,7 +15,6 @@ use super::shims;
 use super::table::{self, Known, Scope, Way, project};
 use super::trust;
 use crate::agent::quoted;
-use crate::place;
 
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -45,7 +44,7 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
     let program = quoted(program);
     let how = match known.name() {
         "pi" => return None,
-        "claude" => format!("claude mcp add toolgate -- {program} mcp"),
+        "claude" => format!("claude mcp add toolgate --scope user -- {program} mcp"),
         "codex" => format!(
             "codex mcp add toolgate -- {program} mcp, and below [mcp_servers.toolgate] in its config.toml: \
              env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] and tool_timeout_sec = 3700"
@@ -56,7 +55,7 @@ pub(super) fn by_hand(known: &Known, program: &str) -> Option<String> {
     Some(format!("{} gets at the shared terminal as an MCP server: {how}", known.title()))
 }
 
-/// Where an agent's MCP servers stand: files below the user's home folder or a project, and the key.
+/// Where an agent's MCP servers stand: files below the user's folder for it or a project, and the key.
 struct Servers {
     known: &'static Known,
     user: &'static str,
@@ -67,18 +66,20 @@ struct Servers {
 #[rustfmt::skip]
 static SERVERS: &[Servers] = &[
     Servers { known: &table::CLAUDE, user: ".claude.json", project: ".mcp.json", key: "mcpServers" },
-    Servers { known: &table::CODEX, user: ".codex/config.toml", project: ".codex/config.toml", key: "mcp_servers" },
-    Servers { known: &table::COPILOT, user: ".copilot/mcp-config.json", project: "", key: "mcpServers" },
-    Servers { known: &table::CURSOR, user: ".cursor/mcp.json", project: ".cursor/mcp.json", key: "mcpServers" },
-    Servers { known: &table::DROID, user: ".factory/mcp.json", project: ".factory/mcp.json", key: "mcpServers" },
-    Servers { known: &table::GEMINI, user: ".gemini/settings.json", project: ".gemini/settings.json", key: "mcpServers" },
-    Servers { known: &table::OPENCODE, user: ".config/opencode/opencode.json", project: "opencode.json", key: "mcp" },
+    Servers { known: &table::CODEX, user: "config.toml", project: ".codex/config.toml", key: "mcp_servers" },
+    Servers { known: &table::COPILOT, user: "mcp-config.json", project: "", key: "mcpServers" },
+    Servers { known: &table::CURSOR, user: "mcp.json", project: ".cursor/mcp.json", key: "mcpServers" },
+    Servers { known: &table::DROID, user: "mcp.json", project: ".factory/mcp.json", key: "mcpServers" },
+    Servers { known: &table::GEMINI, user: "settings.json", project: ".gemini/settings.json", key: "mcpServers" },
+    Servers { known: &table::OPENCODE, user: "opencode.json", project: "opencode.json", key: "mcp" },
 ];
 
 /// What is found of the shared terminal.
 struct Found {
     /// By the agents that are offered it: where that stands.
     offered: Vec<(&'static Known, PathBuf)>,
+    /// Where Codex starts the server without the variables of tmux.
+    without: Vec<PathBuf>,
     inside: bool,
     version: Result<String, String>,
 }
@@ -86,10 +87,12 @@ struct Found {
 /// The checks of the shared terminal, for one agent or for all.
 pub(super) fn checks(only: Option<&Known>) -> Vec<Check> {
     let mut offered = extensions();
-    offered.extend(servers());
+    let (servers, mut without) = servers();
+    offered.extend(servers);
     offered.retain(|(known, _)| only.is_none_or(|only| only.name() == known.name()));
+    without.retain(|path| offered.iter().any(|(_, offered)| offered == path));
     let inside = ["TMUX", "TMUX_PANE"].iter().all(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    told(&Found { offered, inside, version: version() })
+    told(&Found { offered, without, inside, version: version() })
 }
 
 fn told(found: &Found) -> Vec<Check> {
@@ -105,6 +108,16 @@ fn told(found: &Found) -> Vec<Check> {
         .iter()
         .map(|(known, file)| ok("offered", format!("{}: {}", known.title(), file.display())))
         .collect();
+    checks.extend(found.without.iter().map(|file| {
+        let says =
+            format!("{}: without env_vars Codex passes no TMUX on, and the server offers nothing", file.display());
+        check(
+            "passed",
+            Level::Warn,
+            says,
+            "env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"] below the server",
+        )
+    }));
     checks.push(match &found.version {
         Ok(version) => ok("tmux", version.clone()),
         Err(why) => check("tmux", Level::Warn, why.clone(), "install tmux, or set PATH"),
@@ -130,36 +143,60 @@ fn extensions() -> Vec<(&'static Known, PathBuf)> {
     files.filter(|(_, path)| shares(path)).collect()
 }
 
-/// Configurations that name the server.
-fn servers() -> Vec<(&'static Known, PathBuf)> {
-    let (home, project) = (place::home().map(PathBuf::from), project().ok());
-    let mut found = Vec::new();
+/// Configurations that name the server, and those of them that have Codex start it without the variables of tmux.
+fn servers() -> (Vec<(&'static Known, PathBuf)>, Vec<PathBuf>) {
+    let project = project().ok();
+    let (mut found, mut without) = (Vec::new(), Vec::new());
     for Servers { known, user, project: of_project, key } in SERVERS {
-        let user = home.as_ref().map(|home| home.join(user));
+        let folder = known.folder().ok();
+        // Claude Code's own lies beside its folder, unless that was moved.
+        let beside = known.name() == table::CLAUDE.name() && !known.is_moved();
+        let folder = if beside { folder.as_deref().and_then(Path::parent) } else { folder.as_deref() };
+        let user = folder.map(|folder| folder.join(user));
         let of_project = project.as_ref().filter(|_| !of_project.is_empty()).map(|root| root.join(of_project));
         for path in [user, of_project].into_iter().flatten() {
-            if trust::read(&path).is_some_and(|settings| names(settings.get(key), project.as_deref(), &settings)) {
-                found.push((*known, path));
+            let Some(settings) = trust::read(&path) else { continue };
+            if !names(settings.get(key), project.as_deref(), &settings) {
+                continue;
             }
+            if known.name() == table::CODEX.name() && !passes_tmux(settings.get(key)) {
+                without.push(path.clone());
+            }
+            found.push((*known, path));
         }
     }
-    found
+    (found, without)
+}
+
+/// Whether every server of ours among these is started with the variables by which tmux is found.
+fn passes_tmux(servers: Option<&Value>) -> bool {
+    let all = servers.and_then(Value::as_object).into_iter().flat_map(|all| all.values());
+    all.filter(|server| is_ours(server)).all(|server| {
+        let passed = |name: &str| {
+            let list = server.get("env_vars").and_then(Value::as_array);
+            list.is_some_and(|list| list.iter().any(|one| one == name))
+        };
+        passed("TMUX") && passed("TMUX_PANE")
+    })
 }
 
 /// Whether one of these servers is `toolgate mcp`. Claude Code has those of a project in the user's file, too.
 fn names(servers: Option<&Value>, project: Option<&Path>, settings: &Value) -> bool {
     let of_project = project.and_then(|root| settings.get("projects")?.get(root.to_str()?)?.get("mcpServers"));
     let all = [servers, of_project].into_iter().flatten().filter_map(Value::as_object).flat_map(|all| all.values());
-    all.into_iter().any(|server| {
-        let words = |key: &str| match server.get(key) {
-            Some(Value::String(word)) => vec![word.as_str()],
-            Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let command = [words("command"), words("args")].concat();
-        let program = command.first().and_then(|program| Path::new(program).file_name());
-        program.is_some_and(|name| name == "toolgate") && command.get(1) == Some(&"mcp")
-    })
+    all.into_iter().any(is_ours)
+}
+
+/// Whether a server is `toolgate mcp`.
+fn is_ours(server: &Value) -> bool {
+    let words = |key: &str| match server.get(key) {
+        Some(Value::String(word)) => vec![word.as_str()],
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let command = [words("command"), words("args")].concat();
+    let program = command.first().and_then(|program| Path::new(program).file_name());
+    program.is_some_and(|name| name == "toolgate") && command.get(1) == Some(&"mcp")
 }
 
 /// tmux as it names itself. The error is a sentence.
@@ -199,6 +236,21 @@ mod tests {
     }
 
     #[test]
+    fn codex_has_to_pass_the_variables_of_tmux_on() {
+        let ours = |more: Value| json!({"x": {"command": "toolgate", "args": ["mcp"], "env_vars": more}});
+        let cases = [
+            (ours(json!(["TMUX", "TMUX_PANE", "TMUX_MIRROR_TARGET"])), true),
+            (ours(json!(["TMUX_PANE", "TMUX"])), true),
+            (ours(json!(["TMUX"])), false),
+            (ours(Value::Null), false),
+            (json!({"x": {"command": "other"}}), true),
+        ];
+        for (servers, expected) in cases {
+            assert_eq!(passes_tmux(Some(&servers)), expected, "{servers}");
+        }
+    }
+
+    #[test]
     fn the_terminal_is_complained_about_only_where_it_is_wanted() {
         let on = || vec![(&table::PI, PathBuf::from("/x/toolgate.ts"))];
         let version = || Ok("tmux 3.3a".to_owned());
@@ -209,7 +261,7 @@ mod tests {
             (on(), false, Err("no tmux".to_owned()), vec![("offered", "ok"), ("tmux", "warn"), ("inside", "warn")]),
         ];
         for (offered, inside, version, expected) in cases {
-            let checks = told(&Found { offered, inside, version });
+            let checks = told(&Found { offered, without: Vec::new(), inside, version });
             let found: Vec<_> = checks.iter().map(|check| (check.name, check.level.name())).collect();
             assert_eq!(found, expected);
         }

@@ -30,8 +30,8 @@ beside the agent, where you see them and can type, too; `read_terminal` reads th
 tmux it offers none. TMUX_MIRROR_TARGET names a pane of yours to be used instead of a new one, like
 %3.
 
-Agents are told of it once:
-  Claude Code  claude mcp add toolgate -- toolgate mcp
+Agents are told of it once, with the whole path where toolgate is not on their PATH:
+  Claude Code  claude mcp add toolgate --scope user -- toolgate mcp
   Codex        codex mcp add toolgate -- toolgate mcp
                and in its config.toml below [mcp_servers.toolgate]:
                env_vars = [\"TMUX\", \"TMUX_PANE\", \"TMUX_MIRROR_TARGET\"]

@@ -9,7 +9,7 @@ use toolgate_host::{Capability, Granted, Plugin, plain};
 use super::source::Source;
 use super::store::{Installed, Store, Version, check_name, now};
 use super::{Add, list, same, words};
-use crate::show::{DIM, print};
+use crate::show::{self, DIM, print};
 use crate::{Failure, exit, person};
 
 /// What is said where nothing is added.
@@ -59,11 +59,11 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
         return print(|out| writeln!(out, "{}", list::json(&installed, None)));
     }
     let mut out = anstream::stdout();
-    writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away").map_err(Failure::output)?;
+    show::told(writeln!(out, "{name} is in force; toolgate plugin remove {name} takes it away"))?;
     if plugin.has_observer() || plugin.has_permission_gate() {
         let again =
             "Agents that are set up may not tell of all that it looks at: toolgate install AGENT adds what is missing";
-        writeln!(out, "{again}").map_err(Failure::output)?;
+        show::told(writeln!(out, "{again}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

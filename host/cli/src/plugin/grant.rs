@@ -9,7 +9,7 @@ use toolgate_host::{Capability, Granted};
 use super::add::{Offer, asked_for};
 use super::store::Store;
 use super::{Grant, REWRITE, Revoke, installed, same, words};
-use crate::{Failure, exit, person};
+use crate::{Failure, exit, person, show};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {
     // First, so that an agent learns nothing here but that.
@@ -91,6 +91,6 @@ pub(super) fn remove(name: &str) -> Result<ExitCode, Failure> {
 }
 
 fn said(text: &str) -> Result<ExitCode, Failure> {
-    writeln!(anstream::stdout(), "{text}").map_err(Failure::output)?;
+    show::told(writeln!(anstream::stdout(), "{text}"))?;
     Ok(ExitCode::SUCCESS)
 }

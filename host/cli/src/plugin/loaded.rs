@@ -7,7 +7,7 @@ use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Grante
 
 use super::store::{Store, StoreError};
 use crate::agent::Whose;
-use crate::place;
+use crate::{Failure, place};
 
 /// Most compiled components that a process keeps. Whoever installs more has them compiled again.
 const KEPT: usize = 32;
@@ -73,6 +73,12 @@ pub(crate) fn installed() -> Result<Vec<Loaded>, String> {
     };
     let all = store.list().map_err(|error| error.to_string())?;
     all.into_iter().map(|one| load(one).map_err(|error| error.to_string())).collect()
+}
+
+/// The same for a command of a person's.
+pub(crate) fn by_hand() -> Result<Vec<Loaded>, Failure> {
+    Store::of_user()?;
+    installed().map_err(Failure::software)
 }
 
 /// A component under this name, compiled, or taken from what this process has compiled already.

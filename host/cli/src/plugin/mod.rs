@@ -45,7 +45,8 @@ you grant may do more: with journal it notes events, which lift rules that wait 
 comes first, then the installed plugins in the order of their names, then those of --plugin; the
 order changes no verdict.
 
-Plugins are added, granted something and removed only at a terminal of yours: not below an agent.")]
+Plugins are added, granted something, removed, and what they may do is taken back only at a terminal
+of yours: not below an agent.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -230,7 +231,14 @@ fn inspect_one(arguments: &Inspect) -> Result<ExitCode, Failure> {
             let plugin = loaded::compile(&one.name, &bytes).map_err(|error| Failure::new(exit::DATA, error))?;
             inspect::show(plugin.description(), Some(&one), arguments.json)
         }
-        None => inspect::file(PathBuf::from(&arguments.what).as_path(), arguments.json),
+        None => {
+            let path = PathBuf::from(&arguments.what);
+            if !path.try_exists().unwrap_or(true) {
+                let message = format!("no plugin named {} is installed, and there is no such file", arguments.what);
+                return Err(Failure::new(exit::NO_INPUT, message));
+            }
+            inspect::file(&path, arguments.json)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::store::check_name;
+use crate::show::print;
 use crate::{Failure, exit, place};
 
 /// What stands for the plugin's name in a template.
@@ -86,9 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         write(&folder.join(path), &text.replace(NAME, name))?;
     }
     let shown = folder.display();
-    writeln!(anstream::stdout(), "{name} is in {shown}; its README.md says how it is built, tested and installed")
-        .map_err(Failure::output)?;
-    Ok(ExitCode::SUCCESS)
+    print(|out| writeln!(out, "{name} is in {shown}; its README.md says how it is built, tested and installed"))
 }
 
 /// The first part of a path, below where it was given or below the home folder, that begins with a dot.

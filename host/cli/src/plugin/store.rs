@@ -34,7 +34,7 @@ const TAKEN: [&str; 6] = [toolgate_builtin::NAME, "toolgate", "host", "builtin",
 /// Why the store, or something in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
-    #[error("the home folder is not known, so there is no place for plugins; set HOME")]
+    #[error("the home folder is not known, so there is no place for plugins; set HOME to an absolute path")]
     NoPlace,
     #[error("the installed plugins are not known: {0}")]
     Private(#[from] PrivateError),

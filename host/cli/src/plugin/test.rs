@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::strictest;
+use toolgate_host::private::is_missing;
 use toolgate_host::{
     Analysis, Capability, Decision, Granted, Observer, Peers, Plugin, Session, ToolCall, ToolResult, Verdict, plain,
 };
@@ -57,7 +58,7 @@ cases.yaml is a list:
 All keys: name, command | call | result, rules, cwd, expect, reason, adds, grants, rewrite.
 
 Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included.
-`cwd` is a path below the folder of the cases, which is the default. `files` reaches no further than
+`cwd` is a path from the folder of the cases, which is the default. `files` reaches no further than
 that folder, and nothing that acts is granted in a test.
 
 Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 65 wrong cases or not a component, 66 no
@@ -155,6 +156,10 @@ struct Bench {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let source = Source::find(&arguments.from)?;
     let file = arguments.cases.clone().unwrap_or_else(|| beside(&arguments.from, &source.path));
+    if arguments.cases.is_none() && file.symlink_metadata().is_err_and(|error| is_missing(&error)) {
+        let message = format!("{}: there are no cases; --cases names a file of them", file.display());
+        return Err(Failure::new(exit::NO_INPUT, message));
+    }
     let text = String::from_utf8(unlinked(&file, LARGEST)?).map_err(|_| wrong(&file, "it is not UTF-8 text"))?;
     let cases: Vec<Case> =
         serde_saphyr::from_str(&text).map_err(|error| wrong(&file, first_line(&error.to_string())))?;

@@ -40,11 +40,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "AGENT", value_parser = PossibleValuesParser::new(SHIMS.iter().map(|agent| agent.name())))]
     stdio: Option<String>,
 
-    /// Offer that agent the shared terminal, if it runs inside tmux
+    /// With --stdio: offer that agent the shared terminal, if it runs inside tmux
     #[arg(long, requires = "stdio")]
     terminal: bool,
 
-    /// Show in the terminal's border what was blocked, and why
+    /// With --terminal: show in the terminal's border what was blocked, and why
     #[arg(long, requires = "terminal")]
     border: bool,
 
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             stdio::run(agent, &arguments.packs, &arguments.plugins, terminal)
         }
         None if !arguments.packs.names().is_empty() || !arguments.plugins.files().is_empty() && names.is_none() => {
-            let message = "--packs and --plugin are for --stdio: the resident host is told by each hook";
+            let message = "--packs and --plugin are for --stdio, and --plugin for --watch: the resident host is told by each hook";
             Err(Failure::new(exit::USAGE, message))
         }
         None => {
