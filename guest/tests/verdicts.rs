@@ -119,7 +119,9 @@ exemptions:
 /// Commands of the same words are judged by what is around each.
 #[test]
 fn what_is_around_a_command_tells_it_from_others_of_the_same_words() {
-    let cases: &[(&str, &[(&str, &[&str])])] = &[
+    /// A rule, and the words that it points at.
+    type Expected = (&'static str, &'static [&'static str]);
+    let cases: &[(&str, &[Expected])] = &[
         ("foo a\nfoo a\nfoo a", &[]),
         ("foo a\nbar | foo a\nfoo a", &[("user:after", &["foo", "bar"])]),
         ("foo a\nfoo a | baz", &[("user:before", &["foo", "baz"])]),

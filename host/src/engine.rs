@@ -177,8 +177,10 @@ mod tests {
 
     #[test]
     fn time_counts_in_which_the_process_works() {
-        // What has passed and what was worked, in milliseconds, step by step; the ticks that are over then.
-        let cases: [(&[(u64, Option<u64>)], u64); 8] = [
+        /// What has passed and what was worked, in milliseconds.
+        type Step = (u64, Option<u64>);
+        // Step by step, and the ticks that are over then.
+        let cases: [(&[Step], u64); 8] = [
             (&[(10, Some(10)), (10, Some(10))], 2),
             (&[(100, None)], 10),
             // Several threads at once.

@@ -145,8 +145,8 @@ mod tests {
                         let fits = |number: usize| number % 3 != 1;
                         let fit =
                             |other: &Command| is_around(other) && other.via.len() == depth && key(other) == wanted;
-                        let earlier = commands[..before].iter().enumerate();
-                        let last = earlier.filter(|(number, other)| fit(other) && fits(*number)).next_back();
+                        let mut earlier = commands[..before].iter().enumerate();
+                        let last = earlier.rfind(|(number, other)| fit(other) && fits(*number));
                         let found = nesting.last_outside(span, (depth, wanted), before, fits);
                         assert_eq!(found, last.map(|(number, _)| number), "{span:?} {before} {depth} {wanted}");
                     }
