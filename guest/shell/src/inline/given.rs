@@ -21,6 +21,56 @@ pub(super) struct Expected {
     path: bool,
 }
 
+/// What may move the items of a list to other places, in any of the languages.
+const CHANGES: &[&str] = &[
+    ".pop",
+    ".shift",
+    ".unshift",
+    ".insert",
+    ".remove",
+    ".clear",
+    ".delete",
+    ".reverse",
+    ".sort",
+    ".copyWithin",
+    ".keep_if",
+    ".slice!",
+    ".select!",
+    ".map!",
+    "ARGV.replace",
+    "del ",
+    "splice",
+    "parse!",
+    "order!",
+    "permute!",
+    "Getopt",
+    "array_shift",
+    "array_pop",
+];
+
+/// The setting as this script has it: where it may change the list of its arguments, which is which cannot be told.
+pub(super) fn settled(mut setting: Setting, script: &str) -> Setting {
+    let set = |at: usize, name: &str| {
+        let behind = script.get(at + name.len()..).unwrap_or_default().trim_start();
+        let behind = match behind.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
+            Some((_, behind)) => behind.trim_start(),
+            None => behind,
+        };
+        let assigned = behind.trim_start_matches(['+', '*', '|', '&', '-', '.']);
+        assigned.starts_with('=') && !assigned.starts_with("==") && !assigned.starts_with("=~")
+            || behind.starts_with(',')
+            || behind.starts_with(')') && behind.trim_start_matches([')', ' ']).starts_with('=')
+    };
+    let named = |name: &str| script.match_indices(name).any(|(at, _)| set(at, name));
+    if let Some(arguments) = &mut setting.arguments
+        && ["argv", "ARGV"].iter().any(|name| script.contains(name))
+        && (CHANGES.iter().any(|change| script.contains(change)) || named("argv") || named("ARGV"))
+    {
+        arguments.counted = 0;
+    }
+    setting
+}
+
 /// The script's arguments, as its language has them.
 pub(super) fn arguments(language: Language, setting: &Setting) -> Value {
     let Some(Arguments { all, counted }) = &setting.arguments else { return Value::Unknown };
@@ -88,7 +138,8 @@ pub(super) fn parser(machine: &mut Machine, name: &str, args: &Args) -> Option<V
                 || action.is_some_and(|action| matches!(action, "append" | "extend"));
             let path = matches!(args.named("type"), Some(Value::Name(name)) if name.ends_with("Path"));
             machine.options.push(Expected { attribute, flags, several, path });
-            Some(Value::Unknown)
+            // What is called on each argument (`type=`) is seen as with any other call.
+            None
         }
         _ => None,
     }

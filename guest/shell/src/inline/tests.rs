@@ -853,6 +853,33 @@ fn a_script_knows_its_arguments() {
             "--out /a --keep /k",
             "delete /a; delete ?!",
         ),
+        // What is called on each.
+        (
+            Python,
+            "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('f', type=os.remove)\np.parse_args()",
+            "/a",
+            "delete ?",
+        ),
+        // A list that changes.
+        (Python, "import sys, os\nsys.argv.pop(1)\nos.remove(sys.argv[1])", "/a /b", "delete /a; delete /b; delete ?"),
+        (
+            Python,
+            "import sys, os\na = sys.argv\ndel a[1]\nos.remove(sys.argv[1])",
+            "/a /b",
+            "delete /a; delete /b; delete ?",
+        ),
+        (
+            Python,
+            "import sys, os\nsys.argv[1:] = sys.argv[2:]\nos.remove(sys.argv[1])",
+            "/a /b",
+            "delete /a; delete /b; delete ?",
+        ),
+        (
+            Python,
+            "import sys, os\nsys.argv = ['x', '/c']\nos.remove(sys.argv[1])",
+            "/a /b",
+            "delete /a; delete /b; delete ?",
+        ),
         // Which argument `*` is cannot be told, nor any behind it.
         (Python, "import sys, os\nos.remove(sys.argv[2])", "/a * /b", "delete *; delete /b; delete ?"),
         (Python, "import sys, os\nos.remove(sys.argv[5])", "/a", "delete ?"),
