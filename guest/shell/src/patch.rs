@@ -136,14 +136,14 @@ fn names(rest: &str) -> Result<Vec<(usize, &str)>, String> {
     }
     let from = rest.len() - rest.trim_start_matches(is_blank).len();
     let to = from + name.len();
-    let blanks = rest.char_indices().filter(|(at, c)| !(*at == 0 && *c == ' ') && !(from..to).contains(at));
-    let (before, behind): (Vec<_>, Vec<_>) = blanks.partition(|(at, _)| *at < from);
+    let usual = usize::from(rest.starts_with(' '));
+    let before: Vec<usize> = rest.char_indices().map(|(at, _)| at).filter(|at| (usual..from).contains(at)).collect();
+    let behind: Vec<usize> = rest.char_indices().map(|(at, c)| at + c.len_utf8()).filter(|at| *at > to).collect();
     if before.len() + behind.len() > MOST_BLANKS {
         return Err("there are more blanks around the name of a file in the patch than are judged".to_owned());
     }
-    let starts = [from].into_iter().chain(before.into_iter().map(|(at, _)| at));
-    let ends: Vec<usize> = [to].into_iter().chain(behind.into_iter().map(|(at, c)| at + c.len_utf8())).collect();
-    let each = starts.flat_map(|from| ends.iter().map(move |to| (from, *to)));
+    let ends: Vec<usize> = [to].into_iter().chain(behind).collect();
+    let each = [from].into_iter().chain(before).flat_map(|from| ends.iter().map(move |to| (from, *to)));
     Ok(each.filter_map(|(from, to)| Some((from, rest.get(from..to)?))).collect())
 }
 
