@@ -12,7 +12,7 @@ use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::decide::strictest;
 use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{OTHER_CWD, Whose, note, unnote};
+use crate::agent::{Whose, folder, note, unnote};
 use crate::events::{CallEvents, Event};
 use crate::plugin::loaded::Loaded;
 use crate::standing;
@@ -123,9 +123,7 @@ impl Gates {
     pub(crate) async fn all(&self, call: &ToolCall, told: Told<'_>) -> Said {
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
-        let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
-        if let Some(cwd) = context.get(OTHER_CWD).and_then(Value::as_str) {
-            let there = ToolCall { cwd: cwd.to_owned(), ..call.clone() };
+        for there in folder::elsewhere(call) {
             verdicts.push(self.guard.judge(&there).await);
             verdicts.push(self.others(&there, Asked::Call, told).await.verdict);
         }

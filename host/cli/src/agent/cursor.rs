@@ -163,6 +163,7 @@ fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
         cwd: cwd.to_owned(),
         root: root.unwrap_or(cwd).to_owned(),
         guessed: root.is_none(),
+        pwd: payload.pwd(),
     })
 }
 
