@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 use toolgate_host::ToolCall;
 
-use super::{note, other_cwds};
+use super::{OTHER_CWDS, note, other_cwds};
 
 /// What is known of a call: [`Scene::pwd`](super::Scene::pwd).
 pub(super) const PWD: &str = "pwd";
@@ -25,8 +25,16 @@ pub(super) fn has_links(folder: &str) -> bool {
     path.is_absolute() && path.canonicalize().is_ok_and(|real| real != path)
 }
 
-/// A call as it is in each other directory that it may work in, and by each other name of one. The workspace is called then
-/// as it is on the way there.
+/// Says of a call that its shell may be in any folder, if its input names none: it lives on, and is where an earlier call has
+/// gone to.
+pub(super) fn anywhere(call: &mut ToolCall) {
+    if other_cwds(call).is_empty() {
+        note(call, OTHER_CWDS, json!([""]));
+    }
+}
+
+/// A call as it is in each other directory that it may work in, and by each other name of one; an empty one is not known. The
+/// workspace is called then as it is on the way there.
 pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
     let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
     let pwd = context.get(PWD).and_then(Value::as_str);
@@ -34,7 +42,7 @@ pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
     // No shell starts in a folder that is not there, but what is known of another machine is nothing.
     let may_be = |folder: &String| {
         let path = Path::new(folder);
-        !is_there || path.is_dir() || plain(path).is_dir()
+        folder.is_empty() || !is_there || path.is_dir() || plain(path).is_dir()
     };
     let others: Vec<String> = other_cwds(call).into_iter().filter(may_be).collect();
     let mut known = vec![plain(Path::new(&call.cwd))];
