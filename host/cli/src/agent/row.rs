@@ -186,7 +186,7 @@ fn filled(
         others = named(&call.cwd, field);
         call.cwd = others.remove(0);
     }
-    if let Some(field) = first(row.other_cwd)? {
+    if let Some(field) = first(row.other_cwd)?.filter(|field| !field.value.is_empty()) {
         let mut named = named(&call.cwd, field);
         note(&mut call, OTHER_CWD, named.remove(0).into());
         others.append(&mut named);
