@@ -104,7 +104,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char]) -> Result<Vec<Change<'t>>, Strin
             continue;
         }
         let line = whole.trim_matches(is_blank);
-        let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(mark)) else {
+        let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(*mark)) else {
             if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
                 return Err("a header of the patch is not known".to_owned());
             }
