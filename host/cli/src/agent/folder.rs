@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::{Value, json};
 use toolgate_host::ToolCall;
 
-use super::{OTHER_CWDS, note, other_cwds};
+use super::{OTHER_CWD, OTHER_CWDS, note, other_cwds};
 
 /// What is known of a call: [`Scene::pwd`](super::Scene::pwd).
 pub(super) const PWD: &str = "pwd";
@@ -38,18 +38,20 @@ pub(super) fn anywhere(call: &mut ToolCall) {
 pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
     let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
     let pwd = context.get(PWD).and_then(Value::as_str);
+    let named = context.get(OTHER_CWD).and_then(Value::as_str);
     let is_there = Path::new(&call.cwd).is_dir();
-    // No shell starts in a folder that is not there, but what is known of another machine is nothing.
+    // No shell starts in a folder that is not there: then the input meant it otherwise. But what is known of another machine
+    // is nothing.
     let may_be = |folder: &String| {
         let path = Path::new(folder);
-        folder.is_empty() || !is_there || path.is_dir() || plain(path).is_dir()
+        folder.is_empty() || named == Some(folder.as_str()) || !is_there || path.is_dir() || plain(path).is_dir()
     };
     let others: Vec<String> = other_cwds(call).into_iter().filter(may_be).collect();
     let mut known = vec![plain(Path::new(&call.cwd))];
     let mut found = Vec::new();
-    let named = |folder: &String| [folder.clone()].into_iter().chain(names(folder, pwd)).collect::<Vec<_>>();
+    let with_names = |folder: &String| [folder.clone()].into_iter().chain(names(folder, pwd)).collect::<Vec<_>>();
     let own = if goes_by_it(call) { names(&call.cwd, pwd) } else { Vec::new() };
-    for folder in own.into_iter().chain(others.iter().flat_map(named)) {
+    for folder in own.into_iter().chain(others.iter().flat_map(with_names)) {
         let path = plain(Path::new(&folder));
         if known.contains(&path) {
             continue;
