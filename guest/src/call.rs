@@ -53,6 +53,8 @@ pub struct Call {
     pub home: Option<String>,
     /// The folder that the agent was started for.
     pub workspace: String,
+    /// Other names of that folder: paths below them are in it.
+    pub workspace_names: Vec<String>,
     /// What earlier calls of the session have left behind.
     pub earlier: Memory,
     /// Whether text that the agent types into a terminal is no call of its own.

@@ -229,8 +229,8 @@ impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
         let kind = kind(call.kind);
         // Most calls have nothing there that matters here.
-        let speaks = ["\"memory\"", "\"typed_unseen\""].iter().any(|key| call.context.contains(key))
-            || with_guard(|guard| guard.asks_for_events());
+        let keys = ["\"memory\"", "\"typed_unseen\"", "\"workspace_names\""];
+        let speaks = keys.iter().any(|key| call.context.contains(key)) || with_guard(|guard| guard.asks_for_events());
         let context =
             if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
         // Reading the input takes time in proportion to it.
@@ -256,6 +256,7 @@ fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::
         cwd: call.cwd,
         home: call.home,
         workspace: call.workspace_root,
+        workspace_names: texts(context, "workspace_names"),
         earlier: call::Memory::read(context.get("memory").unwrap_or(&serde_json::Value::Null)),
         typed_unseen: context.get("typed_unseen") == Some(&serde_json::Value::Bool(true)),
         events: context.get("events").and_then(call::Events::read),
@@ -271,13 +272,15 @@ impl session_memory::Guest for Component {
 /// Does what the session's context says: `packs` to switch on or off, `own`, the places of the gate's own files.
 fn set_up(guard: &mut Guard, session: &lifecycle::Session) -> Result<(), String> {
     let context = context(session);
-    let texts = |key: &str| -> Vec<String> {
-        let list = context.get(key).and_then(serde_json::Value::as_array);
-        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
-    };
-    guard.keep(&texts("own"), session.home.as_deref());
-    let wrong = guard.choose(&texts("packs"));
+    guard.keep(&texts(&context, "own"), session.home.as_deref());
+    let wrong = guard.choose(&texts(&context, "packs"));
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// The texts of a list in a context.
+fn texts(context: &serde_json::Value, key: &str) -> Vec<String> {
+    let list = context.get(key).and_then(serde_json::Value::as_array);
+    list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
 /// Shows a violation, and the rules again once it is old. What cannot be shown changes no verdict.

@@ -13,6 +13,8 @@
 //! *** End Patch
 //! ```
 
+use rustc_hash::FxHashSet;
+
 use crate::effect::{Effect, Kind};
 use crate::path::absolute;
 use crate::walk::{Command, Script};
@@ -27,74 +29,122 @@ pub(crate) struct Change<'t> {
     pub(crate) span: Span,
 }
 
-/// What the lines after a header may start with and belong to it.
-#[derive(Clone, Copy)]
-enum Body {
-    None,
-    Added,
-    Updated,
-}
+/// What the lines after a header may belong to: nothing, a file that is added, one that is changed. Several at once where
+/// tools may differ.
+const NONE: u8 = 1;
+const ADDED: u8 = 2;
+const UPDATED: u8 = 4;
 
-impl Body {
-    fn holds(self, line: &str) -> bool {
-        match self {
-            Body::None => false,
-            Body::Added => line.starts_with('+'),
-            Body::Updated => line.starts_with(['+', '-', ' ']),
-        }
+/// Which of these a line belongs to by its start.
+fn holding(line: &str) -> u8 {
+    match line.as_bytes().first() {
+        Some(b'+') => ADDED | UPDATED,
+        Some(b'-' | b' ') => UPDATED,
+        _ => 0,
     }
 }
 
-/// Without the blanks around it, as in the languages of the tools: some count the byte order mark among them.
-fn trim(text: &str) -> &str {
-    text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+/// The characters that end lines, in each way that tools have: most know one, some also know that of old Macs, Python's
+/// `splitlines` knows all of these. Where two stand together as `\r\n` they are one end.
+const ENDS: [&[char]; 3] = [
+    &['\n'],
+    &['\n', '\r'],
+    &['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'],
+];
+
+/// Whether some language takes it off the ends of a text. No two of them agree on all of these.
+fn is_blank(c: char) -> bool {
+    c <= ' ' || c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}' | '\u{feff}')
 }
 
-/// Everything that a patch does, in the order of its lines.
+/// Most blanks around the name of a file beside the usual one. Each makes names of its own.
+const MOST_BLANKS: usize = 16;
+
+/// Everything that a patch does, in the order of its lines. Tools differ in where lines end and in which blanks belong to a
+/// name, and a name means another file with them: what any of them reads is in it.
 ///
 /// # Errors
 /// If nothing in the text names a file, or something looks like a header and is none: then it is no patch, or one in a form
 /// that is not known here.
 pub(crate) fn changes(text: &str) -> Result<Vec<Change<'_>>, String> {
-    const HEADERS: [(&str, Kind, Body); 4] = [
-        ("*** Add File:", Kind::Write, Body::Added),
-        ("*** Update File:", Kind::Write, Body::Updated),
-        ("*** Delete File:", Kind::Delete, Body::None),
-        (MOVE, Kind::Write, Body::Updated),
+    let mut found: Vec<Change<'_>> = Vec::new();
+    let mut seen = FxHashSet::default();
+    for (at, ends) in ENDS.into_iter().enumerate() {
+        let is_other =
+            |(at, end): (usize, &str)| end != "\n" && !text.get(at..).is_some_and(|rest| rest.starts_with("\r\n"));
+        // Nearly no text has other ends of lines than those that all tools know.
+        if at == 0 || text.match_indices(ends).any(is_other) {
+            let all = changes_by(text, ends)?.into_iter();
+            found.extend(all.filter(|change| seen.insert((change.kind, change.span.start, change.span.end))));
+        }
+    }
+    if found.is_empty() { Err("no file is named in the patch".to_owned()) } else { Ok(found) }
+}
+
+/// The same where these characters end lines.
+fn changes_by<'t>(text: &'t str, ends: &[char]) -> Result<Vec<Change<'t>>, String> {
+    const HEADERS: [(&str, Kind, u8); 4] = [
+        ("*** Add File:", Kind::Write, ADDED),
+        ("*** Update File:", Kind::Write, UPDATED),
+        ("*** Delete File:", Kind::Delete, NONE),
+        (MOVE, Kind::Write, UPDATED),
     ];
     const MOVE: &str = "*** Move to:";
     const OTHERS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
-    let mut found: Vec<Change<'_>> = Vec::new();
-    let mut body = Body::None;
+    let mut found: Vec<Change<'t>> = Vec::new();
+    // Where the changes of the last header begin.
+    let mut last = 0;
+    let mut bodies = NONE;
     let mut start = 0;
-    for whole in text.split_inclusive('\n') {
+    for whole in text.split_inclusive(ends) {
         let line_start = start;
         start += whole.len();
-        if body.holds(whole) {
+        let held = bodies & holding(whole);
+        if held == bodies {
             continue;
         }
-        let line = trim(whole);
-        let header =
-            HEADERS.iter().find_map(|(mark, kind, body)| Some((line.strip_prefix(mark)?, *kind, *body, *mark)));
-        let Some((path, kind, next, mark)) = header else {
+        let line = whole.trim_matches(is_blank);
+        let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(*mark)) else {
             if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
                 return Err("a header of the patch is not known".to_owned());
             }
             continue;
         };
-        // Not every tool asks for the blank behind the colon.
-        let path = trim(path);
-        if path.is_empty() {
-            return Err("a file in the patch has no name".to_owned());
+        let indent = whole.len() - whole.trim_start_matches(is_blank).len();
+        let (before, rest) = whole.split_at(indent + mark.len());
+        let rest = rest.strip_suffix("\r\n").or_else(|| rest.strip_suffix(ends)).unwrap_or(rest);
+        if mark == MOVE {
+            found.iter_mut().skip(last).for_each(|change| change.kind = Kind::Move);
         }
-        if let (true, Some(last)) = (mark == MOVE, found.last_mut()) {
-            last.kind = Kind::Move;
+        last = found.len();
+        for (from, path) in names(rest)? {
+            let at = line_start + before.len() + from;
+            found.push(Change { kind, path, span: Span { start: at, end: at + path.len() } });
         }
-        let at = line_start + whole.find(line).unwrap_or_default() + (line.len() - path.len());
-        found.push(Change { kind, path, span: Span { start: at, end: at + path.len() } });
-        body = next;
+        // Not every tool takes it for a header with blanks before it.
+        bodies = held | body | if indent > 0 { bodies } else { 0 };
     }
-    if found.is_empty() { Err("no file is named in the patch".to_owned()) } else { Ok(found) }
+    Ok(found)
+}
+
+/// Every name that what stands behind the colon of a header may be, and where it begins there: without any blanks first, then
+/// with those that a tool may take for a part of it. One behind the colon never is, where it is a plain one.
+fn names(rest: &str) -> Result<Vec<(usize, &str)>, String> {
+    let name = rest.trim_matches(is_blank);
+    if name.is_empty() {
+        return Err("a file in the patch has no name".to_owned());
+    }
+    let from = rest.len() - rest.trim_start_matches(is_blank).len();
+    let to = from + name.len();
+    let usual = usize::from(rest.starts_with(' '));
+    let before: Vec<usize> = rest.char_indices().map(|(at, _)| at).filter(|at| (usual..from).contains(at)).collect();
+    let behind: Vec<usize> = rest.char_indices().map(|(at, c)| at + c.len_utf8()).filter(|at| *at > to).collect();
+    if before.len() + behind.len() > MOST_BLANKS {
+        return Err("there are more blanks around the name of a file in the patch than are judged".to_owned());
+    }
+    let ends: Vec<usize> = [to].into_iter().chain(behind).collect();
+    let each = [from].into_iter().chain(before).flat_map(|from| ends.iter().map(move |to| (from, *to)));
+    Ok(each.filter_map(|(from, to)| Some((from, rest.get(from..to)?))).collect())
 }
 
 /// A patch as a script of one command that does all of it in this directory, for those who judge scripts. The positions
@@ -146,16 +196,34 @@ mod tests {
             ("*** Delete File: a\n  *** Delete File: b\n", "Delete a, Delete b"),
             ("*** Update File: a\n+x\n\t*** Delete File: b\n", "Write a, Delete b"),
             ("<<'EOF'\n*** Begin Patch\n*** Delete File: /etc/x\n*** End Patch\nEOF", "Delete /etc/x"),
-            // The blank behind the colon may be missing, and more may be there.
+            // The blank behind the colon may be missing, and more may be there, which may be a part of the name.
             ("*** Add File: ok\n+x\n*** Update File:/etc/x\n@@\n", "Write ok, Write /etc/x"),
-            ("*** Delete File:\t a \n*** Update File:  b\n*** Move to:c\n", "Delete a, Move b, Write c"),
-            ("*** Delete File:\u{feff}/etc/x\n", "Delete /etc/x"),
+            ("*** Delete File:\ta\n", "Delete a, Delete \ta"),
+            ("*** Delete File: a \n", "Delete a, Delete a "),
+            ("*** Update File:  b\n*** Move to:c\n", "Move b, Move  b, Write c"),
+            ("*** Add File:  /../../x\n+y\n", "Write /../../x, Write  /../../x"),
+            ("*** Add File: \u{a0}/../../x\n+y\n", "Write /../../x, Write \u{a0}/../../x"),
+            ("*** Add File: \u{85}/../../x\n+y\n", "a file in the patch has no name"),
+            ("*** Delete File:\u{feff}/etc/x\n", "Delete /etc/x, Delete \u{feff}/etc/x"),
+            // What ends a line for some tools does not for others.
+            ("*** Add File: a\r\n+x\r\n*** End Patch\r\n", "Write a"),
+            ("*** Add File: a\n+x\r*** Update File: b\r@@\r-y\r+z\n", "Write a, Write b"),
+            ("*** Add File: a\n+x\r*** Update File: b\n *** Delete File: c\n", "Write a, Delete c, Write b"),
+            ("*** Add File: a\n+x\u{2028}*** Delete File: b\n", "Write a, Delete b"),
+            ("*** Add File: a\n+x\u{c}\n+\u{c}y\n", "Write a"),
+            ("*** Add File: a\n+x\r*** Rename File: b\n", "a header of the patch is not known"),
+            // A header with blanks before it is none for some, and what follows it is then not its body.
+            ("*** Add File: a\n+x\n\u{85}*** Update File: b\n *** Delete File: c\n", "Write a, Write b, Delete c"),
             ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
             ("*** Add File: a\n+*** Rename File: b\n", "Write a"),
             // What looks like a header and is none may be one for the tool.
             ("*** Add File: a\n+x\n*** Rename File: b\n", "a header of the patch is not known"),
             ("*** Add File: a\n+x\n***Update File: b\n", "a header of the patch is not known"),
             ("*** Add File: a\n+x\n  *** update file: b\n", "a header of the patch is not known"),
+            (
+                "*** Add File:                   a\n",
+                "there are more blanks around the name of a file in the patch than are judged",
+            ),
             ("*** Add File: \n", "a file in the patch has no name"),
             ("--- a\n+++ b\n", "no file is named in the patch"),
             ("", "no file is named in the patch"),
@@ -171,5 +239,42 @@ mod tests {
             };
             assert_eq!(found, *expected, "{text}");
         }
+    }
+
+    /// Four tools, and every blank that one of them takes for such and another one for a part of a name.
+    #[test]
+    fn no_tools_reading_of_a_name_is_missing() {
+        const MARK: &str = "*** Add File:";
+        let js = |c: char| c != '\u{85}' && (c.is_whitespace() || c == '\u{feff}');
+        let added = |line: &str| line.strip_prefix(MARK).map(str::to_owned);
+        let codex = |text: &str| -> Vec<String> {
+            text.lines().filter_map(|line| added(line.trim())?.strip_prefix(' ').map(str::to_owned)).collect()
+        };
+        let opencode = |text: &str| -> Vec<String> {
+            text.split('\n').filter_map(|line| Some(added(line)?.trim_matches(js).to_owned())).collect()
+        };
+        let droid = |text: &str| opencode(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let python = |text: &str| -> Vec<String> {
+            text.split(ENDS[2]).filter_map(|line| added(line)?.strip_prefix(' ').map(str::to_owned)).collect()
+        };
+        let tools: [&dyn Fn(&str) -> Vec<String>; 4] = [&codex, &opencode, &droid, &python];
+        let blanks = ["", " ", "\t", "\r", "\u{c}", "\u{1c}", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}"];
+        let mut compared = 0;
+        for one in blanks {
+            for two in blanks {
+                for three in blanks {
+                    let text = format!("*** Begin Patch\n{one}{MARK} {two}{three}/../x{one}\n+y{two}{MARK} z\n");
+                    // What is not read at all is not passed.
+                    let Ok(found) = changes(&text) else { continue };
+                    for name in tools.iter().flat_map(|tool| tool(&text)) {
+                        // No file is called nothing.
+                        let there = name.is_empty() || found.iter().any(|change| change.path == name);
+                        assert!(there, "{name:?} in {text:?}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 400, "{compared}");
     }
 }

@@ -123,7 +123,7 @@ impl Guard {
         if let Some(trackers) = &self.trackers {
             facts = facts.trackers(Rc::clone(trackers));
         }
-        let map = Map::new(&call.workspace, call.home.as_deref());
+        let map = Map::new(&call.workspace, call.home.as_deref()).called(&call.workspace_names);
         let real_map = OnceCell::new();
         let mut inquiry = Inquiry {
             guard: self,

@@ -277,6 +277,8 @@ const PRODUCTS: &[&str] = &[
 #[derive(Debug)]
 pub(crate) struct Map<'a> {
     workspace: Option<&'a str>,
+    /// Other names of the workspace.
+    names: &'a [String],
     home: Option<&'a str>,
 }
 
@@ -296,7 +298,7 @@ pub(crate) struct RealMap {
 
 impl RealMap {
     pub(crate) fn as_map(&self) -> Map<'_> {
-        Map { workspace: self.workspace.as_deref(), home: self.home.as_deref() }
+        Map { workspace: self.workspace.as_deref(), names: &[], home: self.home.as_deref() }
     }
 }
 
@@ -340,7 +342,24 @@ impl<'a> Map<'a> {
                 || home.is_some_and(|home| home == *workspace || below(home, workspace).is_some());
             !too_much
         });
-        Map { workspace, home }
+        Map { workspace, names: &[], home }
+    }
+
+    /// The same of a workspace that has these names as well.
+    pub(crate) fn called(self, names: &'a [String]) -> Self {
+        Map { names, ..self }
+    }
+
+    /// A path in the workspace that has another name of it, by the one that it has here.
+    fn renamed(&self, path: &str) -> Option<String> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let workspace = self.workspace.filter(|workspace| path != *workspace && below(path, workspace).is_none())?;
+        let names = self.names.iter().map(|name| name.trim_end_matches('/'));
+        let rest =
+            names.filter_map(|name| path.strip_prefix(name)).find(|rest| rest.is_empty() || rest.starts_with('/'));
+        rest.map(|rest| format!("{workspace}{rest}"))
     }
 
     /// The same with links resolved; `None` if none are in the way.
@@ -362,6 +381,8 @@ impl<'a> Map<'a> {
         {
             return Place::Home;
         }
+        let renamed = self.renamed(path);
+        let path = renamed.as_deref().unwrap_or(path);
         if let Some(workspace) = self.workspace {
             if let Some(rest) = below(path, workspace) {
                 return if rest.split('/').any(is_repository) { Place::Repository } else { Place::Workspace };
@@ -410,6 +431,12 @@ impl<'a> Map<'a> {
 
     /// Where an effect's path lies. `recursive`: everything below it is meant as well.
     pub(crate) fn of(&self, path: &Value, recursive: bool) -> Place {
+        let renamed = self.renamed(path.text()).map(|text| match path {
+            Value::Known(_) => Value::Known(text),
+            Value::Pattern(_) => Value::Pattern(text),
+            Value::Unknown { why, .. } => Value::Unknown { why: why.clone(), shape: text },
+        });
+        let path = renamed.as_ref().unwrap_or(path);
         match path {
             Value::Known(path) if recursive => match self.place(path) {
                 Place::Workspace if self.is_source(path) => Place::Source,
@@ -625,6 +652,25 @@ mod tests {
             (unknown("/home/dev/a?"), Account),
             (unknown("/home/dev/project/?"), Workspace),
             (unknown("/home/dev/project/build-?/x"), Workspace),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(map.of(&path, true), expected, "{path:?}");
+        }
+        // By another name of the workspace it is the same.
+        let names = ["/data/p".to_owned(), "/home/dev/project/l".to_owned()];
+        let map = Map::new("/home/dev/project", Some("/home/dev")).called(&names);
+        let cases = [
+            (known("/data/p"), WorkspaceRoot),
+            (known("/data/p/a"), Workspace),
+            (known("/data/p/src"), Source),
+            (known("/data/p/.git/x"), Repository),
+            (glob("/data/p/*"), WorkspaceRoot),
+            (glob("/data/p/*.md"), Workspace),
+            (known("/data/p2/a"), Outside),
+            (known("/data"), Outside),
+            (known("/home/dev/project"), WorkspaceRoot),
+            (known("/home/dev/project/l/a"), Workspace),
+            (known("/home/dev/notes"), Account),
         ];
         for (path, expected) in cases {
             assert_eq!(map.of(&path, true), expected, "{path:?}");

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::decide::strictest;
-use toolgate_host::{Analysis, Diagnostic, Extension, Gate, Peers, Session, ToolCall, ToolKind, Verdict};
+use toolgate_host::{
+    Action, Analysis, Decision, Diagnostic, Extension, Finding, Gate, Peers, Session, ToolCall, ToolKind, Verdict,
+};
 
-use crate::agent::{OTHER_CWD, Whose, note, unnote};
+use crate::agent::{Whose, folder, note, unnote};
 use crate::events::{CallEvents, Event};
 use crate::plugin::loaded::Loaded;
 use crate::standing;
@@ -123,10 +125,13 @@ impl Gates {
     pub(crate) async fn all(&self, call: &ToolCall, told: Told<'_>) -> Said {
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
-        let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
-        if let Some(cwd) = context.get(OTHER_CWD).and_then(Value::as_str) {
-            let there = ToolCall { cwd: cwd.to_owned(), ..call.clone() };
-            verdicts.push(self.guard.judge(&there).await);
+        for there in folder::elsewhere(call) {
+            let verdict = self.guard.judge(&there).await;
+            if there.cwd.is_empty() {
+                verdicts.push(on_paths(verdict));
+                continue;
+            }
+            verdicts.push(verdict);
             verdicts.push(self.others(&there, Asked::Call, told).await.verdict);
         }
         let others = self.others(call, Asked::Call, told).await;
@@ -172,6 +177,22 @@ impl Gates {
     }
 }
 
+/// What the rules on paths say of a call whose folder is not known. Others go by what is there and by what git says of it, and
+/// would stop what is done every day in the folder that it most likely is.
+fn on_paths(verdict: Verdict) -> Verdict {
+    // A guard that has failed has said nothing.
+    let counts = |rule: &str| rule.contains("Paths: ") || rule.starts_with("host:");
+    let findings: Vec<Finding> = verdict.findings.into_iter().filter(|finding| counts(&finding.rule)).collect();
+    let blocks = findings.iter().find(|finding| matches!(finding.action, Action::Block));
+    let asks = findings.iter().find(|finding| matches!(finding.action, Action::Ask));
+    let decision = match (blocks, asks) {
+        (Some(finding), _) => Decision::Block(finding.reason.clone()),
+        (None, Some(finding)) => Decision::Ask(finding.reason.clone()),
+        (None, None) => Decision::Pass,
+    };
+    Verdict { decision, findings }
+}
+
 /// A verdict of a plugin's, with its rules named so that none is taken for one of the guard's or another plugin's: permissions
 /// and the log go by these names.
 fn named(mut verdict: Verdict) -> Verdict {
@@ -200,8 +221,8 @@ pub(crate) async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<Too
 
 #[cfg(test)]
 mod tests {
+    use toolgate_host::Capabilities;
     use toolgate_host::limits::Limits;
-    use toolgate_host::{Capabilities, Decision};
 
     use super::*;
 

@@ -11,9 +11,10 @@
 //! |---|---|---|
 //! | Claude Code 2.1.330 | yes, and the next payload has it as `cwd` | no |
 //! | Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102, OpenCode 1.18, Droid 0.215, pi 0.87 | no | no |
+//! | Cursor, by the code of its SDK 1.0.32 | yes, where a call names none, and then its `cwd` is empty | yes, aliases as well |
 //!
 //! A directory that a call names itself (`workdir`, `dir_path`) is in its input, and Codex's in `cwd`. So a payload says
-//! all that is needed of the shell, and files are what is left: these are remembered for every agent alike.
+//! all that is needed of the shell but for Cursor's, and files are what is left: these are remembered for every agent alike.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

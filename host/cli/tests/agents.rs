@@ -105,7 +105,7 @@ fn said(scene: &Scene, agent: &str, tool: &str, input: &Value) -> &'static str {
 fn the_input_of_tools_is_read_as_they_read_it() {
     let scene = Scene::new();
     scene.write("home/.ssh/id_ed25519", "key");
-    for file in ["a.rs", "@scope/a.rs", "src/a.rs", ".env", ".gemini/settings.json"] {
+    for file in ["a.rs", "@scope/a.rs", "src/a.rs", "two words/a.rs", ".env", ".gemini/settings.json"] {
         scene.write(&format!("home/project/{file}"), "x");
     }
     for line in include_str!("calls.jsonl").lines() {
@@ -230,6 +230,57 @@ fn odd_surroundings_change_no_verdict() {
     let none = [("HOME", String::new())];
     let found = answer(&scene, "claude", None, &payload(&link, "rm -rf /").to_string(), &none);
     assert!(found.is_some(), "no HOME");
+}
+
+/// Where a link leads to the folder of a call, its shell may go by another name than the one that the agent tells: the one
+/// that the agent was started by, or the one without links.
+#[test]
+fn a_shell_goes_by_each_name_of_its_folder() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.at("home/real/deep")).expect("folders");
+    std::fs::rename(scene.at("home/project"), scene.at("home/real/deep/project")).expect("moved");
+    std::os::unix::fs::symlink("real/deep/project", scene.at("home/project")).expect("a link");
+    scene.write("home/project/a/b/c.rs", "x");
+    std::os::unix::fs::symlink("a/b", scene.at("home/project/l")).expect("a link");
+    let (real, link) = (scene.at("home/real/deep/project"), scene.at("home/project"));
+    let says = |agent: &str, cwd: &Path, command: &str, pwd: Option<&Path>| {
+        let tool = if agent == "droid" { "Execute" } else { "Bash" };
+        let payload = json!({
+            "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": {"command": command},
+        });
+        let pwd: Vec<(&str, String)> = pwd.iter().map(|pwd| ("PWD", pwd.display().to_string())).collect();
+        answer(&scene, agent, None, &payload.to_string(), &pwd).is_some()
+    };
+    let (inside, behind) = (real.join("a"), real.join("l"));
+    let down = link.join("a");
+    let absolute = format!("rm -rf {}/build", real.display());
+    let cases: [(&Path, &str, Option<&Path>, bool); 17] = [
+        (&real, "cd .. && echo x > .bashrc", None, false),
+        (&real, "cd .. && echo x > .bashrc", Some(&real), false),
+        (&real, "cd .. && echo x > .bashrc", Some(&link), true),
+        (&real, "echo x > ${PWD%/*}/.bashrc", Some(&link), true),
+        (&link, "cd ../../.. && echo x > .bashrc", None, true),
+        // One that leads elsewhere is not kept.
+        (&inside, "cd .. && echo x > .bashrc", Some(&link), false),
+        (&inside, "cd ../.. && echo x > .bashrc", Some(&down), true),
+        (&behind, "cd ../../../../.. && echo x > .bashrc", None, true),
+        (&behind, "cd ../../../../.. && echo x > .bashrc", Some(&link), true),
+        // What is done every day is as it was.
+        (&real, "cargo build && rm -rf target && echo x > notes.txt", Some(&link), false),
+        (&real, "cd a && ls .. && cd .. && touch x", Some(&link), false),
+        (&real, &absolute, Some(&link), false),
+        (&real, "rm -rf \"$PWD/build\" && mkdir -p \"$(pwd)/build\"", Some(&link), false),
+        (&real, "find . -name '*.o' -delete", Some(&link), false),
+        (&link, "rm -rf build && touch ./a/x", Some(&link), false),
+        (&behind, "rm -f ./x.o && cat c.rs", None, false),
+        (&inside, "git status && rm -rf b/target", Some(&down), false),
+    ];
+    for (cwd, command, pwd, stopped) in cases {
+        for agent in ["claude", "codex", "droid"] {
+            assert_eq!(says(agent, cwd, command, pwd), stopped, "{agent} {} {command} {pwd:?}", cwd.display());
+        }
+    }
 }
 
 /// Hooks of parallel calls, all of one session.

@@ -404,6 +404,45 @@ fn a_question_goes_to_the_user_through_the_shim() {
     }
 }
 
+/// OpenCode takes the directory of a call by its text, in which a tilde is a name.
+#[test]
+fn the_directory_of_a_call_is_read_in_each_way() {
+    let scene = Scene::new();
+    scene.write("home/project/src/a.rs", "x");
+    let mut shim = Shim::new(&scene, "opencode");
+    let patch = |name: &str| json!({"patchText": format!("*** Begin Patch\n*** Add File:{name}\n+x\n*** End Patch")});
+    let cases = [
+        ("bash", json!({"command": "echo x > .bashrc", "workdir": "~/../.."}), true),
+        ("bash", json!({"command": "echo x > .bashrc", "workdir": "~"}), true),
+        ("bash", json!({"command": "echo x > .bashrc", "workdir": ".. "}), true),
+        ("bash", json!({"command": "echo x > a.txt", "workdir": "src"}), false),
+        ("bash", json!({"command": "ls", "workdir": "~"}), false),
+        ("bash", json!({"command": "ls", "workdir": ""}), false),
+        (
+            "batch",
+            json!({"tool_calls": [{"tool": "bash", "parameters": {"command": "echo x > .bashrc", "workdir": "~/../.."}}]}),
+            true,
+        ),
+        (
+            "batch",
+            json!({"tool_calls": [{"tool": "bash", "parameters": {"command": "echo x > a.txt", "workdir": "src"}}]}),
+            false,
+        ),
+        ("apply_patch", patch(" \u{85}/../../.bashrc"), true),
+        ("apply_patch", patch("  /../../.bashrc"), true),
+        ("apply_patch", patch(" src/b.rs"), false),
+    ];
+    for (id, (tool, args, blocked)) in cases.into_iter().enumerate() {
+        let payload = json!({
+            "directory": scene.project(), "worktree": scene.project(), "output": {"args": args},
+            "input": {"tool": tool, "sessionID": "s", "callID": "c"},
+        });
+        let frame = json!({"schema": 1, "id": id, "event": "tool.execute.before", "payload": payload});
+        shim.write(&frame.to_string());
+        assert_eq!(shim.next("result")["result"]["block"] == true, blocked, "{tool} {args}");
+    }
+}
+
 /// What is no frame ends nothing, and what asks for a verdict gets one.
 #[test]
 fn odd_frames_end_nothing() {

@@ -4,7 +4,7 @@
 //! stands at the top of the answer; a question that nobody can be asked is a denial there. A hook that is told the
 //! event's name in Claude Code's spelling gets that agent's payload, which is not read here.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{call, flat, result};
@@ -19,7 +19,7 @@ const TOOLS: &[Tool] = &[
     Tool::shell("bash", &[]),
     Tool::file("create", ToolKind::Write, &["path"]),
     Tool::file("edit", ToolKind::Edit, &["path"]),
-    Tool::look("glob", ToolKind::List, &["path"], &["pattern"]),
+    Tool::look("glob", ToolKind::List, &["path", "paths"], &["pattern"]),
     Tool::look("grep", ToolKind::Search, &["path", "paths"], &["glob"]),
     Tool::shell("powershell", &[]),
     Tool::look("rg", ToolKind::Search, &["path", "paths"], &["glob"]),
@@ -55,11 +55,8 @@ impl Dialect for Copilot {
         let scene = payload.scene("sessionId", "cwd", &["COPILOT_PROJECT_DIR"])?;
         let about = match moment.when {
             When::Before => {
-                let input = payload.field("toolArgs")?;
-                // Some versions send it as a text.
-                let parsed = input.as_str().map(serde_json::from_str::<Value>);
-                let parsed = parsed.transpose().map_err(|error| format!("toolArgs is no JSON text: {error}"))?;
-                let made = call(self, &scene, ("", ""), payload.text("toolName")?, parsed.as_ref().unwrap_or(input))?;
+                let name = payload.text("toolName")?;
+                let made = call(self, &scene, ("", ""), name, &arguments(name, payload.field("toolArgs")?)?)?;
                 About::Call { call: Box::new(made), asks: Asks::Agent }
             }
             When::Permission => {
@@ -68,7 +65,8 @@ impl Dialect for Copilot {
                 About::Call { call: Box::new(made), asks: Asks::Agent }
             }
             When::After => {
-                let made = call(self, &scene, ("", ""), payload.text("toolName")?, payload.field("toolArgs")?)?;
+                let name = payload.text("toolName")?;
+                let made = call(self, &scene, ("", ""), name, &arguments(name, payload.field("toolArgs")?)?)?;
                 let outcome = payload.field("toolResult")?;
                 let output = outcome.get("textResultForLlm").unwrap_or(&Value::Null);
                 let code = output.as_str().and_then(|text| text.rsplit_once(" completed with exit code "));
@@ -119,6 +117,25 @@ impl Dialect for Copilot {
     fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
         flat(answer, ["permissionDecision", "permissionDecisionReason"], &["deny"])
     }
+}
+
+/// The input of a tool as an object. Some versions send it as a JSON text; that of `apply_patch` is the patch itself, which is
+/// no JSON. One that is both is judged as both.
+fn arguments(name: &str, sent: &Value) -> Result<Value, String> {
+    let Value::String(text) = sent else { return Ok(sent.clone()) };
+    let parsed = serde_json::from_str::<Value>(text);
+    let is_patch = |tool: &&Tool| tool.name == name && tool.row.kind == ToolKind::Edit;
+    let keys = TOOLS.iter().find(is_patch).map_or(&[][..], |tool| tool.row.command);
+    let mut all = match (parsed, keys) {
+        (parsed, []) => return parsed.map_err(|error| format!("toolArgs is no JSON text: {error}")),
+        (Ok(Value::Object(fields)), _) => fields,
+        (Ok(Value::String(inner)), [.., last]) => Map::from_iter([((*last).to_owned(), inner.into())]),
+        _ => Map::new(),
+    };
+    let free = keys.iter().find(|key| all.get(**key).is_none_or(Value::is_null));
+    let free = free.ok_or_else(|| format!("the input of {name} has several patches"))?;
+    all.insert((*free).to_owned(), text.as_str().into());
+    Ok(Value::Object(all))
 }
 
 fn moment(name: &str) -> Moment {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{absolute, call, flat, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, Scene, TRIAL, Tool, Trial, When};
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, Scene, TRIAL, Tool, Trial, When, folder};
 
 pub(crate) struct Cursor;
 
@@ -56,6 +56,10 @@ impl Dialect for Cursor {
                 return Err(format!("the input of {DELETE} has no path"));
             }
             super::note(&mut made, "typed_unseen", true.into());
+            // Its shell goes on where the one of the call before has ended, if it is told nothing else.
+            if made.kind == ToolKind::Shell && payload.optional("cwd").is_empty() {
+                folder::anywhere(&mut made);
+            }
             Ok::<_, String>(made)
         };
         let tool = || -> Result<_, String> {
@@ -163,6 +167,7 @@ fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
         cwd: cwd.to_owned(),
         root: root.unwrap_or(cwd).to_owned(),
         guessed: root.is_none(),
+        pwd: payload.pwd(),
     })
 }
 

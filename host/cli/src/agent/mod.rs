@@ -15,7 +15,7 @@
 //!
 //! Here is what they share: the events and answers between a dialect and the rest. A tool's input is read by its row in a
 //! table (`row`), the user's own rows (`tools`) included, and that of a tool that is in none by what it looks like
-//! (`unknown`). No dialect knows another one:
+//! (`unknown`); where its shell is, and by which names, is in `folder`. No dialect knows another one:
 //! an answer that one agent takes for a denial makes another one run the call.
 
 pub(crate) mod claude;
@@ -23,6 +23,7 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod cursor;
 pub(crate) mod droid;
+pub(crate) mod folder;
 pub(crate) mod gemini;
 pub(crate) mod mcp;
 pub(crate) mod opencode;
@@ -237,6 +238,8 @@ pub(crate) struct Scene {
     pub(crate) root: String,
     /// Whether that is only a guess by what is in the folders.
     pub(crate) guessed: bool,
+    /// What the agent's own `PWD` says, if there are links in it.
+    pub(crate) pwd: Option<String>,
 }
 
 impl Scene {
@@ -307,6 +310,17 @@ pub(crate) fn reason_text(verdict: &Verdict, reason: &str) -> String {
 
 /// What is known of a call: another directory that it may work in.
 pub(crate) const OTHER_CWD: &str = "other_cwd";
+
+/// The same of several, in which an agent that reads the name of a directory otherwise would run it.
+const OTHER_CWDS: &str = "other_cwds";
+
+/// The other directories that a call may work in, as its input names them.
+fn other_cwds(call: &ToolCall) -> Vec<String> {
+    let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
+    let one = context.get(OTHER_CWD).into_iter();
+    let all = one.chain(context.get(OTHER_CWDS).and_then(Value::as_array).into_iter().flatten());
+    all.filter_map(Value::as_str).map(str::to_owned).collect()
+}
 
 /// Adds something to what is known of a call.
 pub(crate) fn note(call: &mut ToolCall, key: &str, value: Value) {

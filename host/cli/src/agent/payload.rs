@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
-use super::{About, Dialect, Event, Moment, Said, Scene, When, read};
+use super::{About, Dialect, Event, Moment, Said, Scene, When, folder, read};
 use crate::place;
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
@@ -89,7 +89,13 @@ impl<'a> Payload<'a> {
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
         let guessed = said.is_none();
         let root = said.unwrap_or_else(|| place::root_of(&cwd));
-        Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed })
+        Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed, pwd: self.pwd() })
+    }
+
+    /// What the agent calls the directory that it was started in, which it hands on to its shells as it does to this process,
+    /// if there are links in that name.
+    pub(crate) fn pwd(&self) -> Option<String> {
+        (self.variables)("PWD").filter(|pwd| folder::has_links(pwd))
     }
 }
 
@@ -106,7 +112,10 @@ pub(crate) fn call(
     name: &str,
     input: &Value,
 ) -> Result<ToolCall, String> {
-    let context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session, "mode": mode });
+    let mut context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session, "mode": mode });
+    if let Some(pwd) = &scene.pwd {
+        context[folder::PWD] = pwd.as_str().into();
+    }
     let call = ToolCall {
         id: id.to_owned(),
         home: place::home(),

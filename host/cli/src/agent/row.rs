@@ -1,10 +1,12 @@
 //! What an agent's tools work on, by the keys of their input: a row for each in its table.
 
+use std::path::Path;
+
 use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use super::unknown::guessed_with_calls;
-use super::{Dialect, OTHER_CWD, UserTools, note, quoted};
+use super::{Dialect, OTHER_CWD, OTHER_CWDS, UserTools, note, quoted};
 
 /// What an agent's tool works on, by the keys of its input.
 #[derive(Clone, Copy, Debug)]
@@ -157,40 +159,94 @@ fn filled(
     if let (true, true, Some(key)) = (works, paths.is_empty(), row.paths.first()) {
         return Err(format!("the input of {name} has no {key}"));
     }
+    let home = call.home.clone();
+    let spelled = |field: Field| spelled(agent, home.as_deref(), field);
     match row.kind {
         ToolKind::Fetch => call.paths.extend(paths.iter().flat_map(files_of)),
-        _ => call.paths.extend(paths.into_iter().flat_map(|field| spelled(agent, field))),
+        ToolKind::Search | ToolKind::List => {
+            let each = paths.into_iter().flat_map(|field| listed(&call.cwd, field));
+            let each: Vec<Field> = each.flat_map(spelled).collect();
+            call.paths.extend(each);
+        }
+        _ => call.paths.extend(paths.into_iter().flat_map(spelled)),
     }
     for key in row.globs {
         for field in several(key)? {
             let each = agent.patterns(name, &field.value).into_iter();
             let each = each.map(|value| Field { name: field.name.clone(), value });
-            call.globs.extend(each.flat_map(|field| spelled(agent, field)));
+            call.globs.extend(each.flat_map(spelled));
         }
     }
-    if let Some(cwd) = first(row.cwd)? {
-        call.cwd = below(&call.cwd, &cwd.value, call.home.as_deref());
+    let named = |cwd: &str, field: Field| -> Vec<String> {
+        spelled(field).iter().map(|field| below(cwd, &field.value, home.as_deref())).collect()
+    };
+    // How the agent reads it need not be the first way.
+    let mut others: Vec<String> = Vec::new();
+    if let Some(field) = first(row.cwd)? {
+        others = named(&call.cwd, field);
+        call.cwd = others.remove(0);
     }
-    if let Some(cwd) = first(row.other_cwd)? {
-        let other = below(&call.cwd, &cwd.value, call.home.as_deref());
-        note(&mut call, OTHER_CWD, other.into());
+    if let Some(field) = first(row.other_cwd)?.filter(|field| !field.value.is_empty()) {
+        let mut named = named(&call.cwd, field);
+        note(&mut call, OTHER_CWD, named.remove(0).into());
+        others.append(&mut named);
+    }
+    if !others.is_empty() {
+        note(&mut call, OTHER_CWDS, others.into());
     }
     Ok(call)
 }
 
+/// The paths that a tool which searches takes a text for. Some take one with blanks apart where there is nothing of that
+/// name, as Copilot CLI 1.0.102 does with `grep`, `rg` and `glob`.
+fn listed(cwd: &str, field: Field) -> Vec<Field> {
+    let text = field.value.trim_matches(is_blank);
+    if !text.contains(char::is_whitespace) {
+        return vec![field];
+    }
+    // However the tool reads it: with a tilde it may be in either of two places.
+    let is_there = |path: &str| !path.starts_with('~') && Path::new(cwd).join(path).exists();
+    if is_there(&field.value) && is_there(text) {
+        return vec![field];
+    }
+    let between = |blank: fn(char) -> bool| text.split(blank).filter(|part| !part.is_empty());
+    let mut parts: Vec<&str> = between(|c| c == ' ').collect();
+    for part in between(char::is_whitespace) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    let parts: Vec<Field> =
+        parts.into_iter().map(|part| Field { name: field.name.clone(), value: part.to_owned() }).collect();
+    [field].into_iter().chain(parts).collect()
+}
+
 /// A path as it is written, and as it may be meant besides.
-fn spelled(agent: &dyn Dialect, field: Field) -> Vec<Field> {
+fn spelled(agent: &dyn Dialect, home: Option<&str>, field: Field) -> Vec<Field> {
     let mut others = agent.readings(&field.value);
     // Some agents take blanks at the ends off, as Claude Code 2.1.330 does for `Grep` and `Glob`.
     others.push(field.value.trim_matches(is_blank).to_owned());
+    // Some take an address of a file for its path, as Cursor does.
+    others.extend(files_of(&field).into_iter().map(|file| file.value));
     // Not every agent takes a tilde for the home folder.
     if field.value.starts_with('~') {
         others.push(format!("./{}", field.value));
+        others.extend(at_home(&field, home).map(|field| field.value));
     }
-    let again = |value: String| Field { name: field.name.clone(), value };
-    let mut all: Vec<Field> = others.into_iter().filter(|other| *other != field.value).map(again).collect();
-    all.insert(0, field);
+    let name = field.name.clone();
+    let mut all = vec![field];
+    for value in others {
+        if all.iter().all(|known| known.value != value) {
+            all.push(Field { name: name.clone(), value });
+        }
+    }
     all
+}
+
+/// A path with a tilde before a `\`, which some take for the home folder as well, as Cursor does.
+pub(super) fn at_home(field: &Field, home: Option<&str>) -> Option<Field> {
+    let rest = field.value.strip_prefix('~').filter(|rest| rest.starts_with('\\'))?;
+    Some(Field { name: field.name.clone(), value: format!("{}{rest}", home?) })
 }
 
 /// The files that a URL may name. It is read as browsers and Node do (WHATWG): controls are dropped, `\` is `/`, and what is
@@ -220,6 +276,9 @@ pub(super) fn files_of(field: &Field) -> Vec<Field> {
     if !path.is_empty() {
         found.push(absolute(&decoded(path)));
     }
+    if path.contains("//") {
+        found.push(absolute(&decoded(&without_dots(path))));
+    }
     // What is behind it is in an archive.
     if let Some((archive, _)) = path.split_once("!/") {
         found.push(absolute(&decoded(archive)));
@@ -236,6 +295,20 @@ pub(super) fn files_of(field: &Field) -> Vec<Field> {
         }
     }
     seen
+}
+
+/// The path of a URL without `.` and `..`, as browsers and Node resolve them: `..` takes away nothing as well as something,
+/// so that `/a//../b` is `/a/b`.
+fn without_dots(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.strip_prefix('/').unwrap_or(path).split('/') {
+        match part.to_ascii_lowercase().replace("%2e", ".").as_str() {
+            "." => {}
+            ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// What is behind a scheme, if the URL begins with it.
@@ -307,6 +380,8 @@ mod tests {
             ("file:///~/a", &["/~/a", "~/a"]),
             ("file:.env", &["/.env", ".env"]),
             ("file:////a", &["/a"]),
+            ("file:///a/b/%2e%2E/c", &["/a/b/../c"]),
+            ("file:///a/b//../.%2e/c", &["/a/b//../../c", "/a/c"]),
             ("view-source:file:///a", &["/a"]),
             ("jar:file:///a.jar!/b", &["/a.jar!/b", "/a.jar"]),
             ("file:///a!/../b?x", &["/a!/../b", "/a", "/a!/../b?x"]),

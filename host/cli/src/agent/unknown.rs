@@ -16,8 +16,8 @@ use self::vocabulary::{
     CALL_KEYS, COPIES, EVALUATES, INPUT_KEYS, MOVES, NAMES, READS, REMOVES, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS,
     WRITES, is, is_verb, runner, words_of,
 };
-use super::row::together;
-use super::{Dialect, Scene, quoted};
+use super::row::{at_home, together};
+use super::{Dialect, Scene, folder, quoted};
 use crate::place;
 
 /// Most calls of other tools in an input.
@@ -65,8 +65,13 @@ pub(super) fn guessed_with_calls(
         let made = super::read(agent, tool, input, call.clone())?;
         let paths = as_words(&made.paths);
         let text = made.command.as_ref().map(|command| quoted(&command.value));
+        if let (ToolKind::Shell, Some(text)) = (made.kind, &text) {
+            let others = super::other_cwds(&made);
+            let folders = [&made.cwd].into_iter().chain(&others).map(|folder| quoted(&folder::plain_text(folder)));
+            commands.extend(folders.map(|folder| field(format!("cd {folder} && eval {text}"))));
+            continue;
+        }
         commands.extend(match (made.kind, text) {
-            (ToolKind::Shell, Some(text)) => Some(field(format!("cd {} && eval {text}", quoted(&made.cwd)))),
             (_, Some(text)) => Some(field(format!("apply_patch {text}"))),
             (ToolKind::Search, None) if paths.is_empty() => Some(field("grep -r . .".to_owned())),
             (_, None) if paths.is_empty() => None,
@@ -128,7 +133,9 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
     let evaluates = language.is_some() || says(EVALUATES);
     let mut found = Found { types, evaluates, language, ..Found::default() };
     found.read("", input, DEPTH, false)?;
-    let Found { mut commands, paths, named, targets, deeds, content, .. } = found;
+    let Found { mut commands, mut paths, named, targets, deeds, content, .. } = found;
+    let at_home: Vec<Field> = paths.iter().filter_map(|path| at_home(path, call.home.as_deref())).collect();
+    paths.extend(at_home);
     let told = |verbs: &[&str]| deeds.iter().any(|word| is_verb(verbs, word));
     let does = |verbs: &[&str]| told(verbs) || words.iter().any(|word| is_verb(verbs, word));
     if let Some(first) = paths.first() {

@@ -77,7 +77,7 @@ impl Server {
         let cwd = place::folder(None)?;
         let root = place::root_of(&cwd);
         let session = name();
-        let scene = Scene { session, cwd, root, guessed: true };
+        let scene = Scene { session, cwd, root, guessed: true, pwd: None };
         let mailbox = Mailbox::default();
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
