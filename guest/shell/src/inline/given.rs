@@ -27,9 +27,9 @@ const CHANGES: &[&str] = &[
     ".shift",
     ".unshift",
     ".insert",
-    ".remove",
+    "argv.remove",
+    "ARGV.delete",
     ".clear",
-    ".delete",
     ".reverse",
     ".sort",
     ".copyWithin",
@@ -138,7 +138,11 @@ pub(super) fn parser(machine: &mut Machine, name: &str, args: &Args) -> Option<V
                 || action.is_some_and(|action| matches!(action, "append" | "extend"));
             let path = matches!(args.named("type"), Some(Value::Name(name)) if name.ends_with("Path"));
             machine.options.push(Expected { attribute, flags, several, path });
-            // What is called on each argument (`type=`) is seen as with any other call.
+            // It is called on each argument, and what it gives is the attribute.
+            if let (Some(called), Some(given)) = (args.named("type").cloned(), &machine.setting.arguments) {
+                let any = Value::choice(given.all.iter().map(value).chain([Value::Unknown]).collect());
+                machine.call(called, Args::of(vec![any], args.at.clone()));
+            }
             None
         }
         _ => None,

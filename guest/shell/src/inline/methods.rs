@@ -424,20 +424,25 @@ pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
     };
     match value {
         _ if start == i64::MAX => match value {
-            Value::List(_) => Value::List(vec![Value::Unknown]),
+            Value::List(values) => any_of(values),
             _ => Value::Unknown,
         },
         Value::Text(text) if !text.contains([HOLE, value::HOME]) => {
             let (from, count) = range(text.chars().count());
             Value::Text(text.chars().skip(from).take(count).collect())
         }
-        Value::List(values) if values.iter().any(Value::is_open) => Value::List(vec![Value::Unknown]),
+        Value::List(values) if values.iter().any(Value::is_open) => any_of(values),
         Value::List(values) => {
             let (from, count) = range(values.len());
             Value::List(values.iter().skip(from).take(count).cloned().collect())
         }
         _ => Value::Unknown,
     }
+}
+
+/// A list of any of these, or of none.
+fn any_of(values: &[Value]) -> Value {
+    Value::some_of(values.iter().cloned().chain([Value::Unknown]).collect())
 }
 
 /// The items with the separator between them. What is no list is one hole.

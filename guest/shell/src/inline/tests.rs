@@ -858,7 +858,7 @@ fn a_script_knows_its_arguments() {
             Python,
             "import argparse, os\np = argparse.ArgumentParser()\np.add_argument('f', type=os.remove)\np.parse_args()",
             "/a",
-            "delete ?",
+            "delete /a; delete ?!",
         ),
         // A list that changes.
         (Python, "import sys, os\nsys.argv.pop(1)\nos.remove(sys.argv[1])", "/a /b", "delete /a; delete /b; delete ?"),
