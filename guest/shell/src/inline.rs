@@ -163,11 +163,7 @@ pub(crate) struct Setting {
 
 /// What a script is given behind its name: `sys.argv`, `process.argv`, `@ARGV`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Arguments {
-    pub(crate) all: Vec<Text>,
-    /// So many of the first are one argument each. What is behind them may be any number, in this order.
-    pub(crate) counted: usize,
-}
+pub(crate) struct Arguments(pub(crate) Vec<Text>);
 
 impl Setting {
     /// Of a text that is in no file and has no arguments that are known.

@@ -244,6 +244,7 @@ mod tests {
     /// Four tools, and every blank that one of them takes for such and another one for a part of a name.
     #[test]
     fn no_tools_reading_of_a_name_is_missing() {
+        type Reader<'r> = &'r dyn Fn(&str) -> Vec<String>;
         const MARK: &str = "*** Add File:";
         let js = |c: char| c != '\u{85}' && (c.is_whitespace() || c == '\u{feff}');
         let added = |line: &str| line.strip_prefix(MARK).map(str::to_owned);
@@ -257,7 +258,7 @@ mod tests {
         let python = |text: &str| -> Vec<String> {
             text.split(ENDS[2]).filter_map(|line| added(line)?.strip_prefix(' ').map(str::to_owned)).collect()
         };
-        let tools: [&dyn Fn(&str) -> Vec<String>; 4] = [&codex, &opencode, &droid, &python];
+        let tools: [Reader<'_>; 4] = [&codex, &opencode, &droid, &python];
         let blanks = ["", " ", "\t", "\r", "\u{c}", "\u{1c}", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}"];
         let mut compared = 0;
         for one in blanks {

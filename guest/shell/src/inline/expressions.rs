@@ -525,9 +525,10 @@ impl Machine {
     fn perl_shift(&mut self, c: &mut Cursor<'_>, name: &str) -> Option<Value> {
         let parens = c.mark() == Some("(");
         let list = c.name_at(usize::from(parens));
-        if list == Some("@ARGV") || !parens && list.is_none() && self.frames.is_empty() {
+        let bare = if parens { c.close() == c.at + 1 } else { list.is_none() };
+        if list == Some("@ARGV") || bare && self.frames.is_empty() {
             c.at = if parens { c.close() + 1 } else { c.at + usize::from(list.is_some()) };
-            return Some(given::shift(self, name));
+            return Some(given::shift(&self.setting));
         }
         if parens && c.close() != c.at + 1 || c.name().is_some_and(|name| name.starts_with('@')) {
             self.spoil_perl(c);

@@ -1,10 +1,9 @@
 //! What a script was given behind its name: `sys.argv` and its kin, and what Python's `argparse` makes of it.
 
-use super::Language::{Node, Php, Python};
 use super::arguments::Args;
 use super::machine::Machine;
-use super::value::{HOLE, Value};
-use super::{Arguments, Language, Origin, Setting, Text};
+use super::value::Value;
+use super::{Arguments, Setting, Text};
 
 /// The name of what `parse_args` gives.
 pub(super) const NAMESPACE: &str = "argparse.Namespace";
@@ -21,76 +20,22 @@ pub(super) struct Expected {
     path: bool,
 }
 
-/// What may move the items of a list to other places, in any of the languages.
-const CHANGES: &[&str] = &[
-    ".pop",
-    ".shift",
-    ".unshift",
-    ".insert",
-    "argv.remove",
-    "ARGV.delete",
-    ".clear",
-    ".reverse",
-    ".sort",
-    ".copyWithin",
-    ".keep_if",
-    ".slice!",
-    ".select!",
-    ".map!",
-    "ARGV.replace",
-    "del ",
-    "splice",
-    "parse!",
-    "order!",
-    "permute!",
-    "Getopt",
-    "array_shift",
-    "array_pop",
-];
+/// So many places of the list of arguments are told apart at most.
+const MOST_PLACES: usize = 12;
 
-/// The setting as this script has it: where it may change the list of its arguments, which is which cannot be told.
-pub(super) fn settled(mut setting: Setting, script: &str) -> Setting {
-    let set = |at: usize, name: &str| {
-        let behind = script.get(at + name.len()..).unwrap_or_default().trim_start();
-        let behind = match behind.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
-            Some((_, behind)) => behind.trim_start(),
-            None => behind,
-        };
-        let assigned = behind.trim_start_matches(['+', '*', '|', '&', '-', '.']);
-        assigned.starts_with('=') && !assigned.starts_with("==") && !assigned.starts_with("=~")
-            || behind.starts_with(',')
-            || behind.starts_with(')') && behind.trim_start_matches([')', ' ']).starts_with('=')
+/// The script's arguments, as its language has them. At each place may be any of them, or something else: options of the
+/// interpreter, and the script itself, move them about in more ways than can be followed.
+pub(super) fn arguments(setting: &Setting) -> Value {
+    let Some(Arguments(all)) = setting.arguments.as_ref().filter(|arguments| !arguments.0.is_empty()) else {
+        return Value::Unknown;
     };
-    let named = |name: &str| script.match_indices(name).any(|(at, _)| set(at, name));
-    if let Some(arguments) = &mut setting.arguments
-        && ["argv", "ARGV"].iter().any(|name| script.contains(name))
-        && (CHANGES.iter().any(|change| script.contains(change)) || named("argv") || named("ARGV"))
-    {
-        arguments.counted = 0;
-    }
-    setting
+    // Some languages have the names of the interpreter and of the script in front.
+    Value::List(vec![any(all); (all.len() + 2).min(MOST_PLACES)])
 }
 
-/// The script's arguments, as its language has them.
-pub(super) fn arguments(language: Language, setting: &Setting) -> Value {
-    let Some(Arguments { all, counted }) = &setting.arguments else { return Value::Unknown };
-    let own = match &setting.origin {
-        Origin::File(path) => Value::text(path),
-        // One argument, whatever it is.
-        Origin::Text | Origin::Unknown => Value::Text(HOLE.to_string()),
-    };
-    let mut list = match language {
-        Node if setting.origin == Origin::Text => vec![Value::text("node")],
-        Node => vec![Value::text("node"), own],
-        Python | Php => vec![own],
-        _ => Vec::new(),
-    };
-    let values: Vec<Value> = all.iter().map(value).collect();
-    let (one_each, open) = values.split_at((*counted).min(values.len()));
-    list.extend_from_slice(one_each);
-    let any = Value::choice(open.iter().cloned().chain([Value::Unknown]).collect());
-    list.extend(open.iter().map(|_| any.clone()));
-    Value::List(list)
+/// Any of the arguments, or something else.
+fn any(all: &[Text]) -> Value {
+    Value::choice(all.iter().map(value).chain([Value::Unknown]).collect())
 }
 
 fn value(text: &Text) -> Value {
@@ -100,22 +45,9 @@ fn value(text: &Text) -> Value {
     }
 }
 
-/// Perl's `shift` and `shift @ARGV` outside functions. In a loop it is any of them.
-pub(super) fn shift(machine: &mut Machine, name: &str) -> Value {
-    let Value::List(mut values) = machine.lookup("@ARGV") else { return Value::Unknown };
-    if values.is_empty() {
-        return Value::Unknown;
-    }
-    if name == "pop" {
-        values.reverse();
-    }
-    let any = Value::choice(values.clone());
-    values.remove(0);
-    if name == "pop" {
-        values.reverse();
-    }
-    machine.variables.insert("@ARGV".to_owned(), Value::List(values));
-    any
+/// Perl's `shift` and `pop` outside functions.
+pub(super) fn shift(setting: &Setting) -> Value {
+    setting.arguments.as_ref().map_or(Value::Unknown, |Arguments(all)| any(all))
 }
 
 /// Calls of Python's `argparse`, whatever the parser is: what nothing is known of may be one.
@@ -140,7 +72,7 @@ pub(super) fn parser(machine: &mut Machine, name: &str, args: &Args) -> Option<V
             machine.options.push(Expected { attribute, flags, several, path });
             // It is called on each argument, and what it gives is the attribute.
             if let (Some(called), Some(given)) = (args.named("type").cloned(), &machine.setting.arguments) {
-                let any = Value::choice(given.all.iter().map(value).chain([Value::Unknown]).collect());
+                let any = any(&given.0);
                 machine.call(called, Args::of(vec![any], args.at.clone()));
             }
             None
@@ -152,7 +84,7 @@ pub(super) fn parser(machine: &mut Machine, name: &str, args: &Args) -> Option<V
 /// `args.name`: the values that stand behind its flag, or for what stands by its place every argument that is none. It may
 /// always be something else, such as a default.
 pub(super) fn option(machine: &Machine, name: &str) -> Value {
-    let Some(Arguments { all, .. }) = &machine.setting.arguments else { return Value::Unknown };
+    let Some(Arguments(all)) = &machine.setting.arguments else { return Value::Unknown };
     let expected: Vec<&Expected> = machine.options.iter().filter(|expected| expected.attribute == name).collect();
     let mut found = Vec::new();
     if expected.is_empty() {

@@ -12,7 +12,7 @@ use super::assigned::loose;
 use super::classes::Classes;
 use super::cursor::Cursor;
 use super::functions::{Frame, Made};
-use super::given::{Expected, settled};
+use super::given::Expected;
 use super::lex::{self, Kind, Part, Token};
 use super::tables::acting;
 use super::unused::unused;
@@ -31,7 +31,7 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
     let (tokens, complete) = lex::lex(language, script);
     let mut machine = Machine {
         language,
-        setting: settled(setting, script),
+        setting,
         options: Vec::new(),
         variables: HashMap::new(),
         loose: loose(language, &tokens),

@@ -283,10 +283,10 @@ fn plain(machine: &mut Machine, value: &Value, name: &str, args: &Args) -> Optio
         }
         (Value::List(_), "copy" | "slice" | "to_a" | "values", 0) => value.clone(),
         (Value::List(values), "slice" | "drop", 1) if (name == "slice") == (language == Node) => {
-            let Some(Value::Number(from)) = argument else { return Some(Value::some_of(values.clone())) };
+            let Some(Value::Number(from)) = argument else { return Some(any_of(values)) };
             let (before, rest) = values.split_at_checked(usize::try_from(*from).ok()?)?;
             // What stands before may be any number of items.
-            if before.iter().any(Value::is_open) { Value::some_of(values.clone()) } else { Value::List(rest.to_vec()) }
+            if before.iter().any(Value::is_open) { any_of(values) } else { Value::List(rest.to_vec()) }
         }
         (Value::List(values), "concat", _) if language == Node => {
             let mut values = values.clone();
@@ -442,7 +442,18 @@ pub(super) fn part(value: &Value, start: i64, end: Option<i64>) -> Value {
 
 /// A list of any of these, or of none.
 fn any_of(values: &[Value]) -> Value {
-    Value::some_of(values.iter().cloned().chain([Value::Unknown]).collect())
+    let mut items: Vec<Value> = Vec::new();
+    for value in values {
+        let own = if let Value::Choice(values) = value { values.as_slice() } else { std::slice::from_ref(value) };
+        for value in own {
+            let again = |one: &Value| one.known().is_some() && one.known() == value.known();
+            if !items.iter().any(again) {
+                items.push(value.clone());
+            }
+        }
+    }
+    items.push(Value::Unknown);
+    Value::some_of(items)
 }
 
 /// The items with the separator between them. What is no list is one hole.

@@ -96,27 +96,23 @@ pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Opt
             Value::text("/")
         }
         (Language::Python, "os.curdir") => Value::text("."),
-        (Language::Node, "__dirname" | "import.meta.dirname")
-        | (Language::Php, "__dir__")
-        | (Language::Ruby, "__dir__")
-        | (Language::Perl, "$FindBin::Bin" | "$FindBin::RealBin") => match origin {
+        (Language::Node, "__dirname" | "import.meta.dirname") | (Language::Php, "__dir__") => match origin {
             Origin::Text => Value::text("."),
             Origin::File(path) => Value::text(&value::dirname(path)),
             Origin::Unknown => Value::Unknown,
         },
-        (Language::Node, "import.meta.url") => match origin {
-            // Others are percent-encoded.
-            Origin::File(path) if path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+@".contains(c)) => {
-                Value::text(&format!("file://{path}"))
-            }
-            _ => Value::Unknown,
-        },
-        (Language::Node, "__filename" | "import.meta.filename")
-        | (Language::Php | Language::Python, "__file__")
-        | (Language::Ruby | Language::Perl, "__FILE__" | "$0") => match origin {
-            Origin::File(path) => Value::text(path),
+        (Language::Ruby, "__dir__") => match origin {
+            Origin::File(path) => Value::text(&value::dirname(path)),
             Origin::Text | Origin::Unknown => Value::Unknown,
         },
+        (Language::Node, "__filename" | "import.meta.filename") | (Language::Php | Language::Python, "__file__") => {
+            match origin {
+                Origin::File(path) => Value::text(path),
+                Origin::Text | Origin::Unknown => Value::Unknown,
+            }
+        }
+        // As the script was called: relative to where it was started.
+        (Language::Python | Language::Ruby, "__FILE__") => Value::Unknown,
         (Language::Python, "os.pardir") => Value::text(".."),
         (Language::Python, "os.linesep") | (Language::Node, "os.EOL") | (Language::Php, "php_eol") => Value::text("\n"),
         (Language::Python, "sys.executable") => Value::text("python3"),
@@ -127,7 +123,7 @@ pub(super) fn constant(language: Language, name: &str, setting: &Setting) -> Opt
         | (Language::Node, "process.argv")
         | (Language::Ruby, "ARGV")
         | (Language::Perl, "@ARGV")
-        | (Language::Php, "$argv") => given::arguments(language, setting),
+        | (Language::Php, "$argv") => given::arguments(setting),
         (Language::Node, name) if name.starts_with("process.env.") => Value::Unknown,
         (Language::Php, "$_ENV" | "$_SERVER") => Value::name("$_ENV"),
         _ => return None,

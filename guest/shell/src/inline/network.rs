@@ -21,6 +21,8 @@ pub(super) fn node_http(machine: &mut Machine, args: &Args) -> Value {
 
 pub(super) fn url(args: &Args) -> Value {
     match args.value(1) {
+        // What is absolute takes nothing of its base.
+        Some(base) if base.known().is_none() => Value::Unknown,
         Some(base) => base.clone().plus(argument(args, 0)),
         None => argument(args, 0),
     }

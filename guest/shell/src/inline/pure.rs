@@ -1,8 +1,9 @@
 //! Calls that give a value and do nothing else.
 
-use super::Language;
 use super::arguments::{Arg, Args, argument};
+use super::machine::Machine;
 use super::value::{self, HOLE, Value};
+use super::{Language, Origin};
 
 pub(super) fn expand_home(path: &str, really: bool) -> String {
     match path.strip_prefix('~') {
@@ -385,16 +386,12 @@ pub(super) fn path_parse(args: &Args) -> Value {
     Value::Map(vec![("dir".to_owned(), dirname(args)), ("base".to_owned(), basename(args))])
 }
 
-/// Of a file's URL its path, where nothing in it is encoded.
-pub(super) fn file_url(args: &Args) -> Value {
-    let plain = |url: &str| {
-        Some(
-            url.strip_prefix("file://")
-                .filter(|path| path.starts_with('/') && !path.contains(['%', '?', '#']))?
-                .to_owned(),
-        )
-    };
-    args.value(0).and_then(Value::known).and_then(plain).map_or(Value::Unknown, |path| Value::text(&path))
+/// The path of the script itself, if its URL is asked for; others are not read.
+pub(super) fn own_file(machine: &mut Machine, args: &Args) -> Value {
+    match (args.value(0), &machine.setting.origin) {
+        (Some(Value::Name(name)), Origin::File(path)) if name == "import.meta.url" => Value::text(path),
+        _ => Value::Unknown,
+    }
 }
 
 /// What Node's `os.userInfo` tells.

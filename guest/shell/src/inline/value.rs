@@ -170,7 +170,9 @@ impl Value {
             Value::Number(number) => *number != 0,
             Value::Name(name) => matches!(name.as_str(), "True" | "true" | "TRUE"),
             Value::Text(text) => !text.is_empty(),
-            Value::List(_) | Value::Map(_) => true,
+            // One with nothing in it but what may be any number of items may be empty, which is false for some.
+            Value::List(values) => values.is_empty() || !values.iter().all(Value::is_open),
+            Value::Map(_) => true,
             _ => false,
         }
     }

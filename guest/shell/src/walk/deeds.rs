@@ -189,19 +189,15 @@ impl Walk<'_> {
 
 /// What a script is given by these words; `more` may follow.
 pub(super) fn arguments(words: &[Word], more: bool) -> Arguments {
-    const MOST: usize = 256;
-    let more = more || words.len() > MOST;
-    let words = words.get(..MOST).unwrap_or(words);
+    const MOST: usize = 64;
     let is_plain = |text: &str| !text.contains(|c: char| c < ' ');
     let told = |word: &Word| match &word.value {
         Value::Known(text) | Value::Pattern(text) if is_plain(text) => inline::Text::Known(text.clone()),
         _ => inline::Text::Shape(Value::HOLE.to_string()),
     };
-    let is_one = |word: &Word| matches!(word.value, Value::Known(_));
-    let mut all: Vec<_> = words.iter().map(told).collect();
-    let counted = words.iter().position(|word| !is_one(word)).unwrap_or(words.len());
-    all.extend(more.then(|| inline::Text::Shape(Value::HOLE.to_string())));
-    Arguments { all, counted }
+    let mut all: Vec<_> = words.iter().take(MOST).map(told).collect();
+    all.extend((more || words.len() > MOST).then(|| inline::Text::Shape(Value::HOLE.to_string())));
+    Arguments(all)
 }
 
 fn deed_word(text: inline::Text, span: Span, home: Option<&str>) -> Word {
