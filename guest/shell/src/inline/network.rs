@@ -20,11 +20,17 @@ pub(super) fn node_http(machine: &mut Machine, args: &Args) -> Value {
 }
 
 pub(super) fn url(args: &Args) -> Value {
-    match args.value(1) {
+    let url = match args.value(1) {
         // What is absolute takes nothing of its base.
         Some(base) if base.known().is_none() => Value::Unknown,
         Some(base) => base.clone().plus(argument(args, 0)),
         None => argument(args, 0),
+    };
+    // One of a file names a path in ways of its own: encoded, below a base.
+    if url.texts().iter().any(|text| text.trim_start().to_ascii_lowercase().starts_with("file:")) {
+        Value::Unknown
+    } else {
+        url
     }
 }
 

@@ -796,6 +796,7 @@ fn a_script_knows_where_it_stands() {
         // URLs are not put together, and what is relative to where the script was started may be anywhere.
         (Node, "fs.rmSync(new URL('../x', import.meta.url))", "delete ?"),
         (Node, "fs.rmSync(fileURLToPath(new URL('..', import.meta.url)), { recursive: true })", "tree ?"),
+        (Node, "fs.rmSync(new URL('file:///etc/x')); fs.rmSync(new URL('/etc/x', 'file:///w/'))", "delete ?; delete ?"),
         (Ruby, "File.delete(__FILE__)", "delete ?"),
         (Perl, "unlink $0; unlink __FILE__", "delete ?; delete ?"),
     ];
