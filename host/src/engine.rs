@@ -139,7 +139,7 @@ impl Engine {
 }
 
 /// On a busy machine less counts than passes, but never less than this part of it: whoever asks waits only so long.
-const LEAST: u32 = 4;
+const LEAST: u32 = 2;
 
 /// What counts as time to compute: that in which the process has a processor.
 #[derive(Default)]
@@ -185,11 +185,11 @@ mod tests {
             (&[(100, None)], 10),
             // Several threads at once.
             (&[(10, Some(20)), (10, Some(20))], 2),
-            // Half of a processor.
-            (&[(10, Some(5)), (10, Some(5)), (10, Some(5)), (10, Some(5))], 2),
-            // Nothing: a quarter counts.
-            (&[(10, Some(0)), (10, Some(0)), (10, Some(0)), (10, Some(0))], 1),
-            (&[(4_000, Some(0))], 100),
+            // Three quarters of a processor.
+            (&[(20, Some(15)), (20, Some(15))], 3),
+            // Nothing: half of it counts.
+            (&[(10, Some(0)), (10, Some(2)), (10, Some(5)), (10, Some(0))], 2),
+            (&[(4_000, Some(0))], 200),
             (&[(1_000, Some(700))], 70),
             (&[], 0),
         ];

@@ -13,7 +13,7 @@ pub const TICK: Duration = Duration::from_millis(10);
 /// What a component may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Time a hook may compute: that in which the process has a processor, and at least a quarter of what passes. Time in
+    /// Time a hook may compute: that in which the process has a processor, and at least half of what passes. Time in
     /// host calls does not count.
     pub compute: Duration,
     /// Time a call may take in all: waiting for its turn, starting the component if need be, and its host calls.

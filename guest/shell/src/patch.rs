@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 use crate::effect::{Effect, Kind};
 use crate::path::absolute;
 use crate::walk::{Command, Script};
-use crate::word::{Span, Value};
+use crate::word::{Span, Value, Word};
 
 /// What a patch does to one path.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,26 +63,28 @@ const MOST_BLANKS: usize = 16;
 /// Everything that a patch does, in the order of its lines. Tools differ in where lines end and in which blanks belong to a
 /// name, and a name means another file with them: what any of them reads is in it.
 ///
-/// # Errors
-/// If nothing in the text names a file, or something looks like a header and is none: then it is no patch, or one in a form
-/// that is not known here.
-pub(crate) fn changes(text: &str) -> Result<Vec<Change<'_>>, String> {
+/// The second is why that may not be all: nothing in the text names a file, or something looks like a header and is none, so
+/// that it is no patch, or one in a form that is not known here. What was read besides counts all the same.
+pub(crate) fn changes(text: &str) -> (Vec<Change<'_>>, Option<String>) {
     let mut found: Vec<Change<'_>> = Vec::new();
+    let mut wrong = None;
     let mut seen = FxHashSet::default();
     for (at, ends) in ENDS.into_iter().enumerate() {
         let is_other =
             |(at, end): (usize, &str)| end != "\n" && !text.get(at..).is_some_and(|rest| rest.starts_with("\r\n"));
         // Nearly no text has other ends of lines than those that all tools know.
         if at == 0 || text.match_indices(ends).any(is_other) {
-            let all = changes_by(text, ends)?.into_iter();
+            let all = changes_by(text, ends, &mut wrong).into_iter();
             found.extend(all.filter(|change| seen.insert((change.kind, change.span.start, change.span.end))));
         }
     }
-    if found.is_empty() { Err("no file is named in the patch".to_owned()) } else { Ok(found) }
+    let none = || found.is_empty().then(|| "no file is named in the patch".to_owned());
+    let wrong = wrong.or_else(none);
+    (found, wrong)
 }
 
-/// The same where these characters end lines.
-fn changes_by<'t>(text: &'t str, ends: &[char]) -> Result<Vec<Change<'t>>, String> {
+/// The same where these characters end lines. What is wrong first is told.
+fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> Vec<Change<'t>> {
     const HEADERS: [(&str, Kind, u8); 4] = [
         ("*** Add File:", Kind::Write, ADDED),
         ("*** Update File:", Kind::Write, UPDATED),
@@ -106,7 +108,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char]) -> Result<Vec<Change<'t>>, Strin
         let line = whole.trim_matches(is_blank);
         let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(*mark)) else {
             if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
-                return Err("a header of the patch is not known".to_owned());
+                wrong.get_or_insert_with(|| "a header of the patch is not known".to_owned());
             }
             continue;
         };
@@ -117,22 +119,24 @@ fn changes_by<'t>(text: &'t str, ends: &[char]) -> Result<Vec<Change<'t>>, Strin
             found.iter_mut().skip(last).for_each(|change| change.kind = Kind::Move);
         }
         last = found.len();
-        for (from, path) in names(rest)? {
+        let (names, more) = names(rest);
+        *wrong = wrong.take().or(more.map(str::to_owned));
+        for (from, path) in names {
             let at = line_start + before.len() + from;
             found.push(Change { kind, path, span: Span { start: at, end: at + path.len() } });
         }
         // Not every tool takes it for a header with blanks before it.
         bodies = held | body | if indent > 0 { bodies } else { 0 };
     }
-    Ok(found)
+    found
 }
 
 /// Every name that what stands behind the colon of a header may be, and where it begins there: without any blanks first, then
-/// with those that a tool may take for a part of it. One behind the colon never is, where it is a plain one.
-fn names(rest: &str) -> Result<Vec<(usize, &str)>, String> {
+/// with those that a tool may take for a part of it. One behind the colon never is, where it is a plain one. And why there may be more.
+fn names(rest: &str) -> (Vec<(usize, &str)>, Option<&'static str>) {
     let name = rest.trim_matches(is_blank);
     if name.is_empty() {
-        return Err("a file in the patch has no name".to_owned());
+        return (Vec::new(), Some("a file in the patch has no name"));
     }
     let from = rest.len() - rest.trim_start_matches(is_blank).len();
     let to = from + name.len();
@@ -140,20 +144,27 @@ fn names(rest: &str) -> Result<Vec<(usize, &str)>, String> {
     let before: Vec<usize> = rest.char_indices().map(|(at, _)| at).filter(|at| (usual..from).contains(at)).collect();
     let behind: Vec<usize> = rest.char_indices().map(|(at, c)| at + c.len_utf8()).filter(|at| *at > to).collect();
     if before.len() + behind.len() > MOST_BLANKS {
-        return Err("there are more blanks around the name of a file in the patch than are judged".to_owned());
+        let why = "there are more blanks around the name of a file in the patch than are judged";
+        let whole = rest.get(usual..).unwrap_or(rest);
+        return (vec![(from, name), (usual, whole)], Some(why));
     }
     let ends: Vec<usize> = [to].into_iter().chain(behind).collect();
     let each = [from].into_iter().chain(before).flat_map(|from| ends.iter().map(move |to| (from, *to)));
-    Ok(each.filter_map(|(from, to)| Some((from, rest.get(from..to)?))).collect())
+    (each.filter_map(|(from, to)| Some((from, rest.get(from..to)?))).collect(), None)
 }
 
 /// A patch as a script of one command that does all of it in this directory, for those who judge scripts. The positions
 /// are those of the text. One that cannot be read is [unparsed](Script::unparsed).
 pub fn patch(text: &str, cwd: &str) -> Script {
-    let changes = match changes(text) {
-        Ok(changes) => changes,
-        Err(why) => return Script { unparsed: Some(why), ..Script::default() },
-    };
+    let span = Span { start: 0, end: text.len() };
+    let (changes, unparsed) = changes(text);
+    if unparsed.is_some() {
+        // What is known of it are words of which any may be the target of anything.
+        let mut command = Command::of_effects(Vec::new(), span, cwd);
+        command.words = vec![Word::new("apply_patch", span)];
+        command.words.extend(changes.into_iter().map(|change| Word::new(change.path, change.span)));
+        return Script { commands: vec![command], unparsed, ..Script::default() };
+    }
     let effects = changes.into_iter().map(|change| {
         let dots = change.path.split('/').any(|part| part == "..");
         let written = dots.then(|| match change.path.starts_with('/') {
@@ -172,7 +183,6 @@ pub fn patch(text: &str, cwd: &str) -> Script {
             alternative: false,
         }
     });
-    let span = Span { start: 0, end: text.len() };
     Script { commands: vec![Command::of_effects(effects.collect(), span, cwd)], ..Script::default() }
 }
 
@@ -203,7 +213,10 @@ mod tests {
             ("*** Update File:  b\n*** Move to:c\n", "Move b, Move  b, Write c"),
             ("*** Add File:  /../../x\n+y\n", "Write /../../x, Write  /../../x"),
             ("*** Add File: \u{a0}/../../x\n+y\n", "Write /../../x, Write \u{a0}/../../x"),
-            ("*** Add File: \u{85}/../../x\n+y\n", "a file in the patch has no name"),
+            (
+                "*** Add File: \u{85}/../../x\n+y\n",
+                "Write /../../x, Write \u{85}/../../x, a file in the patch has no name",
+            ),
             ("*** Delete File:\u{feff}/etc/x\n", "Delete /etc/x, Delete \u{feff}/etc/x"),
             // What ends a line for some tools does not for others.
             ("*** Add File: a\r\n+x\r\n*** End Patch\r\n", "Write a"),
@@ -211,32 +224,33 @@ mod tests {
             ("*** Add File: a\n+x\r*** Update File: b\n *** Delete File: c\n", "Write a, Delete c, Write b"),
             ("*** Add File: a\n+x\u{2028}*** Delete File: b\n", "Write a, Delete b"),
             ("*** Add File: a\n+x\u{c}\n+\u{c}y\n", "Write a"),
-            ("*** Add File: a\n+x\r*** Rename File: b\n", "a header of the patch is not known"),
+            ("*** Add File: a\n+x\r*** Rename File: b\n", "Write a, a header of the patch is not known"),
             // A header with blanks before it is none for some, and what follows it is then not its body.
             ("*** Add File: a\n+x\n\u{85}*** Update File: b\n *** Delete File: c\n", "Write a, Write b, Delete c"),
             ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
             ("*** Add File: a\n+*** Rename File: b\n", "Write a"),
             // What looks like a header and is none may be one for the tool.
-            ("*** Add File: a\n+x\n*** Rename File: b\n", "a header of the patch is not known"),
-            ("*** Add File: a\n+x\n***Update File: b\n", "a header of the patch is not known"),
-            ("*** Add File: a\n+x\n  *** update file: b\n", "a header of the patch is not known"),
+            ("*** Add File: a\n+x\n*** Rename File: b\n", "Write a, a header of the patch is not known"),
+            ("*** Add File: a\n+x\n***Update File: b\n", "Write a, a header of the patch is not known"),
+            // What is read besides counts: a reading that comes to nothing hides no other.
+            (
+                "*** Add File: a\n+x\r*** y\n*** Add File: b\n+z\n",
+                "Write a, Write b, a header of the patch is not known",
+            ),
+            ("*** Add File: a\n+x\n  *** update file: b\n", "Write a, a header of the patch is not known"),
             (
                 "*** Add File:                   a\n",
-                "there are more blanks around the name of a file in the patch than are judged",
+                "Write a, Write                   a, there are more blanks around the name of a file in the patch than are judged",
             ),
             ("*** Add File: \n", "a file in the patch has no name"),
             ("--- a\n+++ b\n", "no file is named in the patch"),
             ("", "no file is named in the patch"),
         ];
         for (text, expected) in cases {
-            let found = match changes(text) {
-                Ok(found) => {
-                    assert!(found.iter().all(|change| &text[change.span.start..change.span.end] == change.path));
-                    let found: Vec<String> = found.iter().map(|c| format!("{:?} {}", c.kind, c.path)).collect();
-                    found.join(", ")
-                }
-                Err(why) => why,
-            };
+            let (found, wrong) = changes(text);
+            assert!(found.iter().all(|change| &text[change.span.start..change.span.end] == change.path));
+            let found = found.iter().map(|change| format!("{:?} {}", change.kind, change.path));
+            let found = found.chain(wrong).collect::<Vec<_>>().join(", ");
             assert_eq!(found, *expected, "{text}");
         }
     }
@@ -266,7 +280,7 @@ mod tests {
                 for three in blanks {
                     let text = format!("*** Begin Patch\n{one}{MARK} {two}{three}/../x{one}\n+y{two}{MARK} z\n");
                     // What is not read at all is not passed.
-                    let Ok(found) = changes(&text) else { continue };
+                    let (found, None) = changes(&text) else { continue };
                     for name in tools.iter().flat_map(|tool| tool(&text)) {
                         // No file is called nothing.
                         let there = name.is_empty() || found.iter().any(|change| change.path == name);

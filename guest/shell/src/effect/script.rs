@@ -391,15 +391,17 @@ pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {
         Some(operand) => operand.known().map(|text| (text.to_owned(), operand.span)),
         None => run.input.map(|text| (text.to_owned(), run.span)),
     };
-    let known = text.and_then(|(text, span)| {
-        let changes = crate::patch::changes(&text).ok()?;
-        Some(changes.into_iter().map(|change| (change.kind, change.path.to_owned(), span)).collect::<Vec<_>>())
+    let known = text.map(|(text, span)| {
+        let (changes, wrong) = crate::patch::changes(&text);
+        let changes: Vec<_> = changes.into_iter().map(|change| (change.kind, change.path.to_owned(), span)).collect();
+        (changes, wrong.is_none())
     });
-    let Some(changes) = known else {
+    let (changes, whole) = known.unwrap_or_default();
+    if !whole {
         // It may be any file.
         let place = run.place(&Value::hole(Why::Argument), run.span);
-        return run.add(Kind::Write, &place, Mark::possible());
-    };
+        run.add(Kind::Write, &place, Mark::possible());
+    }
     for (kind, path, span) in changes {
         let place = run.place(&Value::Known(path), span);
         let mark = Mark::possible();
