@@ -52,6 +52,9 @@ const ENDS: [&[char]; 3] = [
     &['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'],
 ];
 
+/// The line that ends a patch.
+const END: &str = "*** End Patch";
+
 /// Whether some language takes it off the ends of a text. No two of them agree on all of these.
 fn is_blank(c: char) -> bool {
     c <= ' ' || c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}' | '\u{feff}')
@@ -92,7 +95,8 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
         (MOVE, Kind::Write, UPDATED),
     ];
     const MOVE: &str = "*** Move to:";
-    const OTHERS: [&str; 3] = ["*** Begin Patch", "*** End Patch", "*** End of File"];
+    const EDGES: [&str; 2] = ["*** Begin Patch", END];
+    const OTHERS: [&str; 1] = ["*** End of File"];
     let mut found: Vec<Change<'t>> = Vec::new();
     // Where the changes of the last header begin.
     let mut last = 0;
@@ -107,7 +111,10 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
         }
         let line = whole.trim_matches(is_blank);
         let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(*mark)) else {
-            if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
+            // Not for every tool what stands before it is over then.
+            if EDGES.contains(&line) {
+                bodies |= NONE;
+            } else if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
                 wrong.get_or_insert_with(|| "a header of the patch is not known".to_owned());
             }
             continue;
@@ -230,6 +237,8 @@ mod tests {
             ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
             ("*** Add File: a\n+*** Rename File: b\n", "Write a"),
             // What looks like a header and is none may be one for the tool.
+            // Behind its end nothing belongs to a file, for some.
+            ("*** Update File: a\n-x\n+y\n*** End Patch\n *** Delete File: b\n", "Write a, Delete b"),
             ("*** Add File: a\n+x\n*** Rename File: b\n", "Write a, a header of the patch is not known"),
             ("*** Add File: a\n+x\n***Update File: b\n", "Write a, a header of the patch is not known"),
             // What is read besides counts: a reading that comes to nothing hides no other.

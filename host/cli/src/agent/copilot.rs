@@ -128,9 +128,10 @@ fn arguments(name: &str, sent: &Value) -> Result<Value, String> {
     let keys = TOOLS.iter().find(is_patch).map_or(&[][..], |tool| tool.row.command);
     let mut all = match (parsed, keys) {
         (parsed, []) => return parsed.map_err(|error| format!("toolArgs is no JSON text: {error}")),
-        (Ok(Value::Object(fields)), _) => fields,
+        (Ok(Value::Object(fields)), _) if keys.iter().any(|key| fields.contains_key(*key)) => fields,
         (Ok(Value::String(inner)), [.., last]) => Map::from_iter([((*last).to_owned(), inner.into())]),
-        _ => Map::new(),
+        (Ok(_), _) => return Err(format!("the input of {name} has no {}", keys[0])),
+        (Err(_), _) => Map::new(),
     };
     let free = keys.iter().find(|key| all.get(**key).is_none_or(Value::is_null));
     let free = free.ok_or_else(|| format!("the input of {name} has several patches"))?;

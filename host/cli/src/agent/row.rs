@@ -133,7 +133,8 @@ fn filled(
         ToolKind::Shell => together(commands),
         _ if commands.len() > 1 => {
             let texts: Vec<&str> = commands.iter().map(|field| field.value.as_str()).collect();
-            Some(Field { name: commands[0].name.clone(), value: texts.join("\n") })
+            // Each is a patch of its own: what one ends with says nothing of the next.
+            Some(Field { name: commands[0].name.clone(), value: texts.join("\n*** End Patch\n") })
         }
         _ => commands.pop(),
     };
