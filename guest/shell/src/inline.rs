@@ -91,7 +91,8 @@ pub(crate) struct Deed {
 /// `process.env.HOME` and their kin are given. A literal `~/x`, which only a shell would expand, looks the same. The
 /// working directory (`os.getcwd()`, `Dir.pwd`) is given as `.`, so that such paths stay relative.
 ///
-/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front.
+/// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front, or
+/// [`What::In`] if the text of that would not be known as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Read(Path),
@@ -123,6 +124,11 @@ pub(crate) enum What {
     Shell(Text),
     /// A program and its arguments. A last part that is one hole can be any number of arguments.
     Run(Vec<Text>),
+    /// [`What::Shell`] or [`What::Run`] in a directory of its own.
+    In {
+        folder: Path,
+        what: Box<What>,
+    },
     /// Code in the same language that is evaluated.
     Eval(Text),
     /// A file in the same language that is run or imported, perhaps without its ending.

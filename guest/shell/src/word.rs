@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::glob::{self, Pattern};
+
 /// A range of bytes of the text that was parsed, the end not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Span {
@@ -208,6 +210,41 @@ impl Value {
         }
     }
 
+    /// Whether a path that is not known, of which more is known than that, may lead to this file. Not one that `mktemp` made
+    /// up, which is followed as it is.
+    pub fn may_lead_to(&self, file: &str) -> bool {
+        match self {
+            Value::Known(path) => path == file,
+            Value::Pattern(pattern) => {
+                // What is not followed of a pattern may match.
+                let fits =
+                    |(pattern, text): (&str, &str)| Pattern::new(pattern).is_none_or(|pattern| pattern.matches(text));
+                if pattern.contains("**") || pattern.contains('(') {
+                    return fits((pattern, file));
+                }
+                let is_as_deep = pattern.split('/').count() == file.split('/').count();
+                is_as_deep && pattern.split('/').zip(file.split('/')).all(fits)
+            }
+            Value::Unknown { why: Why::Temporary, .. } => false,
+            Value::Unknown { shape, .. } => {
+                let is_named = shape.chars().any(|c| !matches!(c, Value::HOLE | '/' | '.'));
+                let (start, end) = (shape.split(Value::HOLE).next(), shape.rsplit(Value::HOLE).next());
+                let fits = || {
+                    let mut pattern = String::new();
+                    for (index, part) in shape.split(Value::HOLE).enumerate() {
+                        pattern.push_str(if index > 0 { "*" } else { "" });
+                        glob::escape(part, &mut pattern);
+                    }
+                    Pattern::new(&pattern).is_none_or(|pattern| pattern.matches(file))
+                };
+                is_named
+                    && start.is_some_and(|start| file.starts_with(start))
+                    && end.is_some_and(|end| file.ends_with(end))
+                    && fits()
+            }
+        }
+    }
+
     /// The same value, where it is a command's output that the source has in a variable (`"$F"`, `./$F`): known by that
     /// variable, as those are that come from elsewhere.
     pub fn by_variable<'v>(&'v self, source: &str, span: Span) -> Cow<'v, Self> {
@@ -299,6 +336,34 @@ impl Word {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_is_not_known_may_lead_to_what_it_is_written_like() {
+        let unknown = |shape: &str| Value::Unknown { why: Why::Expansion, shape: shape.to_owned() };
+        let pattern = |text: &str| Value::Pattern(text.to_owned());
+        let cases: &[(Value, &str, bool)] = &[
+            (pattern("/p/*.sh"), "/p/a.sh", true),
+            (pattern("/p/*.sh"), "/p/d/a.sh", false),
+            (pattern("/p/*/a.s?"), "/p/d/a.sh", true),
+            (pattern("/p/[ab].sh"), "/p/c.sh", false),
+            (pattern("/p/**/a.sh"), "/p/d/e/a.sh", true),
+            (pattern("/p/@(a|b).sh"), "/p/a.sh", true),
+            (pattern("/p/\\*.sh"), "/p/a.sh", false),
+            (unknown("\0/a.sh"), "/p/d/a.sh", true),
+            (unknown("\0/a.sh"), "/p/ba.sh", false),
+            (unknown("/p/\0.sh"), "/p/d/a.sh", true),
+            (unknown("/p/\0/\0.sh"), "/p/d/a.sh", true),
+            (unknown("/q/\0.sh"), "/p/d/a.sh", false),
+            (unknown("\0"), "/p/a.sh", false),
+            (unknown("\0/\0"), "/p/a.sh", false),
+            (unknown("\0/*.sh"), "/p/a.sh", false),
+            (Value::Known("/p/a".to_owned()), "/p/a", true),
+            (Value::Known("/p/a".to_owned()), "/p/b", false),
+        ];
+        for (path, file, expected) in cases {
+            assert_eq!(path.may_lead_to(file), *expected, "{path:?} {file}");
+        }
+    }
 
     #[test]
     fn paths_that_are_known_in_part_are_alike_where_the_same_is_known_and_not_known() {

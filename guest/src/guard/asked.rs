@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::Value;
+use toolgate_shell::{Value, Why};
 
 use super::glob::{Segment, names, segments};
 
@@ -32,6 +32,23 @@ impl Names {
         let home = home.filter(inside).map(|home| names(home).count());
         Names { names: names(path).map(str::to_lowercase).collect(), home }
     }
+}
+
+/// Names of a path without the steps up and what those leave again. What is above an unknown part is unknown as well.
+fn settled<N>(all: impl Iterator<Item = N>, text: impl Fn(&N) -> &str) -> Vec<N> {
+    let mut kept = Vec::new();
+    for name in all {
+        match text(&name) {
+            "." => {}
+            ".." => drop(kept.pop()),
+            _ => kept.push(name),
+        }
+    }
+    kept
+}
+
+fn said(name: &Option<String>) -> &str {
+    name.as_deref().unwrap_or_default()
 }
 
 /// `.env.example` and its like hold no secrets, nor does the script that switches a virtual environment on.
@@ -85,8 +102,17 @@ pub(crate) fn forget() {
     READ.take();
 }
 
+/// What `mktemp` made up, as a glob: only names are not known of it, and how many folders it lies below is.
+fn made_up(path: &Value) -> Option<Value> {
+    let Value::Unknown { why: Why::Temporary, shape } = path else { return None };
+    let plain = shape.starts_with('/') && !shape.contains(['*', '?', '[', '{', '\\']);
+    plain.then(|| Value::Pattern(shape.replace(Value::HOLE, "*")))
+}
+
 impl Asked {
     pub(crate) fn of(path: &Value, home: Option<&str>) -> Rc<Asked> {
+        let made_up = made_up(path);
+        let path = made_up.as_ref().unwrap_or(path);
         READ.with_borrow_mut(|(at_home, read)| {
             if at_home.as_deref() != home {
                 *at_home = home.map(str::to_owned);
@@ -142,14 +168,14 @@ impl Asked {
                     asked.exact = Some(Names::of(folder, home));
                 }
                 if let Some((_, end)) = shape.rsplit(Value::HOLE).next().and_then(|end| end.split_once('/')) {
-                    asked.end = names(end).map(str::to_lowercase).collect();
+                    asked.end = settled(names(end).map(str::to_lowercase), String::as_str);
                     asked.home = home.map(segments);
                     let name = |name: &str| match name.contains(Value::HOLE) {
                         false => Some(name.to_lowercase()),
                         true => None,
                     };
-                    let all = shape.strip_prefix('/').map(|path| names(path).map(name).collect());
-                    asked.names = all.unwrap_or_default();
+                    let all = shape.strip_prefix('/').map(|path| names(path).map(name));
+                    asked.names = all.map(|all| settled(all, said)).unwrap_or_default();
                 }
             }
         }

@@ -252,6 +252,7 @@ fn texts(what: &mut What) -> Vec<&mut Text> {
         | What::Mode { path: text, .. } => vec![text],
         What::Move { from, to } | What::Copy { from, to } => vec![from, to],
         What::Run(words) => words.iter_mut().collect(),
+        What::In { folder, what } => std::iter::once(folder).chain(texts(what)).collect(),
     }
 }
 

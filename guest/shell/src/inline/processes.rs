@@ -27,6 +27,17 @@ pub(super) fn shells(machine: &mut Machine, arg: Option<Arg>) {
 
 /// A program and its arguments.
 pub(super) fn run(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>) {
+    for words in lines(machine, argv) {
+        machine.deed(run_of(&words), at);
+    }
+}
+
+fn run_of(words: &[String]) -> What {
+    What::Run(words.iter().map(|word| value::path(word)).collect())
+}
+
+/// The words of a program and its arguments, for each thing that a single one of them can be.
+fn lines(machine: &mut Machine, argv: Vec<Value>) -> Vec<Vec<String>> {
     let argv: Vec<Value> =
         argv.into_iter().filter(|value| !matches!(value, Value::Function(_) | Value::Map(_))).collect();
     let mut flat = Vec::new();
@@ -36,48 +47,58 @@ pub(super) fn run(machine: &mut Machine, argv: Vec<Value>, at: &Range<usize>) {
             value => flat.push(value),
         }
     }
-    // One deed for each thing that a single argument can be.
     let choice = flat.iter().position(|value| matches!(value, Value::Choice(_)));
     let alternatives = match choice.and_then(|at| flat.get(at)) {
         Some(value) => value.texts(),
         None => vec![String::new()],
     };
-    for alternative in alternatives {
-        let words: Vec<String> = flat
-            .iter()
+    let with = |alternative: &String| -> Vec<String> {
+        flat.iter()
             .enumerate()
             .map(|(index, value)| if Some(index) == choice { alternative.clone() } else { value.shape() })
-            .collect();
-        if words.first().is_none_or(|program| program.contains(HOLE)) {
-            machine.incomplete();
-        }
-        machine.deed(What::Run(words.iter().map(|word| value::path(word)).collect()), at);
+            .collect()
+    };
+    let lines: Vec<Vec<String>> = alternatives.iter().map(with).collect();
+    if lines.iter().any(|words| words.first().is_none_or(|program| program.contains(HOLE))) {
+        machine.incomplete();
     }
+    lines
 }
 
 /// A program in a directory of its own.
 fn run_in(machine: &mut Machine, folder: Option<Value>, argv: Vec<Value>, at: &Range<usize>) {
-    match folder {
-        Some(folder) if !folder.is_false() => {
-            let words: Vec<String> = argv.iter().map(|value| value::quoted(&value.shape())).collect();
-            let text = format!("cd {} && {}", value::quoted(&folder.shape()), words.join(" "));
+    let Some(folder) = folder.filter(|folder| !folder.is_false()) else { return run(machine, argv, at) };
+    let lines = lines(machine, argv);
+    for folder in folder.texts() {
+        for words in &lines {
+            if words.iter().chain([&folder]).any(|text| text.contains(HOLE)) {
+                machine.deed(What::In { folder: value::path(&folder), what: Box::new(run_of(words)) }, at);
+                continue;
+            }
+            let words: Vec<String> = words.iter().map(|word| value::quoted(word)).collect();
+            let text = format!("cd {} && {}", value::quoted(&folder), words.join(" "));
             machine.deed(What::Shell(value::shell(&text)), at);
         }
-        _ => run(machine, argv, at),
     }
 }
 
 fn shell_in(machine: &mut Machine, folder: Option<Value>, arg: &Arg) {
+    let folder = folder.filter(|folder| !folder.is_false());
+    let folders = folder.as_ref().map(Value::texts).unwrap_or_default();
     for text in arg.value.texts() {
-        match &folder {
-            Some(folder) if !folder.is_false() => {
-                if text.starts_with(HOLE) {
-                    machine.incomplete();
-                }
-                let text = format!("cd {} && {{ {text}\n}}", value::quoted(&folder.shape()));
-                machine.deed(What::Shell(value::shell(&text)), &arg.at);
+        if folder.is_none() {
+            shell(machine, &text, &arg.at);
+        }
+        for folder in &folders {
+            if text.starts_with(HOLE) {
+                machine.incomplete();
             }
-            _ => shell(machine, &text, &arg.at),
+            let what = if folder.contains(HOLE) && !text.contains(HOLE) {
+                What::In { folder: value::path(folder), what: Box::new(What::Shell(value::shell(&text))) }
+            } else {
+                What::Shell(value::shell(&format!("cd {} && {{ {text}\n}}", value::quoted(folder))))
+            };
+            machine.deed(what, &arg.at);
         }
     }
 }

@@ -24,7 +24,16 @@ fn render(language: Language, script: &str) -> String {
 fn render_in(language: Language, script: &str, setting: Setting) -> String {
     let script = read(language, script, setting);
     // Every import may load a file; which do is seen where the files are known.
-    let deeds = script.deeds.iter().filter(|deed| !matches!(deed.what, What::Load(_))).map(|deed| match &deed.what {
+    let deeds = script.deeds.iter().filter(|deed| !matches!(deed.what, What::Load(_))).map(|deed| said(&deed.what));
+    let mut line = deeds.collect::<Vec<_>>().join("; ");
+    if !script.complete {
+        line.push('!');
+    }
+    line
+}
+
+fn said(what: &What) -> String {
+    match what {
         What::Read(path) => format!("read {}", text(path)),
         What::Write(path) => format!("write {}", text(path)),
         What::Append(path) => format!("append {}", text(path)),
@@ -42,12 +51,8 @@ fn render_in(language: Language, script: &str, setting: Setting) -> String {
         What::Eval(code) => format!("eval {}", text(code)),
         What::Load(path) => format!("load {}", text(path)),
         What::Send(host) => format!("send {}", text(host)),
-    });
-    let mut line = deeds.collect::<Vec<_>>().join("; ");
-    if !script.complete {
-        line.push('!');
+        What::In { folder, what } => format!("in {}: {}", text(folder), said(what)),
     }
-    line
 }
 
 fn check(language: Language, cases: &[(&str, &str)]) {
@@ -226,6 +231,13 @@ fn python() {
         ("import subprocess, shlex; subprocess.run(shlex.split('rm -rf /'))", "run rm,-rf,/"),
         ("import subprocess; subprocess.run(['rm','-rf','x'], cwd='/etc')", "sh cd '/etc' && 'rm' '-rf' 'x'"),
         ("import subprocess; subprocess.run('rm x', shell=True, cwd='/etc')", "sh cd '/etc' && { rm x\\n}"),
+        // What is not known of it is one word, or the folder.
+        ("import subprocess; subprocess.run(['git','log',input()], cwd='d')", "in d: run git,log,?"),
+        ("import subprocess; subprocess.run(['rm','-rf','x'], cwd=input())", "in ?: run rm,-rf,x"),
+        ("import subprocess; subprocess.run('rm x', shell=True, cwd=input())", "in ?: sh rm x"),
+        ("import subprocess; subprocess.run('rm ' + input(), shell=True, cwd=input())", "sh cd '?' && { rm ?\\n}"),
+        ("import subprocess; subprocess.run([input(), 'x'], cwd='d')", "in d: run ?,x!"),
+        ("import subprocess; subprocess.run(['a'], cwd='d' if x else 'e')", "sh cd 'd' && 'a'; sh cd 'e' && 'a'"),
         ("import subprocess; subprocess.run(['bash'], input='rm -rf /', text=True)", "run bash; sh rm -rf /"),
         ("import subprocess; subprocess.run(**kw)", "!"),
         ("import subprocess, sys; subprocess.run([sys.executable, '-m', 'pip'])", "run python3,-m,pip"),

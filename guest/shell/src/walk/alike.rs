@@ -1,13 +1,15 @@
-//! Files whose path is known only in part: `/tmp/x.$$`, `$DIR/install.sh`.
+//! Files whose path is known only in part: `/tmp/x.$$`, `$DIR/install.sh`, `*.sh`.
 //!
 //! Two that are written alike may be two files, so nothing else that is known rests on this. What the text wrote to one of them
 //! is read apart, in a walk of its own, where one that is written alike is run: see [`Script::written`](super::Script::written).
+//! So is what it wrote to a file whose path is known, where one is run that may be this one.
 
 use std::rc::Rc;
 
 use super::places::in_unknown;
 use super::state::{State, Text};
 use super::{Command, MAX_BYTES, MAX_STEPS, Script, Walk};
+use crate::glob::holes;
 use crate::path::absolute;
 use crate::word::{Span, Value, Why, Word};
 
@@ -86,11 +88,13 @@ impl Walk<'_> {
 
     /// Where a file is that the text wrote to, or one that is written like it.
     pub(super) fn wrote_alike(&self, path: &Word, state: &State) -> Option<Value> {
-        if self.alike.files.is_empty() || self.elsewhere {
+        if self.elsewhere {
             return None;
         }
-        let place = self.place((&path.value, path.span), state)?;
-        self.alike.files.iter().any(|(file, _)| file.is_like(&place)).then_some(place)
+        let alike = |place: &Value| self.alike.files.iter().any(|(file, _)| file.is_like(place));
+        let likely = || self.place((&path.value, path.span), state).filter(alike);
+        let possible = || may_be(&path.value, state).filter(|place| state.files.any_made(place));
+        likely().or_else(possible)
     }
 
     /// Reads what the text wrote to files that are written like one that is run, unless it is `known` to be in that one.
@@ -104,11 +108,10 @@ impl Walk<'_> {
         // Where what nothing sets is taken to be empty, nothing is known in part.
         let complete = self.facts.env_complete;
         let silent = self.dry > 0 || self.elsewhere || state.never || self.failure.is_some();
-        if self.alike.files.is_empty() || complete || silent {
+        if complete || silent {
             return;
         }
-        let Some(place) = self.place((&path.value, path.span), state) else { return };
-        for text in self.alike.texts(&place) {
+        for text in self.texts_in(path, state) {
             let left = MAX_STEPS_IN_ALL.saturating_sub(self.alike.steps);
             if self.alike.ran.len() >= MAX_RUNS || left == 0 {
                 let why = "more files whose path is known in part are run than are followed";
@@ -151,6 +154,20 @@ impl Walk<'_> {
         }
     }
 
+    /// What the text wrote to files that a path may lead to, each text once.
+    fn texts_in(&self, path: &Word, state: &State) -> Vec<Rc<Text>> {
+        let mut texts = match self.place((&path.value, path.span), state) {
+            Some(place) if !self.alike.files.is_empty() => self.alike.texts(&place),
+            _ => Vec::new(),
+        };
+        for text in may_be(&path.value, state).map(|path| state.files.texts_at(&path)).unwrap_or_default() {
+            if text.text.len() <= MAX_TEXT && !texts.iter().any(|other| other.text == text.text) {
+                texts.push(text);
+            }
+        }
+        texts
+    }
+
     /// A path as the effects of a command have it, if it is known in part. What `mktemp` makes up is followed as it is.
     fn place(&self, (path, span): (&Value, Span), state: &State) -> Option<Value> {
         let place = match path {
@@ -166,6 +183,31 @@ impl Walk<'_> {
         };
         let place = place.by_variable(self.source, span).into_owned();
         place.is_like(&place).then_some(place)
+    }
+}
+
+/// The absolute path of what is run, if it may be that of several files.
+fn may_be(path: &Value, state: &State) -> Option<Value> {
+    let hole = Value::HOLE;
+    let unknown = |shape: String| Value::Unknown { why: Why::Directory, shape };
+    let (path, folder) = (path, state.folders.certain());
+    match path {
+        Value::Known(path) if path.starts_with('/') || !state.folders.may_be_other() => None,
+        // What is above it is not known either.
+        Value::Known(path) => {
+            let below = path.rsplit("../").next().unwrap_or_default();
+            Some(unknown(format!("{hole}{}", absolute(below, "/"))))
+        }
+        Value::Pattern(pattern) if pattern.starts_with('/') => Some(path.clone()),
+        Value::Pattern(pattern) => Some(match folder {
+            Some(folder) => Value::Pattern(absolute(pattern, folder)),
+            None => unknown(format!("{hole}/{}", holes(pattern))),
+        }),
+        Value::Unknown { shape, .. } if shape.starts_with([hole, '/']) => Some(path.clone()),
+        Value::Unknown { shape, .. } => Some(unknown(match folder {
+            Some(folder) => absolute(shape, folder),
+            None => format!("{hole}/{shape}"),
+        })),
     }
 }
 

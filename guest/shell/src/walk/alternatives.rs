@@ -13,7 +13,7 @@ use crate::syntax::{Pipeline, Redirect, Target, Test, Word};
 use crate::word::{Span, Value, Why, is_name};
 
 /// How often a pipeline is run with other values, those around it counted in. With more the values are unknown to it.
-const MAX_WAYS: usize = 16;
+const MAX_WAYS: usize = 32;
 
 /// How often one pipeline is run with other values in all, as loops and functions come to some again and again. After that
 /// they are unknown to it.

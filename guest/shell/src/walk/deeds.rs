@@ -149,6 +149,22 @@ impl Walk<'_> {
                 state.files = end.files;
                 state
             }
+            What::In { folder, what } => {
+                let outer = state.folders.clone();
+                if let inline::Text::Known(_) = folder {
+                    state = self.deed(language, setting, What::Chdir(folder), span, state);
+                } else {
+                    // It may be the same one: what the text has put there is run there.
+                    (state.folders.known, state.folders.open) = (false, true);
+                }
+                let stamp = self.change();
+                state.files.leave_folder(stamp);
+                state = self.deed(language, setting, *what, span, state);
+                state.folders = outer;
+                let stamp = self.change();
+                state.files.leave_folder(stamp);
+                state
+            }
             What::Eval(text) => {
                 let text = word(text);
                 if text.known().is_none() {
@@ -249,7 +265,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
             add(EffectKind::Read, from, false, false, true);
             add(EffectKind::Write, to, false, false, false);
         }
-        What::Shell(_) | What::Run(_) | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
+        What::Shell(_) | What::Run(_) | What::In { .. } | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
     }
     effects
 }

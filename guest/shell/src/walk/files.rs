@@ -183,6 +183,21 @@ impl Files {
         made.content.as_ref().filter(|_| !elsewhere && !made.unread)
     }
 
+    /// Whether the text wrote to a file that such a path may lead to.
+    pub(crate) fn any_made(&self, path: &Value) -> bool {
+        self.led_to(path).any(|made| matches!(made.presence, Presence::File | Presence::Unknown))
+    }
+
+    /// What the text wrote to files that such a path may lead to.
+    pub(crate) fn texts_at(&self, path: &Value) -> Vec<Rc<Text>> {
+        self.led_to(path).filter_map(|made| made.content.clone()).collect()
+    }
+
+    fn led_to(&self, path: &Value) -> impl Iterator<Item = &Made> {
+        let of_text = |(file, made): &(&String, &Made)| !made.stored && !file.starts_with(Value::HOLE);
+        self.made.map().iter().filter(of_text).filter(|(file, _)| path.may_lead_to(file)).map(|(_, made)| made)
+    }
+
     /// Another directory is the working one: those that are not known are no longer told apart.
     pub(crate) fn leave_folder(&mut self, stamp: u64) {
         let below = format!("{}/", Value::HOLE);

@@ -51,11 +51,17 @@ impl<'s> Files<'s> {
         self.alike.iter().filter(|(other, _)| other.is_like(&path)).map(|(_, source)| *source).max()
     }
 
-    /// Finds where what is fetched or decoded into a file is run from one that is written like it. Two such may be two
-    /// files: what is only given to a program tells nothing.
+    /// Where what is fetched or decoded into a file comes from, if a path that is not known may lead to it.
+    fn source_behind(&self, effect: &Effect) -> Option<Source> {
+        let tainted = self.tainted.iter().filter(|_| effect.path.known().is_none());
+        tainted.filter(|(path, _)| effect.path.may_lead_to(path)).map(|(_, source)| *source).max()
+    }
+
+    /// Finds where what is fetched or decoded into a file is run from one that is written like it, or that may be it. Two
+    /// such may be two files: what is only given to a program tells nothing.
     pub(super) fn run_alike(&self, command: &Command) -> Option<Run> {
-        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute && !self.alike.is_empty());
-        let source = runs.filter_map(|effect| self.source_alike(effect)).max()?;
+        let runs = command.effects.iter().filter(|effect| effect.kind == Kind::Execute);
+        let source = runs.filter_map(|effect| self.source_alike(effect).max(self.source_behind(effect))).max()?;
         Some(Run::of(command, source, true, command.span))
     }
 
