@@ -330,24 +330,28 @@ fn finds_repository(glob: &str) -> bool {
     glob.starts_with('.') && REPOSITORIES.iter().filter(meant).any(|name| Segment::new(glob).fits(name))
 }
 
+/// Whether a folder is, or holds, what is no workspace.
+fn is_too_much(folder: &str, home: Option<&str>) -> bool {
+    folder.is_empty()
+        || SYSTEM.contains(&folder)
+        || HOMES.contains(&folder)
+        || home.is_some_and(|home| home == folder || below(home, folder).is_some())
+}
+
 impl<'a> Map<'a> {
     /// A workspace that holds the home folder, or is it, is none: everything would be inside.
     pub(crate) fn new(workspace: &'a str, home: Option<&'a str>) -> Self {
         let clean = |path: &'a str| path.trim_end_matches('/');
         let home = home.map(clean).filter(|home| home.starts_with('/'));
-        let workspace = Some(clean(workspace)).filter(|workspace| {
-            let too_much = workspace.is_empty()
-                || SYSTEM.contains(workspace)
-                || HOMES.contains(workspace)
-                || home.is_some_and(|home| home == *workspace || below(home, workspace).is_some());
-            !too_much
-        });
+        let workspace = Some(clean(workspace)).filter(|workspace| !is_too_much(workspace, home));
         Map { workspace, names: &[], home }
     }
 
     /// The same of a workspace that has these names as well.
     pub(crate) fn called(self, names: &'a [String]) -> Self {
-        Map { names, ..self }
+        let is_too_much = |name: &String| is_too_much(name.trim_end_matches('/'), self.home);
+        let workspace = self.workspace.filter(|_| !names.iter().any(is_too_much));
+        Map { workspace, names, ..self }
     }
 
     /// A path in the workspace that has another name of it, by the one that it has here.
@@ -366,6 +370,7 @@ impl<'a> Map<'a> {
     pub(crate) fn behind(&self, real: impl Fn(&str) -> Option<String>) -> Option<RealMap> {
         let lead = |path: Option<&str>| path.map(|path| real(path).unwrap_or_else(|| path.to_owned()));
         let (workspace, home) = (lead(self.workspace), lead(self.home));
+        let workspace = workspace.filter(|workspace| !is_too_much(workspace, home.as_deref()));
         let same = workspace.as_deref() == self.workspace && home.as_deref() == self.home;
         (!same).then_some(RealMap { workspace, home })
     }
@@ -674,6 +679,12 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(map.of(&path, true), expected, "{path:?}");
+        }
+        // One that leads to the home folder, or above it, is none.
+        for name in ["/home/dev", "/home/dev/", "/home", "/"] {
+            let names = [name.to_owned()];
+            let map = Map::new("/data/p", Some("/home/dev")).called(&names);
+            assert_eq!((map.place("/home/dev/x"), map.place("/data/p/x")), (Account, Outside), "{name}");
         }
         // An agent that was started in the home folder has no workspace.
         let map = Map::new("/home/dev", Some("/home/dev"));

@@ -123,6 +123,7 @@ impl Gates {
 
     /// What all of them say of a call.
     pub(crate) async fn all(&self, call: &ToolCall, told: Told<'_>) -> Said {
+        let call = &*folder::with_names(call);
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
         for there in folder::elsewhere(call) {

@@ -283,6 +283,54 @@ fn a_shell_goes_by_each_name_of_its_folder() {
     }
 }
 
+/// A file of the workspace is one of it under each of its names; a workspace that is a link to the home folder is none.
+#[test]
+fn a_file_tool_goes_by_each_name_of_the_workspace() {
+    let scene = Scene::new();
+    std::fs::create_dir_all(scene.at("home/real/deep")).expect("folders");
+    std::fs::rename(scene.at("home/project"), scene.at("home/real/deep/project")).expect("moved");
+    std::os::unix::fs::symlink("real/deep/project", scene.at("home/project")).expect("a link");
+    std::os::unix::fs::symlink(".", scene.at("home/all")).expect("a link");
+    scene.write("home/project/a/c.rs", "x");
+    scene.write("home/notes.txt", "x");
+    scene.write("home/real/other/c.rs", "x");
+    let (real, link, all) = (scene.at("home/real/deep/project"), scene.at("home/project"), scene.at("home/all"));
+    let says = |root: &Path, cwd: &Path, tool: &str, input: Value| {
+        let payload = json!({
+            "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": input,
+        });
+        let root = [("CLAUDE_PROJECT_DIR", root.display().to_string())];
+        answer(&scene, "claude", None, &payload.to_string(), &root).is_some()
+    };
+    let (below, other) = (real.join("a"), scene.at("home/real/other/c.rs"));
+    let cases: [(&Path, &Path, PathBuf, bool); 12] = [
+        (&link, &link, "a/c.rs".into(), false),
+        (&link, &link, link.join("a/c.rs"), false),
+        (&link, &link, real.join("a/c.rs"), false),
+        (&link, &real, "a/c.rs".into(), false),
+        (&link, &below, "c.rs".into(), false),
+        (&real, &link, "a/c.rs".into(), false),
+        (&real, &link, link.join("a/c.rs"), false),
+        (&link, &link, other.clone(), true),
+        (&link, &link, "../real/other/c.rs".into(), true),
+        (&real, &real, other, true),
+        (&all, &all, "notes.txt".into(), true),
+        (&all, &all, ".bashrc".into(), true),
+    ];
+    for (root, cwd, file, stopped) in cases {
+        let what = format!("{} {} {}", root.display(), cwd.display(), file.display());
+        let file = file.display().to_string();
+        let remove = format!("rm -f '{file}'");
+        assert_eq!(
+            says(root, cwd, "Edit", json!({"file_path": file, "old_string": "x", "new_string": "y"})),
+            stopped,
+            "edit {what}"
+        );
+        assert_eq!(says(root, cwd, "Bash", json!({"command": remove})), stopped, "rm {what}");
+    }
+}
+
 /// Hooks of parallel calls, all of one session.
 #[test]
 fn parallel_hooks_each_get_their_own_answer() {

@@ -5,6 +5,7 @@
 //! the name that it inherits, which is what the agent was started by, if that leads to where it is, and otherwise
 //! asks the system, which knows of no links. An agent tells one of them, so a call is judged by each.
 
+use std::borrow::Cow;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -18,6 +19,21 @@ pub(super) const PWD: &str = "pwd";
 
 /// The same: other names of its workspace.
 const WORKSPACE_NAMES: &str = "workspace_names";
+
+/// A call with the other names of its workspace said: that without links, and as it is on the way to its directory.
+pub(crate) fn with_names(call: &ToolCall) -> Cow<'_, ToolCall> {
+    let root = plain(Path::new(&call.workspace_root));
+    let real = root.canonicalize().ok().and_then(|real| real.into_os_string().into_string().ok());
+    let mut names: Vec<String> = real.into_iter().chain(on_the_way(&call.workspace_root, &call.cwd)).collect();
+    names.retain(|name| Path::new(name) != root);
+    names.dedup();
+    if names.is_empty() {
+        return Cow::Borrowed(call);
+    }
+    let mut named = call.clone();
+    note(&mut named, WORKSPACE_NAMES, json!(names));
+    Cow::Owned(named)
+}
 
 /// Whether a name leads through links.
 pub(super) fn has_links(folder: &str) -> bool {
@@ -39,6 +55,7 @@ pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
     let context: Value = serde_json::from_str(&call.context).unwrap_or_default();
     let pwd = context.get(PWD).and_then(Value::as_str);
     let named = context.get(OTHER_CWD).and_then(Value::as_str);
+    let called: Vec<String> = serde_json::from_value(context[WORKSPACE_NAMES].clone()).unwrap_or_default();
     let is_there = Path::new(&call.cwd).is_dir();
     // No shell starts in a folder that is not there: then the input meant it otherwise. But what is known of another machine
     // is nothing.
@@ -59,7 +76,8 @@ pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
         known.push(path);
         let mut there = ToolCall { cwd: folder, ..call.clone() };
         if let Some(root) = on_the_way(&call.workspace_root, &there.cwd) {
-            note(&mut there, WORKSPACE_NAMES, json!([call.workspace_root]));
+            let others = called.iter().chain([&call.workspace_root]).filter(|name| **name != root);
+            note(&mut there, WORKSPACE_NAMES, json!(others.collect::<Vec<_>>()));
             there.workspace_root = root;
         }
         found.push(there);
