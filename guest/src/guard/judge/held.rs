@@ -54,17 +54,19 @@ impl Answers {
         if self.0.len() == FILES {
             return false;
         }
-        let held = is_below(folder, file, world) && world.holds(&path);
+        let held = place(folder, file, world).is_some_and(|place| world.holds(&place));
         self.0.insert(path, held);
         held
     }
 }
 
-/// Whether the directory and the path lead through no link: git replaces a link that stands where it knows a folder.
-fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
-    let above = absolute(file.rsplit_once('/').map_or("", |(above, _)| above), folder);
-    let resolved = world.resolve(&[folder.to_owned(), above.clone()]);
-    matches!(resolved.as_deref(), Ok([Some(real), Some(real_above)]) if *real == folder && *real_above == above)
+/// Where a file is that git is told of in a directory, which is to git what the system calls it. None if the way there leads
+/// through a link: git replaces a link that stands where it knows a folder.
+fn place(folder: &str, file: &str, world: &mut dyn World) -> Option<String> {
+    let mut real = |path: &str| world.resolve(&[path.to_owned()]).ok()?.pop().flatten();
+    let folder = real(folder)?;
+    let above = absolute(file.rsplit_once('/').map_or("", |(above, _)| above), &folder);
+    (real(&above)? == above).then(|| absolute(file, &folder))
 }
 
 /// The directory, and the files in it or below that a text overwrites. What it takes them from makes no difference.
