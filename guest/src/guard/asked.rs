@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use toolgate_shell::{Value, Why};
+use toolgate_shell::{Value, Why, absolute};
 
 use super::glob::{Segment, names, segments};
 
@@ -106,7 +106,7 @@ pub(crate) fn forget() {
 fn made_up(path: &Value) -> Option<Value> {
     let Value::Unknown { why: Why::Temporary, shape } = path else { return None };
     let plain = shape.starts_with('/') && !shape.contains(['*', '?', '[', '{', '\\']);
-    plain.then(|| Value::Pattern(shape.replace(Value::HOLE, "*")))
+    plain.then(|| Value::Pattern(absolute(&shape.replace(Value::HOLE, "*"), "/")))
 }
 
 impl Asked {
