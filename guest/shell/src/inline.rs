@@ -92,7 +92,7 @@ pub(crate) struct Deed {
 /// working directory (`os.getcwd()`, `Dir.pwd`) is given as `.`, so that such paths stay relative.
 ///
 /// A call with a directory of its own (`subprocess.run(.., cwd="d")`) is [`What::Shell`] with a `cd` in front, or
-/// [`What::In`] if the text of that would not be known as a whole.
+/// [`What::In`]: a program with a part that is not known, or either where the directory is not.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Read(Path),

@@ -111,7 +111,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
         }
         let line = whole.trim_matches(is_blank);
         let Some((mark, kind, body)) = HEADERS.into_iter().find(|(mark, ..)| line.starts_with(*mark)) else {
-            // Not for every tool what stands before it is over then.
+            // For some tools the file before it goes on behind it, for others none does.
             if EDGES.contains(&line) {
                 bodies |= NONE;
             } else if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
@@ -236,9 +236,9 @@ mod tests {
             ("*** Add File: a\n+x\n\u{85}*** Update File: b\n *** Delete File: c\n", "Write a, Write b, Delete c"),
             ("*** Begin Patch\n*** Environment ID: e\n*** Update File: a\n@@\n+x\n*** End of File\n", "Write a"),
             ("*** Add File: a\n+*** Rename File: b\n", "Write a"),
-            // What looks like a header and is none may be one for the tool.
             // Behind its end nothing belongs to a file, for some.
             ("*** Update File: a\n-x\n+y\n*** End Patch\n *** Delete File: b\n", "Write a, Delete b"),
+            // What looks like a header and is none may be one for the tool.
             ("*** Add File: a\n+x\n*** Rename File: b\n", "Write a, a header of the patch is not known"),
             ("*** Add File: a\n+x\n***Update File: b\n", "Write a, a header of the patch is not known"),
             // What is read besides counts: a reading that comes to nothing hides no other.

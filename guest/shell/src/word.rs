@@ -210,7 +210,7 @@ impl Value {
         }
     }
 
-    /// Whether a path that is not known, of which more is known than that, may lead to this file. Not one that `mktemp` made
+    /// Whether a path that is not known, with something of the name in it, may lead to this file. Not one that `mktemp` made
     /// up, which is followed as it is.
     pub fn may_lead_to(&self, file: &str) -> bool {
         match self {
@@ -220,14 +220,19 @@ impl Value {
                 let fits =
                     |(pattern, text): (&str, &str)| Pattern::new(pattern).is_none_or(|pattern| pattern.matches(text));
                 if pattern.contains("**") || pattern.contains('(') {
-                    return fits((pattern, file));
+                    return fits((pattern, file)) || fits((&pattern.replace("/**/", "/"), file));
                 }
                 let is_as_deep = pattern.split('/').count() == file.split('/').count();
                 is_as_deep && pattern.split('/').zip(file.split('/')).all(fits)
             }
             Value::Unknown { why: Why::Temporary, .. } => false,
             Value::Unknown { shape, .. } => {
-                let is_named = shape.chars().any(|c| !matches!(c, Value::HOLE | '/' | '.'));
+                // What is above a part that is not known is not known either.
+                let above = shape.rfind("/../").filter(|at| shape.find(Value::HOLE).is_some_and(|hole| hole < *at));
+                let below = above.map(|at| format!("{}{}", Value::HOLE, &shape[at + 3..]));
+                let shape = below.as_deref().unwrap_or(shape);
+                let name = shape.rsplit('/').next().unwrap_or_default();
+                let is_named = name.chars().any(|c| !matches!(c, Value::HOLE | '.'));
                 let (start, end) = (shape.split(Value::HOLE).next(), shape.rsplit(Value::HOLE).next());
                 let fits = || {
                     let mut pattern = String::new();
@@ -357,6 +362,11 @@ mod tests {
             (unknown("\0"), "/p/a.sh", false),
             (unknown("\0/\0"), "/p/a.sh", false),
             (unknown("\0/*.sh"), "/p/a.sh", false),
+            (unknown("/p/\0"), "/p/a.sh", false),
+            (unknown("/p/\0.sh"), "/p/a.sh", true),
+            (unknown("\0/../a.sh"), "/p/a.sh", true),
+            (unknown("/p/\0/../../a.sh"), "/a.sh", true),
+            (pattern("/p/**/a.sh"), "/p/a.sh", true),
             (Value::Known("/p/a".to_owned()), "/p/a", true),
             (Value::Known("/p/a".to_owned()), "/p/b", false),
         ];

@@ -102,11 +102,14 @@ pub(crate) fn forget() {
     READ.take();
 }
 
-/// What `mktemp` made up, as a glob: only names are not known of it, and how many folders it lies below is.
+/// What `mktemp` made up, by a name that no rule has: it has letters by chance in the place of what is not known first. What is
+/// not known behind that is a glob's.
 fn made_up(path: &Value) -> Option<Value> {
     let Value::Unknown { why: Why::Temporary, shape } = path else { return None };
-    let plain = shape.starts_with('/') && !shape.contains(['*', '?', '[', '{', '\\']);
-    plain.then(|| Value::Pattern(absolute(&shape.replace(Value::HOLE, "*"), "/")))
+    let named = || absolute(&shape.replacen(Value::HOLE, "XXXXXX", 1), "/");
+    let path = shape.starts_with('/').then(named)?;
+    let is_known = !path.contains(Value::HOLE);
+    Some(if is_known { Value::Known(path) } else { Value::Pattern(path.replace(Value::HOLE, "*")) })
 }
 
 impl Asked {

@@ -65,11 +65,20 @@ fn lines(machine: &mut Machine, argv: Vec<Value>) -> Vec<Vec<String>> {
     lines
 }
 
+/// In how many ways a call with a directory of its own is listed, by what that and the rest may be.
+const MOST_WAYS: usize = 16;
+
+/// The directories that it may be, or one that is not known if they would be too many together with so many others.
+fn folders(folder: &Value, others: usize) -> Vec<String> {
+    let all = folder.texts();
+    if all.len() * others > MOST_WAYS { vec![folder.shape()] } else { all }
+}
+
 /// A program in a directory of its own.
 fn run_in(machine: &mut Machine, folder: Option<Value>, argv: Vec<Value>, at: &Range<usize>) {
     let Some(folder) = folder.filter(|folder| !folder.is_false()) else { return run(machine, argv, at) };
     let lines = lines(machine, argv);
-    for folder in folder.texts() {
+    for folder in folders(&folder, lines.len()) {
         for words in &lines {
             if words.iter().chain([&folder]).any(|text| text.contains(HOLE)) {
                 machine.deed(What::In { folder: value::path(&folder), what: Box::new(run_of(words)) }, at);
@@ -84,8 +93,9 @@ fn run_in(machine: &mut Machine, folder: Option<Value>, argv: Vec<Value>, at: &R
 
 fn shell_in(machine: &mut Machine, folder: Option<Value>, arg: &Arg) {
     let folder = folder.filter(|folder| !folder.is_false());
-    let folders = folder.as_ref().map(Value::texts).unwrap_or_default();
-    for text in arg.value.texts() {
+    let texts = arg.value.texts();
+    let folders = folder.as_ref().map(|folder| folders(folder, texts.len())).unwrap_or_default();
+    for text in texts {
         if folder.is_none() {
             shell(machine, &text, &arg.at);
         }

@@ -118,6 +118,10 @@ impl Walk<'_> {
                 self.alike.unread(why.to_owned(), Vec::new());
                 return;
             }
+            if text.text.len() > MAX_TEXT {
+                self.alike.unread("a file that may be run is longer than what is followed".to_owned(), Vec::new());
+                continue;
+            }
             let often = self.alike.ran.iter().filter(|other| other.text == text.text).count();
             if often == MAX_RUNS_OF_ONE || known.is_some_and(|known| known.text == text.text) {
                 continue;
@@ -161,7 +165,7 @@ impl Walk<'_> {
             _ => Vec::new(),
         };
         for text in may_be(&path.value, state).map(|path| state.files.texts_at(&path)).unwrap_or_default() {
-            if text.text.len() <= MAX_TEXT && !texts.iter().any(|other| other.text == text.text) {
+            if !texts.iter().any(|other| other.text == text.text) {
                 texts.push(text);
             }
         }
@@ -198,7 +202,7 @@ fn may_be(path: &Value, state: &State) -> Option<Value> {
             let below = path.rsplit("../").next().unwrap_or_default();
             Some(unknown(format!("{hole}{}", absolute(below, "/"))))
         }
-        Value::Pattern(pattern) if pattern.starts_with('/') => Some(path.clone()),
+        Value::Pattern(pattern) if pattern.starts_with('/') => Some(Value::Pattern(absolute(pattern, "/"))),
         Value::Pattern(pattern) => Some(match folder {
             Some(folder) => Value::Pattern(absolute(pattern, folder)),
             None => unknown(format!("{hole}/{}", holes(pattern))),

@@ -8,9 +8,9 @@ use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::Look as _;
 use crate::inline::{self, Arguments, Origin, Setting, What};
-use crate::path::absolute;
+use crate::path::{absolute, is_within};
 use crate::word::{Span, Value, Why, Word};
-use crate::wrapper::Language;
+use crate::wrapper::{self, Language};
 
 impl Walk<'_> {
     /// A program in another language.
@@ -150,6 +150,10 @@ impl Walk<'_> {
                 state
             }
             What::In { folder, what } => {
+                if !is_told(&folder, &what, span, &state) {
+                    let text = inline::Text::Shape(Value::HOLE.to_string());
+                    return self.deed(language, setting, What::Shell(text), span, state);
+                }
                 let outer = state.folders.clone();
                 if let inline::Text::Known(_) = folder {
                     state = self.deed(language, setting, What::Chdir(folder), span, state);
@@ -200,6 +204,30 @@ impl Walk<'_> {
                 state
             }
         }
+    }
+}
+
+/// Whether it is told well enough what is done in a folder, where a part of that, or the folder, is not known: the program is,
+/// and none that runs what it is given; the folder is one below this one, or nothing is known of it. Else a name that is not
+/// known may be any in a place that is.
+fn is_told(folder: &inline::Text, what: &What, span: Span, state: &State) -> bool {
+    let here = match folder {
+        inline::Text::Known(folder) => {
+            let within = |here| is_within(&absolute(folder, here), here);
+            // Many rules are about folders of such names, and what is in them.
+            let hidden = folder.split('/').any(|name| name.starts_with('.') && name != ".");
+            !hidden && !folder.starts_with('~') && state.folders.certain().is_some_and(within)
+        }
+        inline::Text::Shape(shape) => shape.chars().eq([Value::HOLE]),
+    };
+    here && match what {
+        What::Run(words) => {
+            let all: Vec<Word> = words.iter().map(|word| deed_word(word.clone(), span, None)).collect();
+            let known = |word: &Word| word.known().is_some();
+            all.first().is_some_and(known) && (all.iter().all(known) || wrapper::inner(&all).is_empty())
+        }
+        What::Shell(text) => matches!(text, inline::Text::Known(_)),
+        _ => false,
     }
 }
 

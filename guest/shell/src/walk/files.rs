@@ -185,17 +185,21 @@ impl Files {
 
     /// Whether the text wrote to a file that such a path may lead to.
     pub(crate) fn any_made(&self, path: &Value) -> bool {
-        self.led_to(path).any(|made| matches!(made.presence, Presence::File | Presence::Unknown))
+        self.led_to(path).any(|(_, made)| matches!(made.presence, Presence::File | Presence::Unknown))
     }
 
-    /// What the text wrote to files that such a path may lead to.
+    /// What the text wrote to files that such a path may lead to, if they may be scripts where that does not say their names.
     pub(crate) fn texts_at(&self, path: &Value) -> Vec<Rc<Text>> {
-        self.led_to(path).filter_map(|made| made.content.clone()).collect()
+        let name = path.text().rsplit('/').next().unwrap_or_default();
+        let is_said = !name.contains([Value::HOLE, '*', '?', '[']);
+        let fits = |file: &str, text: &Text| is_said || may_be_script(file, &text.text);
+        let text = |(file, made): (&String, &Made)| made.content.clone().filter(|text| fits(file, text));
+        self.led_to(path).filter_map(text).collect()
     }
 
-    fn led_to(&self, path: &Value) -> impl Iterator<Item = &Made> {
+    fn led_to(&self, path: &Value) -> impl Iterator<Item = (&String, &Made)> {
         let of_text = |(file, made): &(&String, &Made)| !made.stored && !file.starts_with(Value::HOLE);
-        self.made.map().iter().filter(of_text).filter(|(file, _)| path.may_lead_to(file)).map(|(_, made)| made)
+        self.made.map().iter().filter(of_text).filter(|(file, _)| path.may_lead_to(file))
     }
 
     /// Another directory is the working one: those that are not known are no longer told apart.
@@ -606,4 +610,15 @@ impl State {
         let path = self.files.canonical(path).into_owned();
         self.files.put(path, Made { link: Some(to), ..Made::new(presence, Inside::Unknown) }, stamp);
     }
+}
+
+/// Whether a file may be meant to be run, by its name or its first line.
+fn may_be_script(file: &str, text: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "ash", "bash", "bats", "cjs", "command", "cts", "dash", "js", "ksh", "mjs", "mts", "php", "pl", "py", "rb",
+        "run", "sh", "ts", "zsh",
+    ];
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
+    text.starts_with("#!") || ending.is_none_or(|ending| ENDINGS.contains(&ending.as_str()))
 }

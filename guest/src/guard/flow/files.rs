@@ -53,8 +53,11 @@ impl<'s> Files<'s> {
 
     /// Where what is fetched or decoded into a file comes from, if a path that is not known may lead to it.
     fn source_behind(&self, effect: &Effect) -> Option<Source> {
-        let tainted = self.tainted.iter().filter(|_| effect.path.known().is_none());
-        tainted.filter(|(path, _)| effect.path.may_lead_to(path)).map(|(_, source)| *source).max()
+        if effect.path.known().is_some() {
+            return None;
+        }
+        let tainted = self.tainted.iter().filter(|(path, _)| effect.path.may_lead_to(path));
+        tainted.map(|(_, source)| *source).max()
     }
 
     /// Finds where what is fetched or decoded into a file is run from one that is written like it, or that may be it. Two

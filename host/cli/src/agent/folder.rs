@@ -27,6 +27,10 @@ pub(crate) fn with_names(call: &ToolCall) -> Cow<'_, ToolCall> {
     let mut names: Vec<String> = real.into_iter().chain(on_the_way(&call.workspace_root, &call.cwd)).collect();
     names.retain(|name| Path::new(name) != root);
     names.dedup();
+    // One that holds the home folder is told by the name of that, whatever leads there: it is none.
+    let home = call.home.as_deref().map(Path::new).filter(|home| !home.starts_with(&root));
+    let holds = |home: &&Path| Some(home.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
+    names.extend(home.filter(|home| holds(home) == Some(true)).and_then(Path::to_str).map(str::to_owned));
     if names.is_empty() {
         return Cow::Borrowed(call);
     }
@@ -66,9 +70,9 @@ pub(crate) fn elsewhere(call: &ToolCall) -> Vec<ToolCall> {
     let others: Vec<String> = other_cwds(call).into_iter().filter(may_be).collect();
     let mut known = vec![plain(Path::new(&call.cwd))];
     let mut found = Vec::new();
-    let with_names = |folder: &String| [folder.clone()].into_iter().chain(names(folder, pwd)).collect::<Vec<_>>();
+    let each_name = |folder: &String| [folder.clone()].into_iter().chain(names(folder, pwd)).collect::<Vec<_>>();
     let own = if goes_by_it(call) { names(&call.cwd, pwd) } else { Vec::new() };
-    for folder in own.into_iter().chain(others.iter().flat_map(with_names)) {
+    for folder in own.into_iter().chain(others.iter().flat_map(each_name)) {
         let path = plain(Path::new(&folder));
         if known.contains(&path) {
             continue;
