@@ -52,9 +52,6 @@ const ENDS: [&[char]; 3] = [
     &['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'],
 ];
 
-/// The line that ends a patch.
-const END: &str = "*** End Patch";
-
 /// Whether some language takes it off the ends of a text. No two of them agree on all of these.
 fn is_blank(c: char) -> bool {
     c <= ' ' || c.is_whitespace() || matches!(c, '\u{180e}' | '\u{200b}' | '\u{feff}')
@@ -95,8 +92,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
         (MOVE, Kind::Write, UPDATED),
     ];
     const MOVE: &str = "*** Move to:";
-    const EDGES: [&str; 2] = ["*** Begin Patch", END];
-    const OTHERS: [&str; 1] = ["*** End of File"];
+    const EDGES: [&str; 2] = ["*** Begin Patch", "*** End Patch"];
     let mut found: Vec<Change<'t>> = Vec::new();
     // Where the changes of the last header begin.
     let mut last = 0;
@@ -114,7 +110,7 @@ fn changes_by<'t>(text: &'t str, ends: &[char], wrong: &mut Option<String>) -> V
             // For some tools the file before it goes on behind it, for others none does.
             if EDGES.contains(&line) {
                 bodies |= NONE;
-            } else if line.starts_with("***") && !OTHERS.contains(&line) && !line.starts_with("*** Environment ID:") {
+            } else if line.starts_with("***") && line != "*** End of File" && !line.starts_with("*** Environment ID:") {
                 wrong.get_or_insert_with(|| "a header of the patch is not known".to_owned());
             }
             continue;

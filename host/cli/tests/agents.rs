@@ -232,17 +232,23 @@ fn odd_surroundings_change_no_verdict() {
     assert!(found.is_some(), "no HOME");
 }
 
+/// The project's own folder, and the link that leads to it from where it was.
+fn behind_a_link(scene: &Scene) -> (PathBuf, PathBuf) {
+    let (real, link) = (scene.at("home/real/deep/project"), scene.at("home/project"));
+    std::fs::create_dir_all(scene.at("home/real/deep")).expect("folders");
+    std::fs::rename(&link, &real).expect("moved");
+    std::os::unix::fs::symlink("real/deep/project", &link).expect("a link");
+    (real, link)
+}
+
 /// Where a link leads to the folder of a call, its shell may go by another name than the one that the agent tells: the one
 /// that the agent was started by, or the one without links.
 #[test]
 fn a_shell_goes_by_each_name_of_its_folder() {
     let scene = Scene::new();
-    std::fs::create_dir_all(scene.at("home/real/deep")).expect("folders");
-    std::fs::rename(scene.at("home/project"), scene.at("home/real/deep/project")).expect("moved");
-    std::os::unix::fs::symlink("real/deep/project", scene.at("home/project")).expect("a link");
+    let (real, link) = behind_a_link(&scene);
     scene.write("home/project/a/b/c.rs", "x");
     std::os::unix::fs::symlink("a/b", scene.at("home/project/l")).expect("a link");
-    let (real, link) = (scene.at("home/real/deep/project"), scene.at("home/project"));
     let says = |agent: &str, cwd: &Path, command: &str, pwd: Option<&Path>| {
         let tool = if agent == "droid" { "Execute" } else { "Bash" };
         let payload = json!({
@@ -287,22 +293,23 @@ fn a_shell_goes_by_each_name_of_its_folder() {
 #[test]
 fn a_file_tool_goes_by_each_name_of_the_workspace() {
     let scene = Scene::new();
-    std::fs::create_dir_all(scene.at("home/real/deep")).expect("folders");
-    std::fs::rename(scene.at("home/project"), scene.at("home/real/deep/project")).expect("moved");
-    std::os::unix::fs::symlink("real/deep/project", scene.at("home/project")).expect("a link");
+    let (real, link) = behind_a_link(&scene);
     std::os::unix::fs::symlink(".", scene.at("home/all")).expect("a link");
+    std::os::unix::fs::symlink("home", scene.at("me")).expect("a link");
     scene.write("home/project/a/c.rs", "x");
     scene.write("home/notes.txt", "x");
     scene.write("home/real/other/c.rs", "x");
-    let (real, link, all) = (scene.at("home/real/deep/project"), scene.at("home/project"), scene.at("home/all"));
-    let says = |root: &Path, cwd: &Path, tool: &str, input: Value| {
+    let all = scene.at("home/all");
+    let by = |home: &Path, root: &Path, cwd: &Path, tool: &str, input: Value| {
         let payload = json!({
             "session_id": "s", "cwd": cwd, "permission_mode": "default", "hook_event_name": "PreToolUse",
             "tool_name": tool, "tool_input": input,
         });
-        let root = [("CLAUDE_PROJECT_DIR", root.display().to_string())];
-        answer(&scene, "claude", None, &payload.to_string(), &root).is_some()
+        let around = [("CLAUDE_PROJECT_DIR", root.display().to_string()), ("HOME", home.display().to_string())];
+        answer(&scene, "claude", None, &payload.to_string(), &around).is_some()
     };
+    let (home, me) = (scene.at("home"), scene.at("me"));
+    let says = |root: &Path, cwd: &Path, tool: &str, input: Value| by(&home, root, cwd, tool, input);
     let (below, other) = (real.join("a"), scene.at("home/real/other/c.rs"));
     let cases: [(&Path, &Path, PathBuf, bool); 12] = [
         (&link, &link, "a/c.rs".into(), false),
@@ -329,6 +336,13 @@ fn a_file_tool_goes_by_each_name_of_the_workspace() {
         );
         assert_eq!(says(root, cwd, "Bash", json!({"command": remove})), stopped, "rm {what}");
     }
+    // The home folder is told by a link, and the workspace is that, or above it, by its own name.
+    for root in [&home, &scene.at("")] {
+        for command in ["rm -f notes.txt", "rm -rf real"] {
+            assert!(by(&me, root, &home, "Bash", json!({"command": command})), "{} {command}", root.display());
+        }
+    }
+    assert!(!by(&me, &real, &real, "Bash", json!({"command": "rm -rf a"})), "a project in it");
 }
 
 /// Hooks of parallel calls, all of one session.

@@ -43,7 +43,9 @@ impl Answers {
     /// Whether git holds what this command of a text overwrites. Asked last, as it takes a while.
     pub(super) fn hold(&mut self, subject: &Subject<'_>, source: &str, world: &mut dyn World) -> bool {
         let Some((folder, files)) = overwritten(subject, source) else { return false };
-        files.iter().all(|file| self.holds(folder, file, world))
+        // To git it is what the system calls it.
+        let Some(folder) = real(folder, world) else { return false };
+        files.iter().all(|file| self.holds(&folder, file, world))
     }
 
     fn holds(&mut self, folder: &str, file: &str, world: &mut dyn World) -> bool {
@@ -54,19 +56,21 @@ impl Answers {
         if self.0.len() == FILES {
             return false;
         }
-        let held = place(folder, file, world).is_some_and(|place| world.holds(&place));
+        let held = is_below(folder, file, world) && world.holds(&path);
         self.0.insert(path, held);
         held
     }
 }
 
-/// Where a file is that git is told of in a directory, which is to git what the system calls it. None if the way there leads
-/// through a link: git replaces a link that stands where it knows a folder.
-fn place(folder: &str, file: &str, world: &mut dyn World) -> Option<String> {
-    let mut real = |path: &str| world.resolve(&[path.to_owned()]).ok()?.pop().flatten();
-    let folder = real(folder)?;
-    let above = absolute(file.rsplit_once('/').map_or("", |(above, _)| above), &folder);
-    (real(&above)? == above).then(|| absolute(file, &folder))
+/// Where a path leads, if it is there.
+fn real(path: &str, world: &mut dyn World) -> Option<String> {
+    world.resolve(&[path.to_owned()]).ok()?.pop().flatten()
+}
+
+/// Whether the path leads through no link from a directory without any: git replaces a link that stands where it knows a folder.
+fn is_below(folder: &str, file: &str, world: &mut dyn World) -> bool {
+    let above = absolute(file.rsplit_once('/').map_or("", |(above, _)| above), folder);
+    real(&above, world).is_some_and(|real| real == above)
 }
 
 /// The directory, and the files in it or below that a text overwrites. What it takes them from makes no difference.

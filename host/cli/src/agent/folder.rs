@@ -23,14 +23,14 @@ const WORKSPACE_NAMES: &str = "workspace_names";
 /// A call with the other names of its workspace said: that without links, and as it is on the way to its directory.
 pub(crate) fn with_names(call: &ToolCall) -> Cow<'_, ToolCall> {
     let root = plain(Path::new(&call.workspace_root));
-    let real = root.canonicalize().ok().and_then(|real| real.into_os_string().into_string().ok());
-    let mut names: Vec<String> = real.into_iter().chain(on_the_way(&call.workspace_root, &call.cwd)).collect();
+    let Ok(real) = root.canonicalize() else { return Cow::Borrowed(call) };
+    let own = real.to_str().map(str::to_owned);
+    let mut names: Vec<String> = own.into_iter().chain(on_the_way(&call.workspace_root, &call.cwd)).collect();
     names.retain(|name| Path::new(name) != root);
     names.dedup();
     // One that holds the home folder is told by the name of that, whatever leads there: it is none.
-    let home = call.home.as_deref().map(Path::new).filter(|home| !home.starts_with(&root));
-    let holds = |home: &&Path| Some(home.canonicalize().ok()?.starts_with(root.canonicalize().ok()?));
-    names.extend(home.filter(|home| holds(home) == Some(true)).and_then(Path::to_str).map(str::to_owned));
+    let is_held = |home: &&String| Path::new(home).canonicalize().is_ok_and(|home| home.starts_with(&real));
+    names.extend(call.home.iter().filter(is_held).cloned());
     if names.is_empty() {
         return Cow::Borrowed(call);
     }
