@@ -42,6 +42,11 @@ pub trait Look {
     fn script(&self, _path: &str) -> Option<String> {
         None
     }
+
+    /// What the text at hand has put into the file at this path.
+    fn written(&self, _path: &str) -> Option<String> {
+        None
+    }
 }
 
 /// What the caller knows about the place where a text will run. Whatever is not given is unknown.

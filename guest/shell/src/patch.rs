@@ -189,6 +189,44 @@ pub fn patch(text: &str, cwd: &str) -> Script {
     Script { commands: vec![Command::of_effects(effects.collect(), span, cwd)], ..Script::default() }
 }
 
+/// The names of files in a diff of any form, as they stand there: those before the change and those after it.
+pub(crate) fn named_in_diff(text: &str) -> Vec<&str> {
+    const HEADERS: &[&str] = &["--- ", "+++ ", "*** ", "Index: ", "rename to ", "rename from ", "copy to "];
+    let mut names = Vec::new();
+    for line in text.lines() {
+        // Mails and quotes may have put something before it.
+        let line = line.trim_start_matches(['>', ' ', '\t']);
+        let Some(name) = HEADERS.iter().find_map(|header| line.strip_prefix(header)) else { continue };
+        let name = name.trim_start();
+        let whole = match name.strip_prefix('"') {
+            Some(quoted) => quoted.split('"').next().unwrap_or(quoted),
+            None => name.split('\t').next().unwrap_or(name).trim_end(),
+        };
+        let short = whole.split(' ').next().unwrap_or(whole);
+        names.extend([whole, short].into_iter().filter(|name| !name.is_empty() && *name != "/dev/null"));
+    }
+    names.dedup();
+    names
+}
+
+/// Whether a diff may take away files.
+pub(crate) fn may_remove(text: &str) -> bool {
+    text.lines()
+        .any(|line| line.contains("/dev/null") || line.starts_with("deleted file") || line.contains("1970-01-01"))
+}
+
+/// A name without that many folders before it, `usize::MAX` for all of them; none if it has not so many.
+pub(crate) fn stripped(name: &str, count: usize) -> Option<&str> {
+    if count == usize::MAX {
+        return name.rsplit('/').next().filter(|name| !name.is_empty());
+    }
+    let mut rest = name;
+    for _ in 0..count {
+        rest = rest.split_once('/')?.1.trim_start_matches('/');
+    }
+    Some(rest).filter(|rest| !rest.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

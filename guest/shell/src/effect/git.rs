@@ -2,7 +2,7 @@
 
 use super::options::Arg;
 use super::table::{Does, Row, command};
-use super::{Kind, Mark, Place, Run};
+use super::{Kind, Mark, Place, Run, script};
 use crate::facts::Presence;
 use crate::path::{absolute, parent};
 use crate::word::{Value, Why};
@@ -17,7 +17,7 @@ pub(super) const OPTIONS: &str = "C=C c=v work-tree=C git-dir=m namespace=v exec
 #[rustfmt::skip]
 pub(super) const COMMANDS: &[Row] = &[
     command("add stage", "n/dry-run pathspec-from-file=r chmod=v", Code(add)),
-    command("am", "directory=v p=v C=v S? patch-format=v abort q/quiet", Code(tree)),
+    command("am", "directory=v p=v C=v S? patch-format=v abort q/quiet", Code(mails)),
     command("annotate blame", "L=v S=r contents=r", Code(inspect)),
     command("apply", "check stat numstat summary cached index directory=v p=v C=v exclude=v include=v build-fake-ancestor=w", Code(apply)),
     command("archive", "o/output=w format=v prefix=v remote=s add-file=r", Code(inspect)),
@@ -197,7 +197,25 @@ fn apply(run: &mut Run<'_>, operands: &[Arg]) {
     if !run.args.has("cached") {
         run.implied(Kind::Write, "**");
         run.implied(Kind::Delete, "**");
+        applied(run, operands);
     }
+}
+
+/// `git am MAIL`
+fn mails(run: &mut Run<'_>, operands: &[Arg]) {
+    tree(run, operands);
+    applied(run, operands);
+}
+
+/// The files that diffs name.
+fn applied(run: &mut Run<'_>, diffs: &[Arg]) {
+    let args = run.args;
+    let strip: (_, &[usize]) = (args.value("p"), &[1]);
+    let within = args.value("directory");
+    if diffs.is_empty() {
+        script::named_in_diff(run, None, strip, within);
+    }
+    diffs.iter().for_each(|diff| script::named_in_diff(run, Some(diff), strip, within));
 }
 
 fn checkout(run: &mut Run<'_>, operands: &[Arg]) {

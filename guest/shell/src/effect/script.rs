@@ -1,5 +1,7 @@
 //! Programs that take a script: editors of streams, interpreters, patches.
 
+use std::collections::HashSet;
+
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, build, escaped};
 use crate::facts::Presence;
@@ -376,14 +378,58 @@ pub(super) fn patch(run: &mut Run<'_>, operands: &[Arg]) {
                 run.add(Kind::Create, &beside, Mark::possible());
             }
         }
-        // The names stand in the patch.
         None if !args.has("o") => {
             run.implied(Kind::Write, "**");
             run.implied(Kind::Delete, "**");
+            let diff = args.value("i");
+            named_in_diff(run, diff, (args.value("p"), &[0, usize::MAX]), None);
         }
         None => {}
     }
 }
+
+/// The files that a diff names, which stands on standard input if no file is named. `strip` says how many folders of their
+/// names are left out, and which counts are usual where that is not said; `within`, below which folder they are.
+pub(super) fn named_in_diff(
+    run: &mut Run<'_>,
+    diff: Option<&Arg>,
+    (strip, usual): (Option<&Arg>, &[usize]),
+    within: Option<&Arg>,
+) {
+    let text = match diff.filter(|diff| diff.known() != Some("-")) {
+        Some(diff) => run.word(diff).known().and_then(|path| run.look.written(path)),
+        None => run.input.map(str::to_owned),
+    };
+    let Some(text) = text else { return };
+    let told = strip.map(|strip| strip.known().and_then(|text| text.parse().ok()));
+    let all: Vec<usize> = (0..=MAX_STRIPPED).collect();
+    let strips = match told {
+        None => usual,
+        Some(Some(count)) => &[count],
+        Some(None) => &all,
+    };
+    let removes = crate::patch::may_remove(&text);
+    let mut seen = HashSet::new();
+    for name in crate::patch::named_in_diff(&text) {
+        for path in strips.iter().filter_map(|count| crate::patch::stripped(name, *count)) {
+            if !seen.insert(path) {
+                continue;
+            }
+            let path = match within {
+                Some(folder) => folder.value.with_text(format!("{}/{path}", folder.shape())),
+                None => Value::Known(path.to_owned()),
+            };
+            let place = run.place(&path, run.span);
+            run.add(Kind::Write, &place, Mark::possible());
+            if removes {
+                run.add(Kind::Delete, &place, Mark::possible());
+            }
+        }
+    }
+}
+
+/// With how many folders left out names are tried where it is not known how many are.
+const MAX_STRIPPED: usize = 8;
 
 /// `apply_patch PATCH`, or the patch on standard input.
 pub(super) fn apply_patch(run: &mut Run<'_>, operands: &[Arg]) {

@@ -2,10 +2,12 @@
 //!
 //! | Module | For |
 //! |---|---|
+//! | `assigns` | what a call of a function may change, by its text |
 //! | `ends` | how a part of the text may end |
 //! | `loops` | loops, `break` and `continue` |
 //! | `functions` | functions and their calls |
 
+mod assigns;
 mod ends;
 mod functions;
 mod loops;
@@ -51,19 +53,37 @@ impl Walk<'_> {
         // Nothing comes after the text as a whole, unless it has said so.
         let trapped = |state: &State| state.traps.is_some() || !state.handlers.is_empty();
         let last = frame == 0 && !trapped(&end) && !self.frames.iter().any(|frame| frame.left.iter().any(trapped));
-        let left = if last { None } else { self.left(frame) };
-        let mut end = match left {
-            Some(left) => end.merge(left, self.change()),
-            None => end,
+        let left = self.frames.get_mut(frame).map(|frame| std::mem::take(&mut frame.left));
+        let left = left.filter(|_| !last).unwrap_or_default();
+        // What left before a trap was set does not run it, and has not what it speaks of.
+        let has_traps = end.has_traps();
+        let (alike, other): (Vec<_>, Vec<_>) = left.into_iter().partition(|state| state.has_traps() == has_traps);
+        let end = self.with_left(end, alike);
+        let other = self.one_of(other);
+        let doubtful = other.is_some();
+        let ended = |walk: &mut Self, mut end: State| {
+            end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
+            // Those of the shell around it come to their last opportunity there.
+            let last = frame == 0 || end.handlers != handlers;
+            walk.interrupt(&mut end, last);
+            walk.at_exit(end, frame, doubtful)
         };
-        end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
-        // Those of the shell around it come to their last opportunity there.
-        let last = frame == 0 || end.handlers != handlers;
-        self.interrupt(&mut end, last);
-        end = self.at_exit(end, frame);
+        let mut end = ended(self, end);
+        if let Some(other) = other {
+            let other = ended(self, other);
+            end = end.merge(other, self.change());
+        }
         self.frames.truncate(frame);
         end.traps = outer;
         end
+    }
+
+    /// The end of a list, and what left for it before.
+    fn with_left(&mut self, end: State, left: Vec<State>) -> State {
+        match self.one_of(left) {
+            Some(left) => end.merge(left, self.change()),
+            None => end,
+        }
     }
 
     /// Runs a list in a subshell of `state`: of what it changes, files stay.
@@ -219,7 +239,7 @@ impl Walk<'_> {
                 self.joiner = Joiner::Pipe;
             }
             let mut own = state.clone();
-            own.input = std::mem::replace(&mut input, Input::Unseen);
+            own.input = std::mem::replace(&mut input, Input::Unseen(None));
             let end = if index + 1 < nodes.len() {
                 let run = |walk: &mut Self| walk.apart(own, |walk, own| walk.node(node, own));
                 let (end, output) = self.capturing(&state, run);
@@ -246,9 +266,7 @@ impl Walk<'_> {
         let all = statuses.iter().all(|status| *status == Status::Success);
         let status = statuses.last().copied().unwrap_or(Status::Unknown);
         let status = if state.pipefail && !all { Status::Unknown } else { status };
-        if matches!(state.input, Input::Text(..)) {
-            state.input = Input::Unseen;
-        }
+        state.use_input();
         Ends::with(state, status)
     }
 
@@ -354,7 +372,7 @@ impl Walk<'_> {
             }
             NodeKind::Coprocess { name, body } => {
                 let mut own = state.clone();
-                own.input = Input::Unseen;
+                own.input = Input::Unseen(None);
                 let end = self.apart(own, |walk, own| walk.node(body, own));
                 let mut beside = state.clone();
                 beside.files = end.files;

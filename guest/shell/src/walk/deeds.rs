@@ -2,7 +2,7 @@
 
 use super::inner::content_word;
 use super::places::places;
-use super::simple::{Lookup, used_up};
+use super::simple::Lookup;
 use super::state::State;
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
@@ -34,7 +34,7 @@ impl Walk<'_> {
         mut state: State,
     ) -> State {
         self.print(None, text.span, None, &state);
-        used_up(&mut state);
+        state.use_input();
         let Some(source) = text.known().map(str::to_owned) else {
             let stamp = self.change();
             state.doubt_files(stamp);

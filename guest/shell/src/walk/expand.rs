@@ -247,7 +247,7 @@ impl Walk<'_> {
                 let mut own = state.clone();
                 if self.may_nest() {
                     let ((), output) = self.capturing(&state.clone(), |walk| {
-                        walk.inside(SUBSTITUTION, |walk| walk.subshell(list, &mut own, Input::Unseen));
+                        walk.inside(SUBSTITUTION, |walk| walk.subshell(list, &mut own, Input::Unseen(None)));
                     });
                     self.process_output = output.known().map(Rc::new);
                     state.files = own.files;

@@ -453,6 +453,10 @@ impl Look for Files {
         self.facts.as_ref()?.script(path)
     }
 
+    fn written(&self, path: &str) -> Option<String> {
+        self.made(path)?.content.as_ref().map(|content| content.text.clone())
+    }
+
     fn real(&self, path: &str) -> Option<String> {
         // What the text made may have put other links on the way.
         let facts = self.facts.as_ref().filter(|_| !self.doubt && !self.linked)?;

@@ -14,7 +14,7 @@ use self::scripts::reader;
 use super::control::Ends;
 use super::deeds::arguments;
 use super::places::{followed_at, is_unread, on_path, unlikely_places};
-use super::simple::{Lookup, used_up};
+use super::simple::Lookup;
 use super::state::{Input, State, Status, Text};
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
@@ -32,8 +32,8 @@ impl Walk<'_> {
         match &inner.kind {
             Kind::Unseen => true,
             Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
-            Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen),
-            Kind::Stdin { .. } => matches!(state.input, Input::Unseen) && !inner.change.own_input,
+            Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen(_)),
+            Kind::Stdin { .. } => matches!(state.input, Input::Unseen(_)) && !inner.change.own_input,
             Kind::File { path, .. } => match &path.value {
                 Value::Unknown { why: Why::ProcessSubstitution, .. } => !self.processes.contains_key(&path.span.start),
                 Value::Unknown { why: Why::CommandOutput | Why::Temporary, .. } => {
@@ -41,7 +41,9 @@ impl Walk<'_> {
                 }
                 // Another descriptor than standard input is not followed.
                 Value::Known(path) if is_descriptor(path) => true,
-                Value::Known(path) => is_stdin(path) && matches!(state.input, Input::Unseen) || is_unread(path, state),
+                Value::Known(path) => {
+                    is_stdin(path) && matches!(state.input, Input::Unseen(_)) || is_unread(path, state)
+                }
                 // Any of what the text has put below a folder of mktemp's.
                 Value::Unknown { why: Why::Glob, shape } => state.files.has_temporaries() && shape.starts_with('/'),
                 _ => path.value.followed_as().is_some_and(|path| state.files.is_unread(path)),
@@ -96,7 +98,7 @@ impl Walk<'_> {
             own.never |= enters == Some(false);
             let perhaps = perhaps || enters.is_none();
             if change.own_input {
-                own.input = Input::Unseen;
+                own.input = Input::Unseen(None);
             }
             let replaces = change.replaces;
             let group = &mut state;
@@ -131,7 +133,7 @@ impl Walk<'_> {
                     self.after_subshell(&mut state, end);
                 }
                 if name != "find" {
-                    used_up(&mut state);
+                    state.use_input();
                 }
             }
             if replaces && !state.never {
@@ -368,7 +370,7 @@ impl Walk<'_> {
         let stamp = self.change();
         state.doubt_files(stamp);
         self.print(None, span, None, &state);
-        used_up(&mut state);
+        state.use_input();
         state
     }
 
@@ -399,7 +401,7 @@ impl Walk<'_> {
         let command = Command { words, more_words: more, ..Command::bare(Vec::new(), span, 0) };
         let before = state.clone();
         if more {
-            state.input = Input::Unseen;
+            state.input = Input::Unseen(None);
         }
         self.run(slot, command, lookup, &before, state)
     }

@@ -176,7 +176,7 @@ impl Walk<'_> {
                     (Some(name), Input::Text(input, from)) if from_input(name) => {
                         text.push_str(input.text.get(*from..).unwrap_or_default());
                     }
-                    (Some(name), Input::Unseen) if from_input(name) => take("", &mut texts),
+                    (Some(name), Input::Unseen(_)) if from_input(name) => take("", &mut texts),
                     (None, _) => take("", &mut texts),
                     (Some(name), _) => {
                         let mut found = Vec::new();

@@ -109,7 +109,7 @@ impl Walk<'_> {
                 .is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
             if duplicates && descriptor {
                 match number {
-                    Some(0) => result.input = Some(Input::Unseen),
+                    Some(0) => result.input = Some(Input::Unseen(None)),
                     Some(1) if target.known() != Some("1") => result.output = Output::Elsewhere,
                     _ => {}
                 }
@@ -150,8 +150,8 @@ impl Walk<'_> {
         match target.known() {
             Some("/dev/null") => Some(Input::Nothing),
             // What it was before; of a file that was read in part, all is read again.
-            Some(path) if is_stdin(path) => matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen),
-            _ => Some(content.or(process).map_or(Input::Unseen, |content| Input::Text(content, 0))),
+            Some(path) if is_stdin(path) => matches!(state.input, Input::Text(_, 1..)).then_some(Input::Unseen(None)),
+            _ => Some(content.or(process).map_or(Input::Unseen(None), |content| Input::Text(content, 0))),
         }
     }
 
@@ -251,6 +251,6 @@ fn openable(
 fn given(word: Word, end: &str) -> Input {
     match word.value {
         Value::Known(text) => Input::Text(Rc::new(Text { text: text + end, span: word.span, at: word.at }), 0),
-        _ => Input::Unseen,
+        _ => Input::Unseen(None),
     }
 }

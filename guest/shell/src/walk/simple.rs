@@ -251,7 +251,7 @@ impl Walk<'_> {
         let mut input = redirected.input.clone().map(|input| std::mem::replace(&mut state.input, input));
         // By its name a file that was read in part is opened again, and read from its beginning.
         if matches!(state.input, Input::Text(_, 1..)) && command.words.iter().any(|word| names_stdin(word.text())) {
-            state.input = Input::Unseen;
+            state.input = Input::Unseen(None);
         }
         if let [only] = command.words.as_slice()
             && only.known() == Some("exec")
@@ -473,7 +473,7 @@ impl Walk<'_> {
             state.doubt_files(stamp);
         }
         self.print(None, span, None, &state);
-        used_up(&mut state);
+        state.use_input();
         let Some(words) = likely else { return Ends::with(state, Status::Unknown) };
         let joiner = self.commands.get(slot).map_or(self.joiner, |reserved| reserved.joiner);
         let via = first.value.text().replace(Value::HOLE, "$");
@@ -531,7 +531,7 @@ impl Walk<'_> {
             self.tee(slot, words, before, &mut state);
         }
         if !output::leaves_input(name) {
-            used_up(&mut state);
+            state.use_input();
         }
         if self.commands.get(slot).is_none_or(|command| command.unlisted) {
             let stamp = self.change();
@@ -557,7 +557,7 @@ impl Walk<'_> {
         let input = match &state.input {
             Input::Text(text, from) => text.text.get(*from..).map(str::to_owned),
             Input::Nothing => Some(String::new()),
-            Input::Inherited | Input::Unseen => None,
+            Input::Inherited | Input::Unseen(_) => None,
         };
         let printer = self.printer(builtin);
         let printed = arguments
@@ -805,13 +805,6 @@ fn likely(command: &Command) -> Option<Vec<Word>> {
     }
     let program = Word { at: None, ..Word::new(name.as_str(), first.span) };
     known(&name).then(|| std::iter::once(program).chain(rest.iter().cloned()).collect())
-}
-
-/// A program may have read what there was.
-pub(super) fn used_up(state: &mut State) {
-    if matches!(state.input, Input::Text(..)) {
-        state.input = Input::Unseen;
-    }
 }
 
 /// Where what a program prints stands in the source, if it is one of its words or its input.

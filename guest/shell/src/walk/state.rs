@@ -113,7 +113,20 @@ pub(crate) enum Input {
     Nothing,
     /// This text, from this byte on.
     Text(Rc<Text>, usize),
-    Unseen,
+    /// What is not known; or the rest of a text that something else may have read a part of.
+    Unseen(Option<(Rc<Text>, usize)>),
+}
+
+impl Input {
+    /// It may have been read, or not, by who read this.
+    pub(crate) fn or(self, other: &Input) -> Input {
+        let rest = |input: &Input| match input {
+            Input::Text(text, from) => Some((Rc::clone(text), *from)),
+            Input::Unseen(rest) => rest.clone(),
+            Input::Inherited | Input::Nothing => None,
+        };
+        if self == *other { self } else { Input::Unseen(rest(&self).filter(|own| Some(own) == rest(other).as_ref())) }
+    }
 }
 
 /// A text that is known, and where it stands.
@@ -353,6 +366,29 @@ impl State {
         self.put(name, Variable { exported, ..Variable::unknown(name) }, stamp);
     }
 
+    /// No more may have changed than files and these variables.
+    pub(crate) fn doubt_those(&mut self, names: &BTreeSet<String>, stamp: u64) {
+        if names.iter().any(|name| self.vars.get(name).is_some_and(|variable| variable.special)) {
+            // What is assigned may be an expression that assigns others.
+            return self.havoc(stamp);
+        }
+        names.iter().for_each(|name| self.doubt(name, stamp));
+        self.doubt_surroundings();
+    }
+
+    /// A variable may have changed, or be as it was.
+    pub(crate) fn doubt(&mut self, name: &str, stamp: u64) {
+        let unknown = Content::Unknown(Why::Variable(name.to_owned()));
+        let variable = match self.vars.get(name) {
+            Some(variable) if variable.readonly => return,
+            Some(variable) => {
+                Variable { content: variable.content.clone().or(&unknown, name, false), ..variable.clone() }
+            }
+            None => Variable::unknown(name),
+        };
+        self.put(name, variable, stamp);
+    }
+
     /// Any variable may have changed, and each may be as it was.
     pub(crate) fn doubt_vars(&mut self, stamp: u64) {
         let changed = |(name, variable): (&String, &Variable)| {
@@ -396,11 +432,28 @@ impl State {
         self.folders.known = false;
         self.folders.open = true;
         self.stack = None;
+        self.doubt_surroundings();
+    }
+
+    /// What there was to read is no longer known.
+    pub(crate) fn lose_input(&mut self) {
+        if matches!(self.input, Input::Text(..) | Input::Unseen(Some(_))) {
+            self.input = Input::Unseen(None);
+        }
+    }
+
+    /// A program may have read what there was.
+    pub(crate) fn use_input(&mut self) {
+        if let Input::Text(text, from) = &self.input {
+            self.input = Input::Unseen(Some((Rc::clone(text), *from)));
+        }
+    }
+
+    /// Files, what is read and what plugins follow.
+    fn doubt_surroundings(&mut self) {
         self.files.doubt();
         self.tracked = vec![None; self.tracked.len()].into();
-        if matches!(self.input, Input::Text(..)) {
-            self.input = Input::Unseen;
-        }
+        self.use_input();
     }
 
     /// What holds whichever of the two came to pass.
@@ -445,9 +498,7 @@ impl State {
         if self.functions_stamp != other.functions_stamp {
             self.merge_functions(&other, stamp);
         }
-        if self.input != other.input {
-            self.input = Input::Unseen;
-        }
+        self.input = self.input.or(&other.input);
         if self.tracked != other.tracked {
             let pairs = self.tracked.iter().zip(other.tracked.iter());
             self.tracked = pairs.map(|(a, b)| a.clone().filter(|a| Some(a) == b.as_ref())).collect::<Vec<_>>().into();
@@ -540,6 +591,11 @@ impl State {
     /// What the shell may run when it ends; one of them always.
     pub(crate) fn traps(&self) -> Vec<Option<Word>> {
         self.traps.as_ref().map_or_else(|| vec![None], |traps| (**traps).clone())
+    }
+
+    /// Whether it may run something when it ends.
+    pub(crate) fn has_traps(&self) -> bool {
+        self.traps.as_ref().is_some_and(|traps| traps.iter().any(Option::is_some))
     }
 
     /// Has the shell run this when it ends, or nothing.

@@ -224,19 +224,20 @@ impl Walk<'_> {
         Some(texts)
     }
 
-    /// Runs what the shell has been told to run at its end.
-    pub(super) fn at_exit(&mut self, mut end: State, frame: usize) -> State {
-        let traps = end.traps();
-        end.traps = None;
-        if !traps.iter().any(Option::is_some) {
+    /// Runs what the shell has been told to run at its end; `doubtful` if it may end without having been told.
+    pub(super) fn at_exit(&mut self, mut end: State, frame: usize, doubtful: bool) -> State {
+        if !end.has_traps() {
+            end.traps = None;
             return end;
         }
+        let traps = end.traps();
+        end.traps = None;
         let before = end.clone();
         let mut after = None;
         for trap in &traps {
             let mut ran = before.clone();
             if let Some(text) = trap {
-                self.doubting(traps.len() > 1, |walk| {
+                self.doubting(doubtful || traps.len() > 1, |walk| {
                     walk.inside(VIA, |walk| {
                         walk.text(text, |walk, list| ran = walk.list(list, ran.clone()).join(walk));
                     });

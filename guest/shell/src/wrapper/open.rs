@@ -194,6 +194,18 @@ pub(super) fn after_dashes(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
+/// `start-stop-daemon --start --exec PROGRAM -- ARGUMENTS`
+pub(super) fn start_stop_daemon(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let Some(program) = scan.values("program").next_back() else { return Vec::new() };
+    let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
+    let rest = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default();
+    vec![command(std::iter::once(program).chain(rest).cloned().collect(), &change)]
+}
+
 /// As `finish`, for a row whose code has come to the plain case: a command.
 pub(super) fn finish_command(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
     finish(call, scan, change, Then::Command)

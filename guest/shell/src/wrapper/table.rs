@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::git::git;
 use super::inline::{bun, operand};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
-use super::open::{after_dashes, given};
+use super::open::{after_dashes, given, start_stop_daemon};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
 use super::shells::{env, eval, fish, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
@@ -317,7 +317,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("batch", "V! q= m M u= f=:script t= v", 0, PERHAPS | PERMUTE, Code(at)),
     row("crontab", "u= l! r! e! i s c= n= T! V!", 0, PERMUTE, Code(crontab)),
     row("systemd-run", SYSTEMD_RUN, 0, INPUT | CLEAR | AWAY, Code(systemd_run)),
-    row("start-stop-daemon", "", 0, PERHAPS, Code(after_dashes)),
+    row("start-stop-daemon", "x,exec=:program a,startas=:program n,name= p,pidfile= u,user= c,chuid= g,group= d,chdir=:cwd r,chroot=:elsewhere s,signal= R,retry= N,nicelevel= P,procsched= I,iosched= k,umask= O,output= S,start K,stop! T,status! H,help! V,version! b,background m,make-pidfile C,no-close o,oknodo q,quiet t,test! v,verbose notify-await notify-timeout= remove-pidfile", 0, PERHAPS, Code(start_stop_daemon)),
 
     // Another root, container or machine.
     row("chroot", "groups= userspec=:user skip-chdir:stay help! version!", 1, ELSEWHERE | SHELL, Code(chroot)),

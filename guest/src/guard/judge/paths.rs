@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, Script, Value, Why, absolute};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, SUBSTITUTION, Script, Value, Why, absolute};
 
 use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
@@ -140,13 +140,14 @@ impl<'a> Inquiry<'a> {
         }
         for effect in &found.effects {
             let Some(access) = Access::of(effect.kind) else { continue };
-            // What another program is told is no path of this one.
+            // What another program is told is no path of this one. What stands in a substitution is told nothing.
             let told = || {
                 subject.reaches(Reach::Text);
                 script.commands[subject.index + 1..]
                     .iter()
                     .take_while(|other| other.via.len() > found.via.len())
-                    .any(|other| other.group != found.group && other.span.end >= effect.span.start)
+                    .filter(|other| other.via[found.via.len()] != SUBSTITUTION && other.group != found.group)
+                    .any(|other| other.span.start < effect.span.end && effect.span.start < other.span.end)
             };
             if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(found, effect) {
                 continue;

@@ -59,10 +59,12 @@ impl Told {
 
     /// The line that it takes of an input, what is left of that, and whether the line has its end.
     fn take(&self, input: &Input) -> Option<(String, Input, bool)> {
+        let sure = matches!(input, Input::Text(..));
         match input {
             _ if !self.plain => None,
             Input::Nothing => Some((String::new(), Input::Nothing, false)),
-            Input::Text(text, from) => {
+            // Of what others may have read a part of, the next line is one that it may be.
+            Input::Text(text, from) | Input::Unseen(Some((text, from))) => {
                 let rest = text.text.get(*from..).unwrap_or_default();
                 let end = self.delimiter.and_then(|c| Some((rest.find(c)?, c.len_utf8())));
                 let (line, length, found) = match end {
@@ -70,9 +72,11 @@ impl Told {
                     None => (rest, rest.len(), false),
                 };
                 let readable = (self.raw || !line.contains('\\')) && !line.contains('\0');
-                readable.then(|| (line.to_owned(), Input::Text(Rc::clone(text), from + length), found))
+                let rest = (Rc::clone(text), from + length);
+                let rest = if sure { Input::Text(rest.0, rest.1) } else { Input::Unseen(Some(rest)) };
+                readable.then(|| (line.to_owned(), rest, found))
             }
-            Input::Inherited | Input::Unseen => None,
+            Input::Inherited | Input::Unseen(None) => None,
         }
     }
 }
@@ -82,10 +86,11 @@ impl Walk<'_> {
         let Some(mut told) = Told::of(arguments) else {
             let stamp = self.change();
             state.doubt_vars(stamp);
-            state.input = Input::Unseen;
+            state.input = Input::Unseen(None);
             return Ends::with(state, Status::Unknown);
         };
         let taken = told.take(&state.input);
+        let sure = !matches!(state.input, Input::Unseen(_));
         let names = &mut told.names;
         let whole = names.is_empty();
         if whole {
@@ -102,9 +107,7 @@ impl Walk<'_> {
         let (Some((line, input, found)), true) = (taken, plain) else {
             let stamp = self.change();
             names.iter().for_each(|name| state.forget(name, stamp));
-            if matches!(state.input, Input::Text(..)) {
-                state.input = Input::Unseen;
-            }
+            state.lose_input();
             return Ends::with(state, Status::Unknown);
         };
         state.input = input;
@@ -129,8 +132,13 @@ impl Walk<'_> {
                 value
             };
             self.assign(name, Value::Known(value.to_owned()), &mut state);
+            if !sure {
+                let stamp = self.change();
+                state.doubt(name, stamp);
+            }
         }
-        Ends::with(state, Status::of(Some(found)))
+        // At the end of the text there is nothing more, whoever has read it.
+        Ends::with(state, if sure || !found { Status::of(Some(found)) } else { Status::Unknown })
     }
 
     pub(super) fn mapfile(&mut self, builtin: &str, arguments: &[Word], state: &mut State) -> Status {
@@ -144,9 +152,7 @@ impl Walk<'_> {
         if arguments.iter().any(|word| word.known().is_none()) {
             state.doubt_vars(stamp);
         }
-        if matches!(state.input, Input::Text(..)) {
-            state.input = Input::Unseen;
-        }
+        state.lose_input();
         Status::Unknown
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Ends, exit_of};
+use super::{Ends, assigns, exit_of};
 use crate::syntax::Node;
 use crate::walk::known::Variable;
 use crate::walk::state::{Errexit, Function, Input, State, Status};
@@ -54,6 +54,15 @@ impl Walk<'_> {
         self.inside(name, |walk| walk.never(&state, |walk, state| walk.node(body, state)));
     }
 
+    /// What a call may have changed that is not followed.
+    fn leave_out(&mut self, function: &Function, state: &mut State) {
+        let stamp = self.change();
+        match assigns::names(function, state) {
+            Some(names) => state.doubt_those(&names, stamp),
+            None => state.havoc(stamp),
+        }
+    }
+
     /// Runs a function's body where it is called.
     pub(in crate::walk) fn call(
         &mut self,
@@ -67,8 +76,7 @@ impl Walk<'_> {
         let unlisted = self.dry > 0 && rounds >= MAX_UNLISTED_RECURSION;
         if unlisted && rounds == MAX_UNLISTED_RECURSION {
             // For all further ones, whatever they are given.
-            let stamp = self.change();
-            state.havoc(stamp);
+            self.leave_out(function, &mut state);
         }
         let many = rounds > MAX_UNLISTED_RECURSION && unlisted
             || self.commands.len() >= MANY_CALLS.0 && rounds >= MANY_CALLS.1;
@@ -77,8 +85,7 @@ impl Walk<'_> {
             if let Some(last) = self.commands.get_mut(slot) {
                 last.opaque = true;
             }
-            let stamp = self.change();
-            state.havoc(stamp);
+            self.leave_out(function, &mut state);
             return Ends::with(state, Status::Unknown);
         }
         if function.bodies.is_empty() {

@@ -99,7 +99,10 @@ impl Walk<'_> {
             let known = ends.failed.is_none() && ends.state.status != Status::Unknown;
             let most = if state.lost == before { MAX_ROUNDS } else { MAX_DOUBTFUL_ROUNDS };
             let small = round < most && self.commands.len() < MANY_COMMANDS;
-            if !known || (!small && ends.state.status == Status::Success) {
+            // What is left of a text is gone through line by line as long as something else may, or may not, have read it.
+            let reads = matches!(state.input, Input::Unseen(Some(_))) && ends.state.input != state.input;
+            let is_rest = reads && small && round < MAX_DOUBTFUL_ROUNDS;
+            if !(known || is_rest) || (!small && ends.state.status == Status::Success) {
                 out = self.any_rounds(state, frame, condition, body);
                 break;
             }
@@ -108,7 +111,11 @@ impl Walk<'_> {
             self.guarded -= 1;
             self.joiner = Joiner::Then;
             match (success, failure) {
-                (Some(success), _) => {
+                (Some(mut success), failure) => {
+                    if let (Some(failure), Some(frame)) = (failure, self.frames.get_mut(frame)) {
+                        frame.left.push(failure);
+                        success.lost = success.lost.min(exit_of(self.frames.len() - 1));
+                    }
                     state = body(self, success);
                     self.resume(frame, &mut state);
                     self.joiner = Joiner::Then;
@@ -255,9 +262,7 @@ impl Walk<'_> {
                         let stamp = walk.change();
                         state.forget(name, stamp);
                         state.forget("REPLY", stamp);
-                        if matches!(state.input, Input::Text(..)) {
-                            state.input = Input::Unseen;
-                        }
+                        state.lose_input();
                     }
                     Ends::with(state, Status::Unknown)
                 };

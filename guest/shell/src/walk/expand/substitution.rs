@@ -35,7 +35,8 @@ impl Walk<'_> {
             Printed::Known(text) => Value::Known(value(&text.text)),
             Printed::Perhaps(texts) => Value::hole(Why::Perhaps(texts.iter().map(|text| value(text)).collect())),
             Printed::Unknown => {
-                let value = self.temporary(first, state).or_else(|| self.located(first, state));
+                let value = self.temporary(first, state).or_else(|| self.around_temporary(first, state));
+                let value = value.or_else(|| self.located(first, state));
                 value.unwrap_or_else(|| Value::hole(Why::CommandOutput))
             }
         }
@@ -84,6 +85,21 @@ impl Walk<'_> {
         let named = TMPDIR.iter().any(|beginning| written.starts_with(beginning));
         let direct = name.matches('/').count() == 1;
         (is_own && named && direct && others.iter().all(same)).then(|| format!("/tmp{name}"))
+    }
+
+    /// `$(dirname "$file")` of a file below what `mktemp` made.
+    fn around_temporary(&self, first: usize, state: &State) -> Option<Value> {
+        let [command] = self.commands.get(first..)? else { return None };
+        let ([name, path] | [name, _, path]) = command.words.as_slice() else { return None };
+        let Value::Unknown { why: Why::Temporary, shape } = &path.value else { return None };
+        let options = &command.words[1..command.words.len() - 1];
+        let own = state.function("dirname").is_none() && !state.alias_texts.contains_key("dirname");
+        let is_own = own && !command.assignments.iter().any(|(name, _)| name == "PATH");
+        if name.known() != Some("dirname") || !is_own || options.iter().any(|word| word.known() != Some("--")) {
+            return None;
+        }
+        let shape = crate::path::dirname(shape);
+        shape.contains(Value::HOLE).then(|| Value::Unknown { why: Why::Temporary, shape: shape.to_owned() })
     }
 
     /// `$(command -v rm)`: a file of that name, wherever it is.

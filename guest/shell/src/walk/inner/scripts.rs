@@ -8,7 +8,6 @@ use crate::path::absolute;
 use crate::walk::control::Ends;
 use crate::walk::deeds::arguments as given;
 use crate::walk::dialect::Dialect;
-use crate::walk::simple::used_up;
 use crate::walk::state::{Input, State, Status, Text};
 use crate::walk::{MAX_SCRIPTS, Walk};
 use crate::word::{Span, Value, Why, Word};
@@ -184,7 +183,7 @@ impl Walk<'_> {
                 let mut arguments = vec![Word::new("bash", span)];
                 arguments.extend(args.iter().cloned());
                 let mut shell = self.process(&own, &arguments);
-                shell.input = Input::Unseen;
+                shell.input = Input::Unseen(None);
                 self.text_in(&word, reader, shell, own)
             }
             Some(language) => {
@@ -248,7 +247,7 @@ impl Walk<'_> {
                 let status = end.status;
                 self.after_subshell(&mut after, end);
                 if matches!(input, Input::Text(..)) {
-                    used_up(&mut after);
+                    after.use_input();
                 }
                 Ends::with(after, status)
             }
@@ -256,7 +255,7 @@ impl Walk<'_> {
                 let stamp = self.change();
                 after.doubt_files(stamp);
                 self.print(None, text.span, None, &after);
-                used_up(&mut after);
+                after.use_input();
                 Ends::with(after, Status::Unknown)
             }
         }
