@@ -96,6 +96,8 @@ pub(crate) struct Deed {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Read(Path),
+    /// The names in a folder are read.
+    List(Path),
     Write(Path),
     Append(Path),
     Create {

@@ -91,7 +91,7 @@ mod walk;
 mod word;
 mod wrapper;
 
-pub use effect::{Effect, Kind};
+pub use effect::{Effect, Kind, Named};
 pub use facts::{Facts, Look, Presence};
 pub use files::{Files, detect_files};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};

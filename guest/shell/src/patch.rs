@@ -15,7 +15,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::effect::{Effect, Kind};
+use crate::effect::{Effect, Kind, Named};
 use crate::path::absolute;
 use crate::walk::{Command, Script};
 use crate::word::{Span, Value, Word};
@@ -184,6 +184,7 @@ pub fn patch(text: &str, cwd: &str) -> Script {
             copied: change.kind == Kind::Move,
             certain: true,
             alternative: false,
+            named: Named::Word,
         }
     });
     Script { commands: vec![Command::of_effects(effects.collect(), span, cwd)], ..Script::default() }

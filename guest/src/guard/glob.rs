@@ -1,6 +1,7 @@
 //! Globs over the segments of paths, read once and compiled only where reading is not enough: most segments of most rules are
 //! plain names, or names around one `*`. Letters match whatever their case: on some file systems `.SSH` is `.ssh`.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -20,7 +21,7 @@ pub(crate) enum Segment {
     /// One `*`, with what stands before and behind it.
     Around(String, String),
     /// Anything else. The cell is filled when it is first needed, with `None` if it is no glob that we understand: a
-    /// character class by name, or a range that only the shell takes.
+    /// range that only the shell takes.
     Glob(String, OnceCell<Option<GlobMatcher>>),
     /// `**`: any number of segments.
     Deep,
@@ -30,7 +31,12 @@ impl Segment {
     /// Reads a segment. What is wrong with a glob shows only when it is compiled.
     pub(crate) fn new(text: &str) -> Self {
         let text = text.to_lowercase();
-        let text = without_negated(&text);
+        let plain = in_plain_words(&text);
+        // What a pattern in brackets begins with may be a dot.
+        if plain.starts_with('*') && !text.starts_with('*') {
+            return Segment::Glob(text, OnceCell::new());
+        }
+        let text = without_negated(&plain);
         // A bracket that nothing closes stands for itself.
         let closes = |at: usize| text[at + 1..].chars().skip(1).any(|c| c == ']');
         let class = text.find('[').is_some_and(closes);
@@ -69,7 +75,7 @@ impl Segment {
                 let open = match self {
                     Segment::Text(_) => false,
                     Segment::Around(before, _) => before.is_empty(),
-                    Segment::Glob(text, _) => text.starts_with(['*', '?', '[']),
+                    Segment::Glob(text, _) => text.starts_with(['*', '?', '[']) && !text[1..].starts_with('('),
                     Segment::Deep => true,
                 };
                 !(open && name.starts_with('.')) && self.fits(name)
@@ -98,8 +104,68 @@ impl Segment {
     }
 }
 
+/// The glob in the words that are meant here: `?` for a class with a name, with what is equal, or with a backslash in it,
+/// which shells read otherwise, and `*` for a pattern in brackets such as `@(a|b)`. `*(..)` is what zsh says of the files that
+/// it finds.
+fn in_plain_words(glob: &str) -> Cow<'_, str> {
+    const FOREIGN: [&str; 8] = ["[=", "[.", "[:", "\\", "@(", "+(", "!(", "?("];
+    if !FOREIGN.iter().any(|part| glob.contains(part)) {
+        return Cow::Borrowed(glob);
+    }
+    let mut plain = String::with_capacity(glob.len());
+    let mut rest = glob;
+    while let Some(c) = rest.chars().next() {
+        let found = match c {
+            '[' => class_end(rest).map(|end| {
+                let foreign = ["[=", "[.", "[:", "\\"].iter().any(|part| rest[1..end].contains(part));
+                (if foreign { "?" } else { &rest[..end] }, end)
+            }),
+            '@' | '+' | '!' | '?' if rest[1..].starts_with('(') => bracket_end(&rest[1..]).map(|end| ("*", end + 1)),
+            '\\' => rest[1..].chars().next().map(|next| (&rest[..1 + next.len_utf8()], 1 + next.len_utf8())),
+            _ => None,
+        };
+        let (text, length) = found.unwrap_or((&rest[..c.len_utf8()], c.len_utf8()));
+        plain.push_str(text);
+        rest = &rest[length..];
+    }
+    Cow::Owned(plain)
+}
+
+/// Behind the class that a glob begins with, `[[:alpha:]_]`.
+fn class_end(glob: &str) -> Option<usize> {
+    let mut at = 1 + usize::from(glob[1..].starts_with(['!', '^']));
+    at += usize::from(glob[at..].starts_with(']'));
+    loop {
+        let rest = &glob[at..];
+        let c = rest.chars().next()?;
+        let inner = [":", "=", "."].iter().find(|kind| c == '[' && rest[1..].starts_with(**kind));
+        at += match (c, inner) {
+            (']', _) => return Some(at + 1),
+            ('\\', _) => 1 + rest[1..].chars().next()?.len_utf8(),
+            (_, Some(kind)) => rest[2..].find(&format!("{kind}]")).map_or(1, |end| end + 4),
+            _ => c.len_utf8(),
+        };
+    }
+}
+
+/// Behind the bracket that closes the one that a text begins with.
+fn bracket_end(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
 /// The glob with `?` for each class of what is left out: whatever their case, `[!A-Z]` would leave out `a`, too.
-fn without_negated(glob: &str) -> String {
+pub(crate) fn without_negated(glob: &str) -> String {
     let mut plain = String::with_capacity(glob.len());
     let mut rest = glob;
     while let Some(at) = rest.find('[') {
@@ -118,11 +184,20 @@ fn without_negated(glob: &str) -> String {
     plain
 }
 
+/// Where the first wildcard of a shell stands, a pattern in brackets included.
+pub(crate) fn first_wildcard(glob: &str) -> Option<usize> {
+    let opens = |at: usize| glob[at + 1..].starts_with('(');
+    let special = |(at, c): (usize, char)| match c {
+        '*' | '?' | '[' | '{' => true,
+        '@' | '+' | '!' => opens(at),
+        _ => false,
+    };
+    glob.char_indices().find(|one| special(*one)).map(|(at, _)| at)
+}
+
 fn compile(text: &str) -> Result<globset::Glob, String> {
-    if text.contains("[:") {
-        return Err("it has a character class by name".to_owned());
-    }
-    let glob = GlobBuilder::new(text).backslash_escape(true).case_insensitive(true).build();
+    let text = without_negated(&in_plain_words(text));
+    let glob = GlobBuilder::new(&text).backslash_escape(true).case_insensitive(true).build();
     glob.map_err(|error| error.kind().to_string())
 }
 

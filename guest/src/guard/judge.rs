@@ -29,7 +29,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, absolute, parse, patch};
+use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, Word, absolute, parse, patch};
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
@@ -369,6 +369,11 @@ impl<'a> Inquiry<'a> {
             .filter(|command| command.words.first().is_some_and(|word| word.known().is_none()))
             .map(|command| command.span)
             .collect();
+        let words = first
+            .commands
+            .iter()
+            .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
+        let partial: Vec<Span> = words.filter(|word| has_partial_name(word)).map(|word| word.span).collect();
         for finding in self.apart(field, second, world, look) {
             let by_default = finding.evidence.iter().any(|one| one.text.contains(":-") || one.text.contains(":="));
             let own = finding.rule.strip_prefix("builtin:").unwrap_or_default();
@@ -382,7 +387,14 @@ impl<'a> Inquiry<'a> {
                 .evidence
                 .iter()
                 .any(|one| unknown.iter().any(|span| one.start >= span.start && one.end <= span.end));
-            if finding.action != Action::Note && (removes || of_unknown) && !self.has(&finding.rule) {
+            // `~/.ssh$X/config` is what the known part of the name says, `$X/run` rather not.
+            let of_name = (finding.rule.contains("Paths: ") || own == "git-repository-data")
+                && finding
+                    .evidence
+                    .iter()
+                    .any(|one| partial.iter().any(|span| one.start < span.end && span.start < one.end));
+            let stops = removes || of_unknown || of_name;
+            if finding.action != Action::Note && stops && !self.has(&finding.rule) {
                 let reason = format!("if the variables that nothing sets here are empty: {}", finding.reason);
                 self.finding(&finding.rule, Action::Ask, &reason, finding.evidence);
             }
@@ -455,7 +467,9 @@ impl<'a> Inquiry<'a> {
 
 /// Whether a text depends on variables that nothing in it sets.
 fn has_unset(script: &Script) -> bool {
-    let words = script.commands.iter().filter(|command| command.runs != Runs::Never).flat_map(|command| &command.words);
+    let running = script.commands.iter().filter(|command| command.runs != Runs::Never);
+    let words = running
+        .flat_map(|command| command.words.iter().chain(command.redirects.iter().map(|redirect| &redirect.target)));
     words.into_iter().any(|word| match &word.value {
         Value::Unknown { why, .. } => why.variable().is_some() || matches!(why, Why::Expansion | Why::Number),
         _ => false,
@@ -481,4 +495,12 @@ fn evidence(field: &Field, span: Span) -> Evidence {
         shown.push_str(" […]");
     }
     Evidence { field: field.name.clone(), start: span.start, end: span.end, text: shown }
+}
+
+/// Whether a name in a path is known in part, and not as a whole.
+fn has_partial_name(word: &Word) -> bool {
+    let Value::Unknown { shape, .. } = &word.value else { return false };
+    let Some(at) = shape.find(Value::HOLE).filter(|at| *at > 0) else { return false };
+    let after = shape[at..].trim_start_matches(Value::HOLE);
+    !shape[..at].ends_with('/') || !after.is_empty() && !after.starts_with('/')
 }

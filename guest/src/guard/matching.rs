@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Presence, Runs, Script, Span, Value, Why, Word};
+use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Named, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::glob::known_part;
 use super::invocation::{Given, Grammars, Invocation};
@@ -15,7 +15,7 @@ use super::nesting::Nesting;
 use super::path_index::{Answered, Lists};
 use super::path_rules::{Around, PathRules, as_glob};
 use super::pattern::{Pattern, Tried};
-use super::place::{Map, Place, RealMap, is_elsewhere, is_product};
+use super::place::{Map, Place, RealMap, finds_repository, is_elsewhere, is_product};
 use super::rule::{Assigns, EffectMatch, Flag, Rule, What, fits};
 use super::rules::Guard;
 use super::search;
@@ -423,7 +423,14 @@ impl<'a> Subject<'a> {
                     Place::Product
                 }
                 // What the same command takes away file by file is not the folder as a whole.
-                Some(names) if place == Place::WorkspaceRoot && !names.is_empty() => Place::WorkspaceSome,
+                Some(names) if place == Place::WorkspaceRoot && names.iter().any(|name| finds_repository(name)) => {
+                    Place::Repository
+                }
+                Some(names)
+                    if place == Place::WorkspaceRoot && !names.is_empty() && names.iter().all(says_something) =>
+                {
+                    Place::WorkspaceSome
+                }
                 Some(names) if place == Place::TemporaryRoot && !names.is_empty() => Place::Temporary,
                 None if matches!(place, Place::Found | Place::Unknown) && self.is_product_found(effect) => {
                     Place::Product
@@ -910,6 +917,20 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Whether a glob says anything of the names that it finds, but for what their letters may be.
+fn says_something(name: &&str) -> bool {
+    let mut in_class = false;
+    let mut letters = name.chars().filter(|c| {
+        match c {
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ => {}
+        }
+        !in_class && c.is_alphanumeric()
+    });
+    letters.next().is_some()
+}
+
 /// Programs that work on files which none of their words names, because that is what they are there for.
 const BUILDERS: &[&str] = &[
     "git", "hg", "svn", "jj", "make", "gmake", "ninja", "cmake", "meson", "cargo", "npm", "npx", "yarn", "pnpm", "bun",
@@ -922,7 +943,7 @@ const BUILDERS: &[&str] = &[
 pub(crate) fn is_implied(command: &Command, effect: &Effect) -> bool {
     let (Value::Pattern(pattern) | Value::Unknown { shape: pattern, .. }) = &effect.path else { return false };
     command.program().is_some_and(|program| BUILDERS.contains(&program))
-        && (effect.span == command.span || pattern.ends_with("/**"))
+        && (effect.named == Named::No || effect.named == Named::Below && pattern.ends_with("/**"))
 }
 
 /// Whether git is told to work on a repository that may be another than that of its directory.

@@ -5,7 +5,7 @@
 
 use toolgate_shell::{Value, Why};
 
-use super::glob::Segment;
+use super::glob::{Segment, first_wildcard, without_negated};
 
 /// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -271,6 +271,35 @@ const PRODUCTS: &[&str] = &[
     "._*",
     "tmp",
     "out",
+    "obj",
+    "Debug",
+    "Release",
+    "Win32",
+    "x64",
+    "ipch",
+    ".vs",
+    "*.pdb",
+    "*.ilk",
+    "*.pch",
+    "DerivedData",
+    "xcuserdata",
+    "*.dSYM",
+    "*.beam",
+    "*.hi",
+    "_build",
+    ".build",
+    ".stack-work",
+    "dist-newstyle",
+    "elm-stuff",
+    "bower_components",
+    "bazel-*",
+    "cmake-build-*",
+    ".zig-cache",
+    "zig-out",
+    ".vite",
+    ".angular",
+    ".output",
+    ".eggs",
 ];
 
 /// Where things are for one call.
@@ -323,7 +352,7 @@ fn is_repository(name: &str) -> bool {
 
 /// Whether a glob finds such a folder. It has to say something of the name, and more than one letter, which may mean anything,
 /// where it is not git's.
-fn finds_repository(glob: &str) -> bool {
+pub(crate) fn finds_repository(glob: &str) -> bool {
     let said = glob.chars().filter(|c| !matches!(c, '*' | '.')).count();
     let letters = glob.chars().filter(|c| c.is_alphabetic()).count();
     let meant = |name: &&&str| if **name == ".git" { said > 0 } else { letters > 1 };
@@ -508,12 +537,13 @@ impl<'a> Map<'a> {
 
     /// What a glob finds lies in the folder before it; one that finds everything there stands for the folder.
     fn pattern(&self, pattern: &str) -> Place {
-        let first = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+        let first = first_wildcard(pattern).unwrap_or(pattern.len());
         let (folder, rest) = pattern.split_at(pattern.get(..first).and_then(|p| p.rfind('/')).map_or(0, |at| at + 1));
         let folder = if folder == "/" { "/" } else { folder.trim_end_matches('/') };
-        let everything = rest.split('/').all(|part| {
+        let everything = without_negated(rest).split('/').all(|part| {
             let plain = part.trim_start_matches('.');
             !plain.is_empty() && plain.chars().all(|c| matches!(c, '*' | '?' | '.')) && plain.contains('*')
+                || part.starts_with("!(") && part.ends_with(')')
                 || part == "."
         });
         let around = self.place(folder);
@@ -553,10 +583,20 @@ impl<'a> Map<'a> {
                 () if rest.is_empty() || !after.starts_with('/') => Place::Unknown,
                 () if self.place(after) == Place::System && after.matches('/').count() == 1 => Place::Unknown,
                 () if is_product(name) => Place::Product,
-                () => Place::Workspace,
+                // Nobody has a tree of their own in which this is: it is meant from the root.
+                () => match self.place(after) {
+                    place @ (Place::Home | Place::Account | Place::WorkspaceRoot | Place::Repository) => place,
+                    _ => Place::Workspace,
+                },
             };
         }
         let folder = before.rfind('/').map_or("/", |at| if at == 0 { "/" } else { &before[..at] });
+        // With nothing in the place of the unknown part it is a step up.
+        let name =
+            before[before.rfind('/').map_or(0, |at| at + 1)..].chars().chain(after.chars().take_while(|c| *c != '/'));
+        if name.filter(|c| *c != Value::HOLE).eq("..".chars()) {
+            return Place::Unknown;
+        }
         let around = self.place(folder);
         let nothing = before.ends_with('/') && after.trim_matches(['/', '*', '.', Value::HOLE]).is_empty();
         match around {

@@ -41,7 +41,7 @@ fn unpacked(run: &mut Run<'_>, folder: &Place) {
     }
 }
 
-const TAR: &str = "c/create x/extract/get r/append u/update t/list d/diff/compare A/catenate/concatenate delete f/file=v C/directory=C T/files-from=v X/exclude-from=r b/blocking-factor=v g/listed-incremental=v I/use-compress-program=v H/format=v K/starting-file=v L/tape-length=v N/newer/after-date=v V/label=v F/info-script=x exclude=v mode=v owner=v group=v mtime=v strip-components=v transform/xform=v suffix=v one-top-level? remove-files O/to-stdout to-command=v add-file=m warning=v record-size=v sort=v checkpoint-action=v";
+const TAR: &str = "c/create x/extract/get r/append u/update t/list d/diff/compare A/catenate/concatenate delete f/file=v C/directory=C T/files-from=v X/exclude-from=r b/blocking-factor=v g/listed-incremental=v I/use-compress-program=v H/format=v K/starting-file=v L/tape-length=v N/newer/after-date=v V/label=v F/info-script=x exclude=v mode=v owner=v group=v mtime=v strip-components=v transform/xform=v suffix=v one-top-level? remove-files O/to-stdout to-command=v add-file=m index-file=v volno-file=v warning=v record-size=v sort=v checkpoint-action=v";
 
 /// `tar` in all its styles of options: `tar xf a`, `tar -xf a`, `tar --extract --file=a`.
 pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
@@ -69,8 +69,8 @@ pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
     }
     for given in &args.given {
         match (given.name, &given.value) {
-            ("T" | "X", Some(value)) => plain(run, Kind::Read, value),
-            ("g", Some(value)) => plain(run, Kind::Write, value),
+            ("T" | "X" | "add-file", Some(value)) => plain(run, Kind::Read, value),
+            ("g" | "index-file" | "volno-file", Some(value)) => plain(run, Kind::Write, value),
             _ => {}
         }
     }

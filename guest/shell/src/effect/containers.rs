@@ -25,7 +25,7 @@ pub(super) const DOCKER: &[Row] = &[
 #[rustfmt::skip]
 pub(super) const KUBECTL: &[Row] = &[
     command("cp", "c/container=v n/namespace=v", Code(container_copy)),
-    command("apply create delete replace diff edit patch", "f/filename=r k/kustomize=m n/namespace=v p/patch=d patch-file=r", Nothing).wild(),
+    command("apply create delete replace diff edit patch", "f/filename=r k/kustomize=m n/namespace=v p/patch=d patch-file=r from-file=m from-env-file=r", Nothing).wild(),
     wild("exec run debug", "n/namespace=v c/container=v", Mentions),
     command("get describe logs top explain version config cluster-info api-resources rollout scale label annotate port-forward wait auth", "n/namespace=v o/output=v l=v", Nothing),
 ];

@@ -734,7 +734,7 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
     }
     if far {
         run.send(dest);
-    } else if !dry && args.has_any("delete delete-before delete-after delete-during delete-excluded") {
+    } else if !dry && args.has_any("delete del delete-before delete-after delete-during delete-delay delete-excluded") {
         run.below(Kind::Delete, &place);
     }
 }

@@ -2,11 +2,11 @@
 
 use super::options::Arg;
 use super::table::{Does, Row, command};
-use super::{Kind, Mark, Place, Run, script};
+use super::{Kind, Mark, Named, Place, Run, script};
 use crate::facts::Presence;
 use crate::path::{absolute, parent};
 use crate::word::{Value, Why};
-use Does::{Code, Mentions, Nothing, Reads, Subcommands};
+use Does::{Code, Formats, Mentions, Nothing, Reads, Subcommands, Writes};
 
 /// How far up the folder of the repository is looked for.
 const MAX_ANCESTORS: usize = 64;
@@ -30,10 +30,16 @@ pub(super) const COMMANDS: &[Row] = &[
     command("clone", "b/branch=v o/origin=v depth=v c/config=v reference=m template=m separate-git-dir=m u/upload-pack=v j/jobs=v shallow-since=v shallow-exclude=v filter=v bundle-uri=s bare mirror n/no-checkout server-option=v", Code(clone)),
     command("commit", "m/message=d F/file=r C/reuse-message=v c/reedit-message=v t/template=r author=v date=v fixup=v squash=v cleanup=v trailer=d pathspec-from-file=r S? u? a/all dry-run", Code(commit)),
     command("config", "global system local worktree f/file=t blob=v get get-all get-regexp l/list e/edit unset unset-all add replace-all rename-section remove-section type=v default=v get-urlmatch get-color name-only show-origin", Code(config)),
-    command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg interpret-trailers stripspace column", "", Code(inspect)),
+    command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg stripspace column", "output=w O=r", Code(inspect)),
+    command("interpret-trailers", "in-place trailer=d where=v if-exists=v if-missing=v", Formats { with: "in-place", without: "" }),
+    command("merge-file", "L=v p/stdout object-id", Code(merge_file)),
+    command("mailinfo mailsplit", "o=f", Writes),
+    command("credential-store", "file=w", Nothing),
+    command("fast-export", "export-marks=w import-marks=r", Nothing),
     command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U# S=v G=v L=v", Code(inspect)),
+    command("fast-import", "export-marks=w import-marks=r export-pack-edges=w", Code(own)),
     command("fetch", "depth=v o=v j=v", Code(fetch)),
-    command("gc prune repack reflog notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree fast-import multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
+    command("gc prune repack notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
     command("grep", "e=p f=P A=v B=v C=v m=v O?", Reads).pattern(1).recursive(),
     command("hash-object", "t=v path=v stdin w literally no-filters", Code(hash)),
     command("init", "b/initial-branch=v template=m separate-git-dir=m shared? object-format=v bare q/quiet", Code(init)),
@@ -44,6 +50,7 @@ pub(super) const COMMANDS: &[Row] = &[
     command("pull", "X/strategy-option=v s/strategy=v S? r/rebase? depth=v", Code(pull)),
     command("push", "o/push-option=v receive-pack=v repo=s", Code(remote)),
     command("rebase", "i/interactive x/exec=v X/strategy-option=v s/strategy=v S? onto=v C=v", Code(tree)),
+    command("reflog", "output=w O=r", Code(own)),
     command("reset", "hard soft mixed merge keep p/patch q/quiet pathspec-from-file=r N", Code(reset)),
     command("restore", "s/source=v S/staged W/worktree p/patch conflict=v pathspec-from-file=r", Code(restore)),
     command("rm", "f/force n/dry-run r cached pathspec-from-file=r q/quiet ignore-unmatch", Code(remove)),
@@ -64,7 +71,7 @@ const STASH: &[Row] = &[
     command("push save", "m/message=d pathspec-from-file=r", Code(tree)),
     command("pop apply branch", "", Code(tree)),
     command("drop clear create store", "m/message=d", Code(own)),
-    command("list show", "", Nothing),
+    command("list show", "output=w O=r", Nothing),
 ];
 
 const SUBMODULE: &[Row] = &[
@@ -321,6 +328,11 @@ fn config(run: &mut Run<'_>, operands: &[Arg]) {
     let reads = args.has_any("get get-all get-regexp l get-urlmatch get-color blob");
     let changes = args.has_any("e unset unset-all add replace-all rename-section remove-section");
     if reads || (words < 2 && !changes) {
+        // It prints all that looks like a setting.
+        if let Some(file) = args.value("f") {
+            let place = run.word(file);
+            run.reads(&place);
+        }
         return;
     }
     if let Some(file) = args.value("f") {
@@ -328,13 +340,24 @@ fn config(run: &mut Run<'_>, operands: &[Arg]) {
         run.writes(&place, false);
     } else if args.has("global") {
         let value = Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/.gitconfig", Value::HOLE) };
-        let place = run.place(&value, run.span);
+        let place = Place { named: Named::No, ..run.place(&value, run.span) };
         run.add(Kind::Write, &place, Mark::possible());
     } else if args.has("system") {
-        let place = run.place(&Value::Pattern("/etc/gitconfig".into()), run.span);
+        let place = Place { named: Named::No, ..run.place(&Value::Pattern("/etc/gitconfig".into()), run.span) };
         run.add(Kind::Write, &place, Mark::possible());
     } else {
         own(run, operands);
+    }
+}
+
+/// `git merge-file FILE BASE OTHER`
+fn merge_file(run: &mut Run<'_>, operands: &[Arg]) {
+    for (index, operand) in operands.iter().enumerate() {
+        let place = run.word(operand);
+        run.reads(&place);
+        if index == 0 && !run.args.has_any("p object-id") {
+            run.writes(&place, false);
+        }
     }
 }
 

@@ -80,6 +80,20 @@ pub struct Effect {
     /// It is one of several that may be meant, and not the likeliest: the directory is one of several, or a target may
     /// be a folder.
     pub alternative: bool,
+    /// How the words of the command say it.
+    pub named: Named,
+}
+
+/// How a path comes to be that of an effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// A word or a redirect says it.
+    #[default]
+    Word,
+    /// It is somewhere below a folder that a word says.
+    Below,
+    /// No word says it: the program has its own files, or works on those of its folder.
+    No,
 }
 
 impl Effect {
@@ -95,6 +109,7 @@ impl Effect {
             copied: false,
             certain: false,
             alternative: false,
+            named: Named::Word,
         }
     }
 }
@@ -256,6 +271,7 @@ struct Place {
     empty: bool,
     /// Another one is rather meant.
     unlikely: bool,
+    named: Named,
 }
 
 impl Place {
@@ -566,8 +582,17 @@ impl<'a> Run<'a> {
         let text = value.text();
         let dots = has_dots_after_a_name(text);
         let slash = text.ends_with('/') || text.ends_with("/.") || text == ".";
-        let absolutely =
-            |value, written| Place { value, written, span, slash, depends: false, dots, empty: false, unlikely: false };
+        let absolutely = |value, written| Place {
+            value,
+            written,
+            span,
+            slash,
+            depends: false,
+            dots,
+            empty: false,
+            unlikely: false,
+            named: Named::Word,
+        };
         if text.is_empty() {
             return Place { empty: true, ..absolutely(value.clone(), None) };
         }
@@ -624,6 +649,7 @@ impl<'a> Run<'a> {
             dots: self.here.dots,
             empty: false,
             unlikely: false,
+            named: Named::No,
         }
     }
 
@@ -719,6 +745,7 @@ impl<'a> Run<'a> {
             copied: mark.copied,
             certain: mark.certain && sure,
             alternative: place.unlikely || (self.alternative && place.depends),
+            named: place.named,
         };
         self.found.push((effect, place.depends));
         // `rm -rf LINK/` removes what is in the folder that the link leads to.
@@ -743,7 +770,10 @@ impl<'a> Run<'a> {
     /// Files below a folder whose names are not known.
     fn below(&mut self, kind: Kind, folder: &Place) {
         if !folder.empty {
-            let place = self.under(folder, &Value::Pattern("**".into()));
+            let mut place = self.under(folder, &Value::Pattern("**".into()));
+            if place.named == Named::Word {
+                place.named = Named::Below;
+            }
             self.add(kind, &place, Mark::possible());
         }
     }

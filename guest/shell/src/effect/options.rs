@@ -354,7 +354,8 @@ impl Reader<'_> {
                         loose = true;
                         self.unlisted(arg);
                     }
-                    if !c.is_ascii_alphanumeric() {
+                    // `-#` is a flag of curl's.
+                    if !c.is_ascii_alphanumeric() && c != '#' {
                         return;
                     }
                 }

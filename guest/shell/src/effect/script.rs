@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, build, escaped};
+use super::{Kind, Mark, Place, Run, build, escaped, files};
 use crate::facts::Presence;
 use crate::inline::{self, Language, Setting, Text, What};
 use crate::word::{Value, Why, is_name};
@@ -299,6 +299,9 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     let given = run.args.given.iter().any(|given| given.meaning.is_script());
     if run.args.value("m").and_then(Arg::known).is_some_and(|module| ["venv", "virtualenv"].contains(&module)) {
         return build::virtual_environments(run, operands);
+    }
+    if run.args.value("m").and_then(Arg::known) == Some("json.tool") {
+        return files::into_second(run, operands);
     }
     let mut operands = operands.iter();
     if !given && let Some(script) = operands.next().filter(|script| script.known() != Some("-")) {

@@ -251,6 +251,7 @@ pub(super) fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
             Value::Unknown
         }
         Act::Read(at) => each(machine, args, at, What::Read),
+        Act::List(at) => each(machine, args, at, What::List),
         Act::Write(at) => each(machine, args, at, What::Write),
         Act::Append(at) => each(machine, args, at, What::Append),
         Act::File(at) => each(machine, args, at, |path| What::Create { path, folder: false }),

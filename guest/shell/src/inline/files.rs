@@ -96,6 +96,7 @@ pub(super) fn glob(machine: &mut Machine, args: &Args) -> Value {
             // Perl's glob takes several, with blanks between.
             let perl = machine.language == Language::Perl;
             let several: Vec<&str> = if perl { pattern.split_whitespace().collect() } else { vec![pattern.as_str()] };
+            several.iter().for_each(|pattern| searched(machine, pattern, &args.at));
             found.extend(several.into_iter().map(|pattern| Value::Text(expand_home(&value::glob(pattern), perl))));
         }
     }
@@ -106,8 +107,17 @@ pub(super) fn glob(machine: &mut Machine, args: &Args) -> Value {
     Value::List(found)
 }
 
+/// A search by a pattern reads names in the folder before its first wildcard. Where that is the script's own it says nothing.
+pub(super) fn searched(machine: &mut Machine, pattern: &str, at: &Range<usize>) {
+    let first = pattern.find(['*', '?', '[', value::HOLE]).unwrap_or(pattern.len());
+    let folder = pattern[..first].rfind('/').map_or("", |end| &pattern[..end.max(1)]);
+    if folder.starts_with(['/', '~', value::HOME]) || folder.starts_with("..") {
+        machine.deed(What::List(value::path(folder)), at);
+    }
+}
+
 pub(super) fn walk(machine: &mut Machine, args: &Args) -> Value {
-    each(machine, args, 0, What::Read);
+    each(machine, args, 0, What::List);
     let root = argument(args, 0).shape();
     let below = Value::Text(value::join(&[root, HOLE.to_string()], false));
     // The folder, its folders and its files.

@@ -240,6 +240,7 @@ impl Machine {
 fn texts(what: &mut What) -> Vec<&mut Text> {
     match what {
         What::Read(text)
+        | What::List(text)
         | What::Write(text)
         | What::Append(text)
         | What::Chdir(text)

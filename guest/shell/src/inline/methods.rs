@@ -138,12 +138,13 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
             }
         }
         "iterdir" | "children" | "each_child" | "entries" => {
-            machine.deed(What::Read(own), &at);
+            machine.deed(What::List(own), &at);
             let below = Value::Path(value::join(&[path.to_owned(), HOLE.to_string()], false));
             block(machine, args, &below);
             return Some(Value::List(vec![below]));
         }
         "glob" | "rglob" => {
+            files::searched(machine, &format!("{path}/*"), &at);
             let below = Value::Path(value::join(&[path.to_owned(), value::glob(&argument())], false));
             block(machine, args, &below);
             return Some(Value::List(vec![below]));

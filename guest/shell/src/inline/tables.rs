@@ -21,6 +21,8 @@ pub(super) enum Act {
     Opaque,
     /// The argument at this place is read; written; appended to.
     Read(usize),
+    /// The names in the folder at this place are read.
+    List(usize),
     Write(usize),
     Append(usize),
     /// A file, a folder is made.
@@ -78,7 +80,7 @@ const PYTHON: &[Row] = &[
     ("os.open", Other(os_open)), ("tarfile.open", Other(open)), ("zipfile.ZipFile", Other(open)), ("tarfile.TarFile", Other(open)),
     ("file", Other(open)), ("sqlite3.connect", Write(0)), ("shelve.open", Write(0)), ("dbm.open", Write(0)),
     ("logging.FileHandler", Append(0)), ("logging.basicConfig", Other(logging)), ("fileinput.input", Other(fileinput)),
-    ("linecache.getline", Read(0)), ("linecache.getlines", Read(0)), ("os.listdir", Read(0)), ("os.scandir", Read(0)), ("os.walk", Other(walk)),
+    ("linecache.getline", Read(0)), ("linecache.getlines", Read(0)), ("os.listdir", Act::List(0)), ("os.scandir", Act::List(0)), ("os.walk", Other(walk)),
     ("os.readlink", Read(0)), ("glob.glob", Other(glob)), ("glob.iglob", Other(glob)), ("configparser.ConfigParser", Act::None),
     ("os.remove", Delete(0)), ("os.unlink", Delete(0)), ("os.rmdir", Delete(0)), ("os.removedirs", Delete(0)),
     ("os.mkdir", Folder(0)), ("os.makedirs", Folder(0)), ("os.mkfifo", File(0)), ("os.mknod", File(0)),
@@ -127,7 +129,7 @@ const PYTHON: &[Row] = &[
 
 #[rustfmt::skip]
 const NODE: &[Row] = &[
-    ("fs.readFile", Read(0)), ("fs.createReadStream", Read(0)), ("fs.readdir", Read(0)), ("fs.opendir", Read(0)), ("fs.readlink", Read(0)), ("fs.watch", Read(0)), ("fs.watchFile", Read(0)), ("fs.readJson", Read(0)),
+    ("fs.readFile", Read(0)), ("fs.createReadStream", Read(0)), ("fs.readdir", Act::List(0)), ("fs.opendir", Act::List(0)), ("fs.readlink", Read(0)), ("fs.watch", Read(0)), ("fs.watchFile", Read(0)), ("fs.readJson", Read(0)),
     ("fs.writeFile", Other(node_write)), ("fs.createWriteStream", Other(node_write)), ("fs.outputFile", Write(0)), ("fs.writeJson", Write(0)), ("fs.outputJson", Write(0)), ("fs.appendFile", Append(0)), ("fs.truncate", Write(0)), ("fs.utimes", Write(0)), ("fs.lutimes", Write(0)),
     ("fs.open", Other(open)), ("fs.unlink", Delete(0)), ("fs.rmdir", Other(node_rm)), ("fs.rm", Other(node_rm)), ("fs.remove", Tree(0)), ("fs.emptyDir", Tree(0)), ("rimraf", Tree(0)), ("rimraf.rimraf", Tree(0)), ("rimraf.sync", Tree(0)), ("del", Trees), ("del.sync", Trees), ("del.deleteSync", Trees),
     ("fs.mkdir", Folder(0)), ("fs.mkdirp", Folder(0)), ("fs.ensureDir", Folder(0)), ("fs.ensureFile", File(0)), ("fs.mkdtemp", Other(node_temporary)), ("fs.rename", Move), ("fs.move", Move), ("fs.copyFile", Act::Copy), ("fs.cp", Act::Copy), ("fs.copy", Act::Copy),
@@ -162,7 +164,7 @@ const PERL: &[Row] = &[
 #[rustfmt::skip]
 const RUBY: &[Row] = &[
     ("File.open", Other(open)), ("File.new", Other(open)), ("open", Other(ruby_open)), ("URI.open", Other(ruby_open)), ("IO.open", Act::None), ("IO.sysopen", Other(open)), ("Zlib.GzipWriter.open", Write(0)), ("Zlib.GzipReader.open", Read(0)), ("CSV.open", Other(open)), ("CSV.read", Read(0)), ("CSV.foreach", Read(0)), ("YAML.load_file", Read(0)), ("JSON.load_file", Read(0)),
-    ("File.read", Read(0)), ("File.readlines", Read(0)), ("File.binread", Read(0)), ("File.foreach", Read(0)), ("File.readlink", Read(0)), ("IO.read", Other(ruby_io)), ("IO.readlines", Other(ruby_io)), ("IO.binread", Other(ruby_io)), ("IO.foreach", Other(ruby_io)), ("Dir.entries", Read(0)), ("Dir.children", Read(0)), ("Dir.each_child", Read(0)), ("Dir.foreach", Read(0)), ("Dir.open", Read(0)), ("Dir.new", Read(0)), ("Dir.glob", Other(glob)), ("Dir.[]", Other(glob)), ("Find.find", Read(0)),
+    ("File.read", Read(0)), ("File.readlines", Read(0)), ("File.binread", Read(0)), ("File.foreach", Read(0)), ("File.readlink", Read(0)), ("IO.read", Other(ruby_io)), ("IO.readlines", Other(ruby_io)), ("IO.binread", Other(ruby_io)), ("IO.foreach", Other(ruby_io)), ("Dir.entries", Act::List(0)), ("Dir.children", Act::List(0)), ("Dir.each_child", Act::List(0)), ("Dir.foreach", Act::List(0)), ("Dir.open", Act::List(0)), ("Dir.new", Act::List(0)), ("Dir.glob", Other(glob)), ("Dir.[]", Other(glob)), ("Find.find", Act::List(0)),
     ("File.write", Other(ruby_write)), ("File.binwrite", Other(ruby_write)), ("IO.write", Other(ruby_write)), ("IO.binwrite", Other(ruby_write)), ("File.truncate", Write(0)), ("File.utime", Other(utime)), ("IO.copy_stream", Act::Copy), ("File.mkfifo", File(0)),
     ("File.delete", Deletes), ("File.unlink", Deletes), ("Dir.rmdir", Delete(0)), ("Dir.delete", Delete(0)), ("Dir.unlink", Delete(0)), ("Dir.mkdir", Folder(0)), ("Dir.chdir", Chdir), ("Dir.chroot", Opaque), ("Dir.mktmpdir", Act::None), ("File.rename", Move), ("File.link", Link), ("File.symlink", Link), ("File.chmod", Chmods), ("File.lchmod", Chmods), ("File.chown", Modes(2)), ("File.lchown", Modes(2)), ("test", Act::None),
     ("FileUtils.rm", Deletes), ("FileUtils.rm_f", Deletes), ("FileUtils.remove", Deletes), ("FileUtils.safe_unlink", Deletes), ("FileUtils.rm_r", Trees), ("FileUtils.rm_rf", Trees), ("FileUtils.rmtree", Trees), ("FileUtils.remove_dir", Tree(0)), ("FileUtils.remove_entry", Tree(0)), ("FileUtils.remove_entry_secure", Tree(0)), ("FileUtils.remove_file", Delete(0)), ("FileUtils.rmdir", Deletes),
@@ -178,7 +180,7 @@ const RUBY: &[Row] = &[
 
 #[rustfmt::skip]
 const PHP: &[Row] = &[
-    ("fopen", Other(open)), ("gzopen", Other(open)), ("bzopen", Other(open)), ("splfileobject", Other(open)), ("file_get_contents", Other(php_read)), ("readfile", Other(php_read)), ("file", Other(php_read)), ("parse_ini_file", Read(0)), ("simplexml_load_file", Other(php_read)), ("highlight_file", Read(0)), ("show_source", Read(0)), ("php_strip_whitespace", Read(0)), ("scandir", Read(0)), ("opendir", Read(0)), ("dir", Read(0)), ("glob", Other(glob)), ("readlink", Read(0)), ("readgzfile", Read(0)), ("md5_file", Read(0)), ("sha1_file", Read(0)), ("hash_file", Read(1)), ("recursivedirectoryiterator", Read(0)), ("directoryiterator", Read(0)),
+    ("fopen", Other(open)), ("gzopen", Other(open)), ("bzopen", Other(open)), ("splfileobject", Other(open)), ("file_get_contents", Other(php_read)), ("readfile", Other(php_read)), ("file", Other(php_read)), ("parse_ini_file", Read(0)), ("simplexml_load_file", Other(php_read)), ("highlight_file", Read(0)), ("show_source", Read(0)), ("php_strip_whitespace", Read(0)), ("scandir", Act::List(0)), ("opendir", Act::List(0)), ("dir", Act::List(0)), ("glob", Other(glob)), ("readlink", Read(0)), ("readgzfile", Read(0)), ("md5_file", Read(0)), ("sha1_file", Read(0)), ("hash_file", Read(1)), ("recursivedirectoryiterator", Act::List(0)), ("directoryiterator", Act::List(0)),
     ("file_put_contents", Other(php_write)), ("touch", File(0)), ("unlink", Delete(0)), ("rmdir", Delete(0)), ("mkdir", Folder(0)), ("rename", Move), ("copy", Act::Copy), ("move_uploaded_file", Move), ("link", Link), ("symlink", Link), ("chmod", Chmod(0)), ("chown", Mode(0)), ("chgrp", Mode(0)), ("lchown", Mode(0)), ("lchgrp", Mode(0)), ("chdir", Chdir), ("chroot", Opaque), ("tempnam", Act::None), ("posix_mkfifo", File(0)), ("error_log", Other(error_log)),
     ("exec", Shell(0)), ("shell_exec", Shell(0)), ("system", Shell(0)), ("passthru", Shell(0)), ("popen", Shell(0)), ("proc_open", Other(php_proc)), ("pcntl_exec", Exec(0)), ("expect_popen", Shell(0)), ("eval", Eval(0)), ("assert", Other(php_assert)), ("create_function", Eval(1)), ("include", Other(runs_file)), ("dl", Opaque), ("ffi.cdef", Opaque), ("ffi.load", Opaque), ("unserialize", Opaque), ("posix_kill", Opaque), ("ini_set", Act::None), ("extract", Opaque), ("parse_str", Opaque), ("putenv", Act::None),
     ("call_user_func", Other(partial)), ("call_user_func_array", Other(call_array)), ("array_map", Other(map)), ("array_walk", Other(walk_array)), ("array_filter", Other(filter_array)), ("usort", Other(php_callback)), ("uasort", Other(php_callback)), ("uksort", Other(php_callback)), ("register_shutdown_function", Other(partial)), ("array_reduce", Other(php_callback)), ("preg_replace_callback", Other(php_callback)), ("reflectionfunction", Act::Value(first)), ("forward_static_call", Other(partial)), ("iterator_apply", Other(php_callback)), ("ob_start", Other(php_callback)), ("array_push", Act::None),

@@ -34,7 +34,7 @@ fn render_in(language: Language, script: &str, setting: Setting) -> String {
 
 fn said(what: &What) -> String {
     match what {
-        What::Read(path) => format!("read {}", text(path)),
+        What::Read(path) | What::List(path) => format!("read {}", text(path)),
         What::Write(path) => format!("write {}", text(path)),
         What::Append(path) => format!("append {}", text(path)),
         What::Create { path, folder: false } => format!("create {}", text(path)),
@@ -186,7 +186,7 @@ fn python() {
         ("import os; list(map(os.remove, ['a','b']))", "delete a; delete b"),
         ("import os\nfor d, n in [('a','b'),('c','d')]: os.rename(d, n)", "move a > b; move a > d; move c > b; move c > d"),
         ("import os\nfor r, ds, fs in os.walk('x'):\n  for f in fs: os.remove(os.path.join(r, f))", "read x; delete x/?/?; delete x/?"),
-        ("import glob, os\nfor f in glob.glob('/tmp/*.log'): os.remove(f)", "delete /tmp/?.log"),
+        ("import glob, os\nfor f in glob.glob('/tmp/*.log'): os.remove(f)", "read /tmp; delete /tmp/?.log"),
         ("import os; p = 'a' if os.getuid() else 'b'; os.remove(p)", "delete a; delete b"),
         ("import os; p = None or 'b'; os.remove(p)", "delete b"),
         ("import os\np = '/tmp/a'\nif x:\n  p = '/etc/passwd'\nos.remove(p)", "delete ?; delete /tmp/a; delete /etc/passwd"),

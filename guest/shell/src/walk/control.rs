@@ -14,9 +14,10 @@ mod loops;
 
 use std::rc::Rc;
 
-use super::state::{Errexit, Input, State, Status};
+use super::state::{Errexit, Handler, Input, State, Status};
 use super::{Command, Frame, Joiner, Walk};
 use crate::glob::Pattern;
+use crate::shared::Shared;
 use crate::syntax::{Arm, ArmEnd, Connector, Item, List, Node, NodeKind, Pipeline, Word as Written};
 use crate::tracker::Subshell;
 
@@ -50,6 +51,15 @@ impl Walk<'_> {
         self.frames.push(Frame::default());
         let ends = run(self, state);
         let end = ends.join(self);
+        let mut end = self.ended(end, frame, before, &handlers);
+        end.traps = outer;
+        end
+    }
+
+    /// A shell has come to its end: what it runs then is run. Apart from what leads here, so that this takes no stack while a
+    /// shell runs others.
+    #[inline(never)]
+    fn ended(&mut self, end: State, frame: usize, before: usize, handlers: &Shared<Vec<Handler>>) -> State {
         // Nothing comes after the text as a whole, unless it has said so.
         let trapped = |state: &State| state.traps.is_some() || !state.handlers.is_empty();
         let last = frame == 0 && !trapped(&end) && !self.frames.iter().any(|frame| frame.left.iter().any(trapped));
@@ -58,32 +68,23 @@ impl Walk<'_> {
         // What left before a trap was set does not run it, and has not what it speaks of.
         let has_traps = end.has_traps();
         let (alike, other): (Vec<_>, Vec<_>) = left.into_iter().partition(|state| state.has_traps() == has_traps);
-        let end = self.with_left(end, alike);
-        let other = self.one_of(other);
-        let doubtful = other.is_some();
-        let ended = |walk: &mut Self, mut end: State| {
-            end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
-            // Those of the shell around it come to their last opportunity there.
-            let last = frame == 0 || end.handlers != handlers;
-            walk.interrupt(&mut end, last);
-            walk.at_exit(end, frame, doubtful)
-        };
-        let mut end = ended(self, end);
-        if let Some(other) = other {
-            let other = ended(self, other);
-            end = end.merge(other, self.change());
-        }
-        self.frames.truncate(frame);
-        end.traps = outer;
-        end
-    }
-
-    /// The end of a list, and what left for it before.
-    fn with_left(&mut self, end: State, left: Vec<State>) -> State {
-        match self.one_of(left) {
+        let end = match self.one_of(alike) {
             Some(left) => end.merge(left, self.change()),
             None => end,
+        };
+        let other = self.one_of(other);
+        let doubtful = other.is_some();
+        let mut result: Option<State> = None;
+        for mut end in std::iter::once(end).chain(other) {
+            end.lost = if end.lost >= exit_of(frame) { before } else { end.lost };
+            // Those of the shell around it come to their last opportunity there.
+            let last = frame == 0 || end.handlers != *handlers;
+            self.interrupt(&mut end, last);
+            let end = self.at_exit(end, frame, doubtful);
+            result = self.either(result, Some(end));
         }
+        self.frames.truncate(frame);
+        result.unwrap_or_else(|| State::new(self.facts))
     }
 
     /// Runs a list in a subshell of `state`: of what it changes, files stay.

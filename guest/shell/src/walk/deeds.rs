@@ -244,24 +244,20 @@ pub(super) fn arguments(words: &[Word], more: bool) -> Arguments {
     Arguments(all)
 }
 
+/// A text of a script as a word. The home folder, which it has as `~`, is put in its place; `None` if it is not known here.
 fn deed_word(text: inline::Text, span: Span, home: Option<&str>) -> Word {
-    match text {
-        inline::Text::Known(text) => {
-            match (text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')), home) {
-                (Some(rest), Some(home)) => Word::new(format!("{home}{rest}"), span),
-                (Some(rest), None) => {
-                    let shape = format!("{}{rest}", Value::HOLE);
-                    Word {
-                        value: Value::Unknown { why: Why::Home(String::new()), shape },
-                        ..Word::unknown(Why::Expansion, span)
-                    }
-                }
-                (None, _) => Word::new(text, span),
-            }
-        }
-        inline::Text::Shape(shape) => {
-            Word { value: Value::Unknown { why: Why::Expansion, shape }, ..Word::unknown(Why::Expansion, span) }
-        }
+    let (text, known) = match text {
+        inline::Text::Known(text) => (text, true),
+        inline::Text::Shape(text) => (text, false),
+    };
+    let unknown = |why, shape| Word { value: Value::Unknown { why, shape }, ..Word::unknown(Why::Expansion, span) };
+    let below = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (below.map(|rest| (rest, home)), known) {
+        (Some((rest, Some(home))), true) => Word::new(format!("{home}{rest}"), span),
+        (Some((rest, Some(home))), false) => unknown(Why::Expansion, format!("{home}{rest}")),
+        (Some((rest, None)), _) => unknown(Why::Home(String::new()), format!("{}{rest}", Value::HOLE)),
+        (None, true) => Word::new(text, span),
+        (None, false) => unknown(Why::Expansion, text),
     }
 }
 
@@ -279,6 +275,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
     };
     match what {
         What::Read(path) => add(EffectKind::Read, path, false, false, false),
+        What::List(path) => add(EffectKind::Read, path, false, true, false),
         What::Write(path) => add(EffectKind::Write, path, false, false, false),
         What::Append(path) => add(EffectKind::Append, path, false, false, false),
         What::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),

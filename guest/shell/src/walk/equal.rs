@@ -51,7 +51,7 @@ impl Pair<'_> {
     }
 
     fn effects(self, one: &Effect, other: &Effect) -> bool {
-        let Effect { kind, path, written, span, recursive, folder, copied, certain, alternative } = one;
+        let Effect { kind, path, written, span, recursive, folder, copied, certain, alternative, named } = one;
         *kind == other.kind
             && *path == other.path
             && *written == other.written
@@ -61,6 +61,7 @@ impl Pair<'_> {
             && *copied == other.copied
             && *certain == other.certain
             && *alternative == other.alternative
+            && *named == other.named
     }
 }
 

@@ -238,6 +238,11 @@ impl Files {
         !path.contains(Value::HOLE) && self.facts.as_ref().is_some_and(|facts| facts.look(path) == Presence::File)
     }
 
+    /// Whether the text made links.
+    pub(crate) fn has_links(&self) -> bool {
+        self.linked
+    }
+
     /// The links that the text made, and where they lead.
     pub(crate) fn links(&self) -> Vec<(String, String)> {
         // Every command asks, and most texts make none.

@@ -26,8 +26,38 @@ pub(crate) struct Folders {
     pub(crate) open: bool,
     /// Whether it is another one where something has failed of which the facts do not speak.
     pub(crate) stray: bool,
-    /// Under which name that one is followed which is not in the list, if `mktemp` made it up.
-    pub(crate) made_up: Option<String>,
+    /// What is known of that one which is not in the list.
+    pub(crate) other: Other,
+}
+
+/// What is known of a folder whose path is not.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Other {
+    Anything,
+    /// `mktemp` made it up, or it is below one of those.
+    Temporary,
+    /// The same, and it is followed under this name.
+    MadeUp(String),
+    /// This glob finds it.
+    Glob(String),
+}
+
+impl Other {
+    pub(crate) fn made_up(&self) -> Option<&str> {
+        match self {
+            Other::MadeUp(name) => Some(name),
+            Other::Anything | Other::Temporary | Other::Glob(_) => None,
+        }
+    }
+
+    /// What is known of both.
+    fn and(&self, other: &Other) -> Other {
+        match (self, other) {
+            (one, other) if one == other => one.clone(),
+            (Other::Temporary | Other::MadeUp(_), Other::Temporary | Other::MadeUp(_)) => Other::Temporary,
+            _ => Other::Anything,
+        }
+    }
 }
 
 impl Folders {
@@ -41,11 +71,11 @@ impl Folders {
     }
 
     pub(crate) fn one(folder: String) -> Self {
-        Folders { possible: vec![folder].into(), known: true, open: false, stray: false, made_up: None }
+        Folders { possible: vec![folder].into(), known: true, open: false, stray: false, other: Other::Anything }
     }
 
     pub(crate) fn unknown() -> Self {
-        Folders { possible: Shared::default(), known: false, open: true, stray: false, made_up: None }
+        Folders { possible: Shared::default(), known: false, open: true, stray: false, other: Other::Anything }
     }
 
     /// Whether the list is not all.
@@ -69,13 +99,13 @@ impl Folders {
                 }
             }
         }
-        self.made_up = match (self.open, others.open) {
-            (true, true) => self.made_up.take().filter(|folder| others.made_up.as_ref() == Some(folder)),
-            (true, false) => self.made_up.take(),
-            (false, _) => others.made_up.clone(),
-        };
         let many = self.possible.len() > MAX_FOLDERS;
-        self.made_up = self.made_up.take().filter(|_| !many);
+        self.other = match (self.open, others.open) {
+            _ if many => Other::Anything,
+            (true, true) => self.other.and(&others.other),
+            (true, false) => self.other.clone(),
+            (false, _) => others.other.clone(),
+        };
         let more = others.open || many;
         self.open |= more && !unlikely;
         self.stray |= others.stray || (more && unlikely);

@@ -1,7 +1,7 @@
 //! Which file a path leads to: by the directories that the shell may be in, by links and `PATH`.
 
 use super::files::Made;
-use super::known::Content;
+use super::known::{Content, Other};
 use super::state::State;
 use crate::effect;
 use crate::facts::Look as _;
@@ -24,10 +24,19 @@ pub(super) fn followed_at(path: &Value, state: &State) -> Option<String> {
     }
 }
 
-/// By what a folder is followed whose name `mktemp` made up.
-pub(super) fn made_up(path: &Value) -> Option<String> {
-    let is_made_up = matches!(path, Value::Unknown { why: Why::Temporary, .. });
-    path.followed_as().filter(|_| is_made_up).map(str::to_owned)
+/// What is known of a folder of this name, if it is not the whole path.
+pub(super) fn made_up(path: &Value, state: &State) -> Other {
+    match path {
+        Value::Unknown { why: Why::Temporary, .. } => {
+            path.followed_as().map_or(Other::Anything, |name| Other::MadeUp(name.to_owned()))
+        }
+        Value::Pattern(glob) if glob.starts_with('/') => Other::Glob(glob.trim_end_matches('/').to_owned()),
+        Value::Pattern(glob) if !glob.split('/').any(|part| part == "..") => match state.folders.certain() {
+            Some(folder) => Other::Glob(format!("{}{}", crate::glob::escaped(folder), absolute(glob, "/"))),
+            None => Other::Anything,
+        },
+        _ => Other::Anything,
+    }
 }
 
 /// By what a file of the working directory is followed, where that may be one that is not known.
@@ -36,8 +45,18 @@ pub(super) fn in_unknown(path: &str, state: &State) -> Option<String> {
         return None;
     }
     let hole = Value::HOLE.to_string();
-    let folder = state.folders.made_up.as_ref().unwrap_or(&hole);
+    let folder = state.folders.other.made_up().unwrap_or(&hole);
     Some(format!("{folder}{}", absolute(path, "/")))
+}
+
+/// What is known of such a folder.
+pub(super) fn other_below(path: &str, state: &State) -> Other {
+    match (&state.folders.other, in_unknown(path, state)) {
+        (Other::MadeUp(_), Some(folder)) => Other::MadeUp(folder),
+        (Other::Temporary, Some(_)) => Other::Temporary,
+        (Other::Glob(glob), Some(_)) => Other::Glob(format!("{glob}{}", crate::glob::escaped(&absolute(path, "/")))),
+        _ => Other::Anything,
+    }
 }
 
 /// Whether it is a file that the text wrote, and what is in it is not known.

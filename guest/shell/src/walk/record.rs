@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::files::Inside;
+use super::known::Other;
 use super::state::{Input, State, Text};
 use super::{Command, Joiner, MAX_COMMANDS, RedirectKind, Runs, Walk};
 use crate::effect::{self, Call, Effect, Kind as EffectKind};
@@ -65,7 +66,7 @@ impl Walk<'_> {
             let there = effect::effects(&command, &Call::read(&command), &state.files).into_iter();
             effects.extend(there.map(|effect| Effect { alternative: true, ..effect }));
         }
-        if let Some(folder) = &before.folders.made_up
+        if let Some(folder) = before.folders.other.made_up()
             && command.cwd == own
         {
             effects.iter_mut().for_each(|effect| effect.path = within(folder, &effect.path));
@@ -95,6 +96,15 @@ impl Walk<'_> {
                 let stamp = self.change();
                 state.set_content(&path, content, stamp);
             }
+        }
+        // Below it may be a link that leads out of it.
+        let in_other: Option<&dyn Fn(&mut Value)> = match &before.folders.other {
+            Other::Temporary if !state.files.has_links() => Some(&in_temporary),
+            Other::Glob(glob) => Some(&|path| in_found(glob, path)),
+            _ => None,
+        };
+        if let Some(in_other) = in_other.filter(|_| command.cwd == own) {
+            effects.iter_mut().for_each(|effect| in_other(&mut effect.path));
         }
         command.effects = effects;
         if let Some(reserved) = self.commands.get_mut(slot) {
@@ -440,6 +450,27 @@ impl Snapshot for View<'_, '_> {
 
     fn variable(&self, name: &str) -> Option<String> {
         self.state.known(name)
+    }
+}
+
+/// A path in a working directory that is not known, but which this glob finds.
+fn in_found(glob: &str, path: &mut Value) {
+    if let Value::Unknown { why: Why::Directory, shape } = path
+        && let Some(below) = shape.strip_prefix(Value::HOLE).filter(|below| below.is_empty() || below.starts_with('/'))
+        && !below.split('/').any(|part| part == "..")
+    {
+        let below: Vec<String> = below.split(Value::HOLE).map(crate::glob::escaped).collect();
+        *path = Value::Pattern(format!("{glob}{}", below.join("*")));
+    }
+}
+
+/// A path in a working directory that is not known, but is one of `mktemp`'s.
+fn in_temporary(path: &mut Value) {
+    if let Value::Unknown { why, shape } = path
+        && *why == Why::Directory
+        && !shape.split('/').any(|part| part == "..")
+    {
+        *why = Why::Temporary;
     }
 }
 

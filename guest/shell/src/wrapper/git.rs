@@ -14,7 +14,7 @@ const COMMANDS: &[Row] = &[
     row("filter-branch", "setup=:also env-filter=:also tree-filter=:also index-filter=:also parent-filter=:also msg-filter=:also commit-filter=:also tag-name-filter=:also subdirectory-filter= original= d= state-branch= prune-empty f,force", 0, PERMUTE | AWAY, Then::Options),
     row("difftool", "x,extcmd=:also t,tool= g,gui y,no-prompt", 0, PERMUTE, Then::Options),
     row("grep", "O?:also open-files-in-pager?:also e= f= A= B= C= m= max-depth= max-count= threads= and or not", 0, PERMUTE, Then::Options),
-    row("fetch pull ls-remote fetch-pack clone", "upload-pack=:also exec=:also u= c,config=:config o,origin= b,branch= depth= server-option= j,jobs= reference= template= separate-git-dir= shallow-since= filter= refmap=", 0, PERMUTE, Then::Code(fetch)),
+    row("fetch pull ls-remote fetch-pack clone", "u,upload-pack=:also exec=:also c,config=:config o,origin= b,branch= depth= server-option= j,jobs= reference= template= separate-git-dir= shallow-since= filter= refmap=", 0, PERMUTE, Then::Code(fetch)),
     row("push send-pack", "receive-pack=:also exec=:also repo= o,push-option=", 0, PERMUTE, Then::Options),
     row("archive", "exec=:also remote= format= o,output= prefix=", 0, PERMUTE, Then::Options),
     row("for-each-repo", "config=", 0, PERHAPS | AWAY, Then::Code(for_each_repo)),
@@ -24,19 +24,20 @@ const COMMANDS: &[Row] = &[
 /// Settings whose value a shell runs: how the name starts and how it ends.
 #[rustfmt::skip]
 const RUN: &[(&str, &str)] = &[
-    ("browser.", ".cmd"), ("core.alternaterefscommand", ""), ("core.askpass", ""), ("core.editor", ""),
+    ("browser.", ".cmd"), ("browser.", ".path"), ("core.alternaterefscommand", ""), ("core.askpass", ""), ("core.editor", ""),
     ("core.fsmonitor", ""), ("core.gitproxy", ""), ("core.pager", ""), ("core.sshcommand", ""),
     ("credential.", "helper"), ("diff.", ".command"), ("diff.", ".textconv"), ("diff.external", ""),
     ("difftool.", ".cmd"), ("difftool.", ".path"), ("filter.", ".clean"), ("filter.", ".process"),
     ("filter.", ".smudge"), ("gpg.", "program"), ("gpg.ssh.defaultkeycommand", ""), ("guitool.", ".cmd"),
     ("interactive.difffilter", ""), ("man.", ".cmd"), ("merge.", ".driver"), ("mergetool.", ".cmd"),
     ("mergetool.", ".path"), ("pager.", ""), ("remote.", ".receivepack"), ("remote.", ".uploadpack"),
-    ("sendemail.", "cmd"), ("sequence.editor", ""), ("submodule.", ".update"), ("trailer.", ".cmd"),
+    ("sendemail.", "cmd"), ("sequence.editor", ""), ("submodule.", ".update"), ("tar.", ".command"), ("gc.recentobjectshook", ""), ("imap.tunnel", ""), ("hook.", ".command"), ("man.", ".path"), ("sendemail.smtpserver", ""), ("instaweb.httpd", ""), ("remote.", ".vcs"), ("trailer.", ".cmd"),
     ("trailer.", ".command"), ("uploadpack.packobjectshook", ""),
 ];
 
 /// Settings that name files or folders with programs in them.
-const HIDE: &[(&str, &str)] = &[("core.hookspath", ""), ("include.path", ""), ("includeif.", ".path")];
+const HIDE: &[(&str, &str)] =
+    &[("core.hookspath", ""), ("include.path", ""), ("includeif.", ".path"), ("init.templatedir", "")];
 
 /// Names that no alias can take. An alias of another name may run.
 const BUILTIN: &[&str] = &[

@@ -90,5 +90,5 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
 /// Whether a sed script runs commands or writes files. What cannot be followed does.
 fn sed_acts(script: &str) -> bool {
     let script = crate::inline::read(Language::Sed, script, Setting::TEXT);
-    !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_)))
+    !script.complete || script.deeds.iter().any(|deed| !matches!(deed.what, What::Read(_) | What::List(_)))
 }

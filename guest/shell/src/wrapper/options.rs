@@ -285,7 +285,9 @@ impl Scan {
                 },
                 ("unset", Some(word)) => change.unset.extend(word.known().map(str::to_owned)),
                 ("user", _) => change.other_user = true,
-                ("elsewhere", _) => change.elsewhere = true,
+                ("elsewhere", place) => {
+                    change.elsewhere |= !place.as_ref().is_some_and(|place| is_here(place.value.text()));
+                }
                 ("maybe", _) => change.times = Times::Perhaps,
                 ("own", _) => change.own_input = true,
                 _ => {}
@@ -293,4 +295,10 @@ impl Scan {
         }
         change
     }
+}
+
+/// Whether another root, or another machine, is after all this one: `/`, `.host`, `:` of parallel.
+fn is_here(place: &str) -> bool {
+    let machine = place.rsplit(['@', '/']).next().unwrap_or(place);
+    place.starts_with('/') && place.chars().all(|c| matches!(c, '/' | '.')) || matches!(machine, ".host" | ":")
 }

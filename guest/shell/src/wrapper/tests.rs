@@ -922,7 +922,7 @@ fn odd_and_hostile_words() {
         ("fd -x $X {}", "[? ?] perhaps"),
         ("nsenter --mount=/proc/1/ns/mnt rm x", "[rm x] elsewhere"),
         ("nsenter --wd=/tmp -t 1 rm x", "[rm x] in=/tmp"),
-        ("unshare --root=/ rm x", "[rm x] elsewhere"),
+        ("unshare --root=/ rm x", "[rm x]"),
         ("docker run -u root:root --name n alpine@sha256:a rm x", "[rm x] in? elsewhere own"),
         ("npx foo@latest --yes", "[foo --yes]"),
         ("npx foo@npm:bar@1 x", "[foo@npm:bar x]"),

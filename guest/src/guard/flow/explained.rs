@@ -149,8 +149,15 @@ pub(super) fn is_located_file(command: &Command, inner: &[&Command]) -> bool {
         }
         _ => false,
     };
+    // What a shell is given as its text is no place of a file.
+    let is_text = |word: &Word| word.value.text().contains(|c: char| c.is_whitespace() || ";&|<>`(".contains(c));
+    let mut options =
+        command.words.iter().skip(1).map(|word| word.value.text()).take_while(|text| text.starts_with('-'));
+    let given = command.program() == Some("eval") || options.any(|text| !text.starts_with("--") && text.contains('c'));
     let first = command.words.iter().skip(1).find(|word| !word.value.text().starts_with('-'));
-    first.is_some_and(located) && inner.iter().all(|other| source(other).is_none())
+    !given
+        && first.is_some_and(|word| located(word) && !is_text(word))
+        && inner.iter().all(|other| source(other).is_none())
 }
 
 /// Whether what is not seen of a text for a shell are names among the words of commands that do nothing to files and do not

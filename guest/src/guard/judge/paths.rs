@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rustc_hash::FxHashSet;
-use toolgate_shell::{Command, Effect, Kind as Deed, Look, SUBSTITUTION, Script, Value, Why, absolute};
+use toolgate_shell::{Command, Effect, Kind as Deed, Look, Named, SUBSTITUTION, Script, Value, Why, absolute};
 
 use super::reads::Below;
 use super::{Coded, Inquiry, evidence, tilde};
@@ -149,14 +149,15 @@ impl<'a> Inquiry<'a> {
                     .filter(|other| other.via[found.via.len()] != SUBSTITUTION && other.group != found.group)
                     .any(|other| other.span.start < effect.span.end && effect.span.start < other.span.end)
             };
-            if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(found, effect) {
+            if effect.kind == Deed::Mention && subject.wraps && told() || keeps_to_itself(subject, effect) {
                 continue;
             }
             // What no word names, as git's own files, is what the program is there for; so is what it makes somewhere
             // below its folder.
             let below = matches!(&effect.path, Value::Pattern(pattern) if pattern.ends_with("/**"));
+            let below = below && effect.named == Named::No;
             let searches = matches!(found.program(), Some("find" | "fd" | "fdfind"));
-            if is_implied(found, effect) || below && effect.span == found.span && !searches {
+            if is_implied(found, effect) || below && !searches {
                 continue;
             }
             // It is given more of them when it runs.
@@ -346,15 +347,24 @@ fn is_public(path: &str) -> bool {
     })
 }
 
+/// Whether a file is called as files of variables are.
+fn is_variables(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."))
+}
+
 /// Whether a program is told of a file of variables and shows nothing of it: as the environment of what it runs, which
 /// is what such files are for, or as a name in a repository.
-fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
+fn keeps_to_itself(subject: &Subject<'_>, effect: &Effect) -> bool {
+    let found = subject.command;
     const OPTIONS: &[&str] = &["--env-file", "--env-file-if-exists", "dotenv_config_path"];
     const RUNNERS: &[&str] = &["node", "bun", "deno", "tsx", "nodemon", "uv", "uvicorn", "gunicorn"];
     const COMPOSERS: &[&str] = &["docker", "docker-compose", "podman-compose"];
+    // These are told which files to load, and what to run with what is in them.
+    const LOADERS: &[&str] = &["dotenvx", "dotenv", "env-cmd", "foreman", "honcho", "op"];
+    const LOADED: &[&str] = &["--env-file", "--env", "--file", "-f", "-e"];
     // What the others print is the configuration with the values in it, or runs somebody else's program.
     const COMPOSED: &[&str] = &["up", "down", "build", "start", "stop", "restart", "ps", "pull", "logs"];
-    let named = effect.path.text().rsplit('/').next().is_some_and(|name| name == ".env" || name.starts_with(".env."));
+    let named = is_variables(effect.path.text());
     let Some(program) = found.program().filter(|_| matches!(effect.kind, Deed::Mention | Deed::Read) && named) else {
         return false;
     };
@@ -364,7 +374,8 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
         let names = |word: &&str| !word.starts_with('-') || plain.contains(word);
         return match words.get(1) {
             Some(&"log") => words.iter().all(names),
-            Some(command) => ["check-ignore", "check-attr", "ls-files"].contains(command),
+            // What it lists may be opened by who reads the list.
+            Some(command) => ["check-ignore", "check-attr", "ls-files"].contains(command) && !subject.others_may_open(),
             None => false,
         };
     }
@@ -378,11 +389,22 @@ fn keeps_to_itself(found: &Command, effect: &Effect) -> bool {
             || word.starts_with('-') && !word.starts_with("--") && word != "-r"
     };
     let prints = ["env", "printenv", "set", "export", "sh", "bash", "cat"];
+    if LOADERS.contains(&program) {
+        let is_loaded =
+            |at: usize| LOADED.contains(&words[at]) && words.get(at + 1).is_some_and(|name| is_variables(name));
+        let rest = (at + 1..words.len()).filter(|at| !is_loaded(*at)).map(|at| words[at]);
+        return LOADED.contains(&option)
+            && !words.iter().any(|word| matches!(*word, "get" | "print" | "ls" | "list"))
+            && !rest.into_iter().any(|word| texts(word) || prints.contains(&word.rsplit('/').next().unwrap_or(word)));
+    }
+    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     let runs = if COMPOSERS.contains(&program) {
-        words.iter().any(|word| COMPOSED.contains(word))
-            && !words.iter().any(|word| ["run", "exec", "config"].contains(word))
+        let composes = program != "docker" || words.get(1) == Some(&"compose");
+        let told = |word: &&&str| COMPOSED.contains(word) || ["run", "exec", "config", "create"].contains(word);
+        composes && words.iter().skip(1).find(told).is_some_and(|first| COMPOSED.contains(first))
     } else {
-        RUNNERS.contains(&program) && !words.iter().any(|word| texts(word) || prints.contains(word))
+        let shows = |word: &&str| texts(word) || matches!(*word, "eval" | "exec") || prints.contains(&&*name(word));
+        RUNNERS.contains(&program) && !words.iter().any(shows)
     };
     OPTIONS.contains(&option) && runs
 }

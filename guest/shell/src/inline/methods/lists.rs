@@ -60,6 +60,17 @@ pub(in crate::inline) fn opened(values: &[Value]) -> Value {
     Value::List(vec![values.iter().cloned().fold(Value::Unknown, Value::or)])
 }
 
+/// What a method may put into a list.
+fn added_by(language: Language, name: &str, args: &Args) -> Vec<Value> {
+    let given = args.values.iter().map(|arg| arg.value.clone());
+    match name {
+        "append" | "push" | "add" | "unshift" | "prepend" | "<<" => given.collect(),
+        "extend" | "concat" => given.flat_map(|value| value.elements(language)).collect(),
+        "insert" => given.skip(1).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// What a list or a map is after a method that may change it in place. Nothing if the method does not.
 pub(in crate::inline) fn changed(language: Language, value: &Value, name: &str, args: &Args) -> Option<Value> {
     let mut values = match value {
@@ -108,11 +119,15 @@ pub(in crate::inline) fn changed(language: Language, value: &Value, name: &str, 
             if values.iter().any(|value| matches!(value, Value::List(_)))
                 && values.iter().all(|value| matches!(value, Value::List(_) | Value::Text(_) | Value::Unknown)) =>
         {
-            return Some(opened(values));
+            let items = values.iter().flat_map(|value| match value {
+                Value::List(items) => items.clone(),
+                other => vec![other.clone()],
+            });
+            return Some(opened(&items.chain(added_by(language, name, args)).collect::<Vec<_>>()));
         }
         _ => {
             return matches!(name, "append" | "push" | "extend" | "insert" | "unshift" | "clear" | "<<")
-                .then(|| Value::List(vec![Value::Unknown]));
+                .then(|| opened(&added_by(language, name, args)));
         }
     };
     let mut added: Vec<Value> = args.values.iter().map(|arg| arg.value.clone()).collect();

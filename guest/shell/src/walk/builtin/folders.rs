@@ -6,9 +6,9 @@ use crate::path::absolute;
 use crate::shared::Shared;
 use crate::walk::Walk;
 use crate::walk::control::Ends;
-use crate::walk::known::{Content, Folders, Variable};
+use crate::walk::known::{Content, Folders, Other, Variable};
 use crate::walk::parameter::Got;
-use crate::walk::places::{in_unknown, made_up};
+use crate::walk::places::{made_up, other_below};
 use crate::walk::state::{State, Status};
 use crate::word::{Span, Value, Word};
 
@@ -44,7 +44,10 @@ impl Walk<'_> {
                 Got::Set(Value::Known(home)) => home,
                 _ => return self.cd_unknown(state),
             },
-            Some(word) if word.several => return self.cd_unknown(state),
+            Some(word) if word.several => {
+                let other = made_up(&word.value, &state);
+                return self.cd_other(other, state);
+            }
             Some(word) => match word.known() {
                 Some("-") => match state.lookup("OLDPWD") {
                     Got::Set(Value::Known(folder)) => {
@@ -57,7 +60,7 @@ impl Walk<'_> {
                     }
                 },
                 Some(text) => text.to_owned(),
-                None => return self.cd_made_up(made_up(&word.value), state),
+                None => return self.cd_other(made_up(&word.value, &state), state),
             },
         };
         let cdpath = state.get("CDPATH").is_some_and(|variable| match &variable.content {
@@ -94,14 +97,14 @@ impl Walk<'_> {
 
     /// Goes to a directory that may be any.
     fn cd_unknown(&mut self, state: State) -> Ends {
-        self.cd_made_up(None, state)
+        self.cd_other(Other::Anything, state)
     }
 
     /// Goes to a directory that may be any, or to one whose name `mktemp` made up.
-    fn cd_made_up(&mut self, made_up: Option<String>, state: State) -> Ends {
+    fn cd_other(&mut self, other: Other, state: State) -> Ends {
         let mut changed = state.clone();
         let stamp = self.change();
-        changed.folders = Folders { made_up, ..Folders::unknown() };
+        changed.folders = Folders { other, ..Folders::unknown() };
         changed.files.leave_folder(stamp);
         changed.forget("OLDPWD", stamp);
         changed.remove("PWD", stamp);
@@ -121,8 +124,8 @@ impl Walk<'_> {
         possible.retain(|folder| folder.len() <= MAX_PATH);
         if possible.is_empty() {
             if state.folders.open && !target.starts_with('/') && target.len() < MAX_PATH {
-                let named = in_unknown(target, &state).filter(|_| state.folders.made_up.is_some());
-                return self.cd_made_up(named, state);
+                let other = other_below(target, &state);
+                return self.cd_other(other, state);
             }
             return Ends::with(state, Status::Failure);
         }
@@ -161,8 +164,8 @@ impl Walk<'_> {
             }
         }
         let stray = !fixed && state.folders.stray;
-        let named = in_unknown(target, &state).filter(|_| open && state.folders.made_up.is_some());
-        changed.folders = Folders { possible: possible.into(), known, open, stray, made_up: named };
+        let other = if open { other_below(target, &state) } else { Other::Anything };
+        changed.folders = Folders { possible: possible.into(), known, open, stray, other };
         changed.files.leave_folder(stamp);
         let informed = state.files.informed();
         match presence {
@@ -201,9 +204,13 @@ impl Walk<'_> {
                         state.stack = None;
                         self.change_folder(text, physical, state)
                     }
-                    _ => self.stack_lost(made_up(&word.value), state),
+                    _ => self.stack_lost(made_up(&word.value, &state), state),
                 },
-                _ => self.stack_lost(None, state),
+                ("pushd", [word]) if letters.is_empty() => {
+                    let other = made_up(&word.value, &state);
+                    self.stack_lost(other, state)
+                }
+                _ => self.stack_lost(Other::Anything, state),
             };
         };
         let mut stack = stack.to_vec();
@@ -216,7 +223,7 @@ impl Walk<'_> {
             }
             ("pushd", [word]) if !word.several => match word.known() {
                 Some(text) if !text.starts_with('+') && text != "-" => text.to_owned(),
-                _ => return self.stack_lost(made_up(&word.value), state),
+                _ => return self.stack_lost(made_up(&word.value, &state), state),
             },
             ("popd", []) => {
                 if stack.is_empty() {
@@ -224,7 +231,11 @@ impl Walk<'_> {
                 }
                 stack.remove(0)
             }
-            _ => return self.stack_lost(None, state),
+            ("pushd", [word]) => {
+                let other = made_up(&word.value, &state);
+                return self.stack_lost(other, state);
+            }
+            _ => return self.stack_lost(Other::Anything, state),
         };
         if name == "pushd" {
             stack.insert(0, here);
@@ -241,8 +252,8 @@ impl Walk<'_> {
         })
     }
 
-    fn stack_lost(&mut self, made_up: Option<String>, mut state: State) -> Ends {
+    fn stack_lost(&mut self, other: Other, mut state: State) -> Ends {
         state.stack = None;
-        self.cd_made_up(made_up, state)
+        self.cd_other(other, state)
     }
 }

@@ -125,7 +125,9 @@ impl Reader<'_> {
     }
 
     fn name(&mut self, name: &str) -> Option<()> {
-        is_name(name).then(|| drop(self.names.insert(name.to_owned())))
+        is_name(name).then(|| {
+            self.names.insert(name.to_owned());
+        })
     }
 
     fn assignment(&mut self, assignment: &Assignment, lasts: bool) -> Option<()> {

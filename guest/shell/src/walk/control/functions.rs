@@ -55,6 +55,7 @@ impl Walk<'_> {
     }
 
     /// What a call may have changed that is not followed.
+    #[inline(never)]
     fn leave_out(&mut self, function: &Function, state: &mut State) {
         let stamp = self.change();
         match assigns::names(function, state) {

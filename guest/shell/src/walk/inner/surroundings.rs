@@ -5,7 +5,7 @@ use crate::path::{absolute, parent};
 use crate::shared::Shared;
 use crate::walk::Walk;
 use crate::walk::expand::{argument, is_open_ended};
-use crate::walk::known::{Content, Folders, Variable};
+use crate::walk::known::{Content, Folders, Other, Variable};
 use crate::walk::places::made_up;
 use crate::walk::state::{Errexit, State, Status};
 use crate::word::{Value, Word};
@@ -52,12 +52,12 @@ impl Walk<'_> {
                     Some(to) if to.starts_with('/') => Folders::one(absolute(to, "/")),
                     Some(to) => {
                         let mut folders = state.folders.clone();
-                        folders.made_up = None;
+                        folders.other = Other::Anything;
                         folders.possible =
                             folders.possible.iter().map(|folder| absolute(to, folder)).collect::<Vec<_>>().into();
                         folders
                     }
-                    None => Folders { made_up: made_up(&word.value), ..Folders::unknown() },
+                    None => Folders { other: made_up(&word.value, state), ..Folders::unknown() },
                 };
             }
             Some(Directory::Home) => {
@@ -76,7 +76,7 @@ impl Walk<'_> {
                 state.folders = match top {
                     Some(top) => Folders::one(top),
                     // It may be here.
-                    None => Folders { known: false, open: true, made_up: None, ..state.folders.clone() },
+                    None => Folders { known: false, open: true, other: Other::Anything, ..state.folders.clone() },
                 };
             }
             Some(Directory::Unknown) => state.folders = Folders::unknown(),

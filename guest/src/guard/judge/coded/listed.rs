@@ -36,15 +36,23 @@ impl Inquiry<'_> {
                 known.flat_map(str::split_whitespace).filter(named)
             };
             let printed = matches!(subject.command.program(), Some("printf" | "echo"));
+            // A script has listed a folder.
+            let told = |(effect, place): (&Effect, &Place)| is_listing(effect) && is_elsewhere(*place);
+            if subject.command.words.is_empty() {
+                return subject.command.effects.iter().zip(subject.places()).any(told);
+            }
             lists
                 && (places.into_iter().any(|(effect, place)| effect.kind == Deed::Read && is_elsewhere(*place))
                     || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
         };
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
         let Some(search) = running().find(searches) else { return };
-        let search = search.command.span;
+        let of_script = search.command.words.is_empty();
+        let same_script = |subject: &&Subject<'_>| {
+            !of_script || subject.command.words.is_empty() && subject.command.via == search.command.via
+        };
         let mut hit = Vec::new();
-        for subject in running() {
+        for subject in running().filter(same_script) {
             for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
                 let unnamed = match &effect.path {
                     Value::Unknown { shape, .. } => {
@@ -60,7 +68,7 @@ impl Inquiry<'_> {
             }
         }
         for (subject, span) in hit {
-            let evidence = vec![evidence(field, span), evidence(field, search)];
+            let evidence = vec![evidence(field, span), evidence(field, search.command.span)];
             self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
         }
     }
@@ -183,4 +191,9 @@ fn printed_by<'s, 'a>(
         }
     };
     found.copied()
+}
+
+/// Whether a script reads the names in a folder.
+fn is_listing(effect: &Effect) -> bool {
+    effect.kind == Deed::Read && effect.folder
 }
