@@ -468,9 +468,10 @@ fn in_found(glob: &str, path: &mut Value) {
 fn in_temporary(path: &mut Value) {
     if let Value::Unknown { why, shape } = path
         && *why == Why::Directory
-        && !shape.split('/').any(|part| part == "..")
+        && let Some(below) = shape.strip_prefix(Value::HOLE).filter(|below| below.starts_with('/'))
+        && !below.split('/').any(|part| part == "..")
     {
-        *why = Why::Temporary;
+        (*why, *shape) = (Why::Temporary, format!("/tmp/{}{below}", Value::HOLE));
     }
 }
 
