@@ -32,8 +32,9 @@ impl Segment {
     pub(crate) fn new(text: &str) -> Self {
         let text = text.to_lowercase();
         let plain = in_plain_words(&text);
-        // What a pattern in brackets begins with may be a dot.
-        if plain.starts_with('*') && !text.starts_with('*') {
+        // What a pattern in brackets begins with may be a dot, if it says so.
+        let says_dot = || text.contains("(.") || text.contains("|.");
+        if plain.starts_with('*') && text.starts_with(['@', '+', '?']) && says_dot() {
             return Segment::Glob(text, OnceCell::new());
         }
         let text = without_negated(&plain);
@@ -107,10 +108,13 @@ impl Segment {
 /// The glob in the words that are meant here: `?` for a class with a name, with what is equal, or with a backslash in it,
 /// which shells read otherwise, and `*` for a pattern in brackets such as `@(a|b)`. `*(..)` is what zsh says of the files that
 /// it finds.
-fn in_plain_words(glob: &str) -> Cow<'_, str> {
+pub(crate) fn in_plain_words(glob: &str) -> Cow<'_, str> {
     const FOREIGN: [&str; 8] = ["[=", "[.", "[:", "\\", "@(", "+(", "!(", "?("];
     if !FOREIGN.iter().any(|part| glob.contains(part)) {
         return Cow::Borrowed(glob);
+    }
+    if glob.len() > LONGEST_NAME {
+        return Cow::Borrowed("*");
     }
     let mut plain = String::with_capacity(glob.len());
     let mut rest = glob;
@@ -130,6 +134,9 @@ fn in_plain_words(glob: &str) -> Cow<'_, str> {
     }
     Cow::Owned(plain)
 }
+
+/// A name has no more bytes than this, and looking for the ends of brackets costs more with each.
+const LONGEST_NAME: usize = 255;
 
 /// Behind the class that a glob begins with, `[[:alpha:]_]`.
 fn class_end(glob: &str) -> Option<usize> {

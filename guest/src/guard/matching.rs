@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Named, Presence, Runs, Script, Span, Value, Why, Word};
 
-use super::glob::known_part;
+use super::glob::{in_plain_words, known_part};
 use super::invocation::{Given, Grammars, Invocation};
 use super::nesting::Nesting;
 use super::path_index::{Answered, Lists};
@@ -920,15 +920,16 @@ impl<'a> Subject<'a> {
 /// Whether a glob says anything of the names that it finds, but for what their letters may be.
 fn says_something(name: &&str) -> bool {
     let mut in_class = false;
-    let mut letters = name.chars().filter(|c| {
+    let mut said = in_plain_words(name).into_owned();
+    said.retain(|c| {
         match c {
             '[' => in_class = true,
             ']' => in_class = false,
-            _ => {}
+            _ => return !in_class && !matches!(c, '*' | '?' | '.' | '\\'),
         }
-        !in_class && c.is_alphanumeric()
+        false
     });
-    letters.next().is_some()
+    !said.is_empty()
 }
 
 /// Programs that work on files which none of their words names, because that is what they are there for.

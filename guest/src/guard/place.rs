@@ -5,7 +5,7 @@
 
 use toolgate_shell::{Value, Why};
 
-use super::glob::{Segment, first_wildcard, without_negated};
+use super::glob::{Segment, first_wildcard, in_plain_words, without_negated};
 
 /// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -540,7 +540,8 @@ impl<'a> Map<'a> {
         let first = first_wildcard(pattern).unwrap_or(pattern.len());
         let (folder, rest) = pattern.split_at(pattern.get(..first).and_then(|p| p.rfind('/')).map_or(0, |at| at + 1));
         let folder = if folder == "/" { "/" } else { folder.trim_end_matches('/') };
-        let everything = without_negated(rest).split('/').all(|part| {
+        let everything = rest.split('/').all(|part| {
+            let part = without_negated(&in_plain_words(part));
             let plain = part.trim_start_matches('.');
             !plain.is_empty() && plain.chars().all(|c| matches!(c, '*' | '?' | '.')) && plain.contains('*')
                 || part.starts_with("!(") && part.ends_with(')')

@@ -59,11 +59,12 @@ mod traps;
 mod zsh;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::rc::Rc;
 
 use rpds::RedBlackTreeMap;
+use rustc_hash::FxHashMap;
 
 use crate::effect::{Call, Effect};
 use crate::facts::Facts;
@@ -502,6 +503,8 @@ struct Walk<'f> {
     via: Vec<String>,
     /// The functions whose bodies are around.
     calls: Vec<String>,
+    /// Which variables calls of functions may change that are not followed.
+    assigned: FxHashMap<(usize, u64), Option<Rc<BTreeSet<String>>>>,
     elsewhere: bool,
     /// In a script that was there before.
     stored: bool,
@@ -546,6 +549,7 @@ impl<'f> Walk<'f> {
             captures: Vec::new(),
             via: Vec::new(),
             calls: Vec::new(),
+            assigned: FxHashMap::default(),
             elsewhere: false,
             stored: false,
             named: BTreeMap::new(),

@@ -98,13 +98,19 @@ impl Walk<'_> {
             }
         }
         // Below it may be a link that leads out of it.
-        let in_other: Option<&dyn Fn(&mut Value)> = match &before.folders.other {
-            Other::Temporary if !state.files.has_links() => Some(&in_temporary),
-            Other::Glob(glob) => Some(&|path| in_found(glob, path)),
-            _ => None,
-        };
-        if let Some(in_other) = in_other.filter(|_| command.cwd == own) {
-            effects.iter_mut().for_each(|effect| in_other(&mut effect.path));
+        match &before.folders.other {
+            Other::Temporary if command.cwd == own && !state.files.has_links() => {
+                effects.iter_mut().for_each(|effect| in_temporary(&mut effect.path));
+            }
+            // It may find nothing, or what leads elsewhere.
+            Other::Glob(glob) if command.cwd == own => {
+                let found = |effect: &Effect| {
+                    Some(Effect { path: in_found(glob, &effect.path)?, alternative: true, ..effect.clone() })
+                };
+                let more: Vec<Effect> = effects.iter().filter_map(found).collect();
+                effects.extend(more);
+            }
+            _ => {}
         }
         command.effects = effects;
         if let Some(reserved) = self.commands.get_mut(slot) {
@@ -454,14 +460,14 @@ impl Snapshot for View<'_, '_> {
 }
 
 /// A path in a working directory that is not known, but which this glob finds.
-fn in_found(glob: &str, path: &mut Value) {
-    if let Value::Unknown { why: Why::Directory, shape } = path
-        && let Some(below) = shape.strip_prefix(Value::HOLE).filter(|below| below.is_empty() || below.starts_with('/'))
-        && !below.split('/').any(|part| part == "..")
-    {
-        let below: Vec<String> = below.split(Value::HOLE).map(crate::glob::escaped).collect();
-        *path = Value::Pattern(format!("{glob}{}", below.join("*")));
+fn in_found(glob: &str, path: &Value) -> Option<Value> {
+    let Value::Unknown { why: Why::Directory, shape } = path else { return None };
+    let below = shape.strip_prefix(Value::HOLE).filter(|below| below.is_empty() || below.starts_with('/'))?;
+    if below.split('/').any(|part| part == "..") {
+        return None;
     }
+    let below: Vec<String> = below.split(Value::HOLE).map(crate::glob::escaped).collect();
+    Some(Value::Pattern(format!("{glob}{}", below.join("*"))))
 }
 
 /// A path in a working directory that is not known, but is one of `mktemp`'s.

@@ -676,6 +676,11 @@ impl State {
         self.functions_stamp = stamp;
     }
 
+    /// The same number as long as the functions are the same.
+    pub(crate) fn functions_stamp(&self) -> u64 {
+        self.functions_stamp
+    }
+
     /// Whether there are more functions than are followed.
     pub(crate) fn has_too_many_functions(&self) -> bool {
         self.functions.size() > MAX_FUNCTIONS

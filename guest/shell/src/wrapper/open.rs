@@ -194,16 +194,25 @@ pub(super) fn after_dashes(call: Call<'_>) -> Vec<Inner> {
     found
 }
 
-/// `start-stop-daemon --start --exec PROGRAM -- ARGUMENTS`
+/// `start-stop-daemon --start --exec PROGRAM -- ARGUMENTS`; there are two programs of that name, with other options each.
 pub(super) fn start_stop_daemon(call: Call<'_>) -> Vec<Inner> {
-    let (scan, change) = call.scan();
-    if scan.stopped {
-        return Vec::new();
+    const LONG: [&str; 2] = ["--exec", "--startas"];
+    let words = call.words.get(call.from..).unwrap_or_default();
+    let dashes = words.iter().position(|word| word.known() == Some("--")).unwrap_or(words.len());
+    let (options, rest) = words.split_at(dashes);
+    let mut program = None;
+    for (at, word) in options.iter().enumerate() {
+        let Some(text) = word.known() else { continue };
+        let attached = LONG.iter().find_map(|long| text.strip_prefix(long)?.strip_prefix('='));
+        if let Some(attached) = attached {
+            program = Some(Word::new(attached, word.span));
+        } else if matches!(text, "-x" | "-a") || LONG.contains(&text) {
+            program = options.get(at + 1).cloned();
+        }
     }
-    let Some(program) = scan.values("program").next_back() else { return Vec::new() };
-    let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
-    let rest = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default();
-    vec![command(std::iter::once(program).chain(rest).cloned().collect(), &change)]
+    let Some(program) = program else { return after_dashes(call) };
+    let (_, change) = call.scan();
+    vec![command(std::iter::once(program).chain(rest.iter().skip(1).cloned()).collect(), &change)]
 }
 
 /// As `finish`, for a row whose code has come to the plain case: a command.

@@ -382,29 +382,42 @@ fn keeps_to_itself(subject: &Subject<'_>, effect: &Effect) -> bool {
     let Some(at) = found.words.iter().position(|word| word.span == effect.span) else { return false };
     let given = words[at].split_once('=').map(|(option, _)| option);
     let Some(option) = given.or_else(|| words.get(at.checked_sub(1)?).copied()) else { return false };
-    // `-e`, `-p` and their like run a text that may print it.
+    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let interprets = |word: &str| {
+        let name = name(word);
+        ["node", "bun", "deno", "tsx", "ruby", "perl", "php"].contains(&name.as_str()) || name.starts_with("python")
+    };
+    let own = interprets(program);
+    let others = words.iter().skip(1).any(|word| interprets(word));
+    // `-e`, `-p` and their like have an interpreter run a text that may print it.
     let texts = |word: &str| {
+        let short = word.starts_with('-') && !word.starts_with("--") && word != "-r";
         word.starts_with("--eval")
             || word.starts_with("--print")
-            || word.starts_with('-') && !word.starts_with("--") && word != "-r"
+            || short && (own || others && word.contains(['e', 'p', 'c', 'E']))
     };
-    let prints = ["env", "printenv", "set", "export", "sh", "bash", "cat"];
+    let prints = |word: &str| {
+        ["env", "printenv", "set", "export", "sh", "bash", "dash", "zsh", "cat"].contains(&name(word).as_str())
+    };
     if LOADERS.contains(&program) {
+        let runs = match program {
+            "op" => words.get(1) == Some(&"run"),
+            "foreman" | "honcho" => words.iter().any(|word| matches!(*word, "run" | "start")),
+            _ => !words.iter().any(|word| matches!(*word, "get" | "print" | "ls" | "list" | "set" | "encrypt")),
+        };
         let is_loaded =
             |at: usize| LOADED.contains(&words[at]) && words.get(at + 1).is_some_and(|name| is_variables(name));
-        let rest = (at + 1..words.len()).filter(|at| !is_loaded(*at)).map(|at| words[at]);
-        return LOADED.contains(&option)
-            && !words.iter().any(|word| matches!(*word, "get" | "print" | "ls" | "list"))
-            && !rest.into_iter().any(|word| texts(word) || prints.contains(&word.rsplit('/').next().unwrap_or(word)));
+        let mut rest = (at + 1..words.len()).filter(|at| !is_loaded(*at)).map(|at| words[at]);
+        return LOADED.contains(&option) && runs && !rest.any(|word| texts(word) || prints(word));
     }
-    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();
     let runs = if COMPOSERS.contains(&program) {
         let composes = program != "docker" || words.get(1) == Some(&"compose");
-        let told = |word: &&&str| COMPOSED.contains(word) || ["run", "exec", "config", "create"].contains(word);
-        composes && words.iter().skip(1).find(told).is_some_and(|first| COMPOSED.contains(first))
+        composes
+            && words.iter().any(|word| COMPOSED.contains(word))
+            && !words.iter().any(|word| ["run", "exec", "config", "convert"].contains(word))
     } else {
-        let shows = |word: &&str| texts(word) || matches!(*word, "eval" | "exec") || prints.contains(&&*name(word));
-        RUNNERS.contains(&program) && !words.iter().any(shows)
+        let other = matches!(words.get(1), Some(&"eval" | &"exec" | &"x"));
+        RUNNERS.contains(&program) && !other && !words.iter().any(|word| texts(word) || prints(word))
     };
     OPTIONS.contains(&option) && runs
 }

@@ -48,11 +48,13 @@ const OF_ZSH: &[&str] = &[
     "ztcp",
 ];
 
+/// Whether words mean what they say: no name stands for another, and nothing runs between commands.
+pub(super) fn may_be_told(state: &State) -> bool {
+    state.namerefs.is_empty() && state.handlers.is_empty() && !state.aliases && state.alias_texts.is_empty()
+}
+
 /// The names that the bodies may assign, and those of all functions that they call; none if it may be any.
 pub(super) fn names(function: &Function, state: &State) -> Option<BTreeSet<String>> {
-    if !state.namerefs.is_empty() || !state.handlers.is_empty() || state.aliases || !state.alias_texts.is_empty() {
-        return None;
-    }
     let mut reader = Reader { state, names: BTreeSet::new(), called: BTreeSet::new() };
     // What programs end with, and the last word of the command before.
     for name in ["_", "BASH_REMATCH", "REPLY", "PIPESTATUS", "COPROC"] {

@@ -58,7 +58,13 @@ impl Walk<'_> {
     #[inline(never)]
     fn leave_out(&mut self, function: &Function, state: &mut State) {
         let stamp = self.change();
-        match assigns::names(function, state) {
+        // Which they are costs as much as the text is long, and a text may have many calls of one.
+        let key = (std::ptr::from_ref(function) as usize, state.functions_stamp());
+        let names = match assigns::may_be_told(state) {
+            true => self.assigned.entry(key).or_insert_with(|| assigns::names(function, state).map(Rc::new)).clone(),
+            false => None,
+        };
+        match names {
             Some(names) => state.doubt_those(&names, stamp),
             None => state.havoc(stamp),
         }

@@ -46,13 +46,18 @@ impl Inquiry<'_> {
                     || printed && words().any(|word| word.starts_with('/') && is_elsewhere(self.map.place(word))))
         };
         let running = || subjects.iter().filter(|subject| subject.command.runs != Runs::Never);
-        let Some(search) = running().find(searches) else { return };
-        let of_script = search.command.words.is_empty();
-        let same_script = |subject: &&Subject<'_>| {
+        let found: Vec<&Subject<'_>> = running().filter(searches).collect();
+        if found.is_empty() {
+            return;
+        }
+        // What a script lists is only told to itself.
+        let tells = |search: &&&Subject<'_>, subject: &Subject<'_>| {
+            let of_script = search.command.words.is_empty();
             !of_script || subject.command.words.is_empty() && subject.command.via == search.command.via
         };
         let mut hit = Vec::new();
-        for subject in running().filter(same_script) {
+        for subject in running() {
+            let Some(search) = found.iter().find(|search| tells(search, subject)) else { continue };
             for (effect, place) in subject.command.effects.iter().zip(subject.places()) {
                 let unnamed = match &effect.path {
                     Value::Unknown { shape, .. } => {
@@ -63,12 +68,12 @@ impl Inquiry<'_> {
                 };
                 let loses = matches!(effect.kind, Deed::Delete | Deed::Move | Deed::Write | Deed::Mode | Deed::Link);
                 if unnamed && loses {
-                    hit.push((subject, effect.span));
+                    hit.push((subject, effect.span, search.command.span));
                 }
             }
         }
-        for (subject, span) in hit {
-            let evidence = vec![evidence(field, span), evidence(field, search.command.span)];
+        for (subject, span, search) in hit {
+            let evidence = vec![evidence(field, span), evidence(field, search)];
             self.coded_on(Coded::ChangeFound, subject, &field.value, world, evidence);
         }
     }
