@@ -190,8 +190,8 @@ pub fn patch(text: &str, cwd: &str) -> Script {
     Script { commands: vec![Command::of_effects(effects.collect(), span, cwd)], ..Script::default() }
 }
 
-/// The names of files in a diff of any form, as they stand there: those before the change and those after it.
-pub(crate) fn named_in_diff(text: &str) -> Vec<&str> {
+/// The names of files in a diff of any form: those before the change and those after it.
+pub(crate) fn named_in_diff(text: &str) -> Vec<String> {
     const HEADERS: &[&str] = &["--- ", "+++ ", "*** ", "Index: ", "rename to ", "rename from ", "copy to "];
     let mut names = Vec::new();
     for line in text.lines() {
@@ -200,14 +200,33 @@ pub(crate) fn named_in_diff(text: &str) -> Vec<&str> {
         let Some(name) = HEADERS.iter().find_map(|header| line.strip_prefix(header)) else { continue };
         let name = name.trim_start();
         let whole = match name.strip_prefix('"') {
-            Some(quoted) => quoted.split('"').next().unwrap_or(quoted),
-            None => name.split('\t').next().unwrap_or(name).trim_end(),
+            Some(quoted) => unquoted(quoted),
+            None => name.split('\t').next().unwrap_or(name).trim_end().to_owned(),
         };
-        let short = whole.split(' ').next().unwrap_or(whole);
-        names.extend([whole, short].into_iter().filter(|name| !name.is_empty() && *name != "/dev/null"));
+        let short = whole.split(' ').next().unwrap_or_default().to_owned();
+        names.extend([whole, short].into_iter().filter(|name| !name.is_empty() && name != "/dev/null"));
     }
     names.dedup();
     names
+}
+
+/// What stands in quotes as C has them, up to their end: `b/\056envrc`.
+fn unquoted(quoted: &str) -> String {
+    let mut bytes = Vec::with_capacity(quoted.len());
+    let mut rest = quoted.bytes().peekable();
+    while let Some(byte) = rest.next().filter(|byte| *byte != b'"') {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut octal = None;
+        for _ in 0..3 {
+            let Some(digit) = rest.next_if(|digit| (b'0'..=b'7').contains(digit)) else { break };
+            octal = Some((octal.unwrap_or(0_u8) << 3) | (digit - b'0'));
+        }
+        bytes.extend(octal.or_else(|| rest.next()));
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether a diff may take away files.

@@ -354,7 +354,7 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Judges the text once more as it is if variables that nothing sets are empty. What only comes of that asks, and only
-    /// where files go or where the program itself was not known.
+    /// where files go, where the program itself was not known, or where a name of a path is known in part.
     fn unset(
         &mut self,
         field: &'a Field,

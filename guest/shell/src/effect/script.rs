@@ -413,7 +413,8 @@ pub(super) fn named_in_diff(
     };
     let removes = crate::patch::may_remove(&text);
     let mut seen = HashSet::new();
-    for name in crate::patch::named_in_diff(&text) {
+    let names = crate::patch::named_in_diff(&text);
+    for name in &names {
         for path in strips.iter().filter_map(|count| crate::patch::stripped(name, *count)) {
             if !seen.insert(path) {
                 continue;
