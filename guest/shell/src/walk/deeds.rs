@@ -49,7 +49,11 @@ impl Walk<'_> {
                 break;
             }
             let span = match text.at {
-                Some(at) => Span { start: at + deed.at.start, end: at + deed.at.end },
+                // Of an input the last line may end where the text does not: a shell puts that end there.
+                Some(at) => {
+                    let [start, end] = [deed.at.start, deed.at.end].map(|place| (at + place).min(text.span.end));
+                    Span { start, end }
+                }
                 None => text.span,
             };
             state = self.deed(language, &setting, deed.what, span, state);
