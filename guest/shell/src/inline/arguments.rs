@@ -101,6 +101,14 @@ pub(super) fn texts(value: &Value) -> Vec<Text> {
     }
 }
 
+/// The texts that a value or the items of a list can be.
+pub(super) fn shapes(value: &Value) -> Vec<String> {
+    match value {
+        Value::List(values) => values.iter().flat_map(shapes).collect(),
+        value => value.texts(),
+    }
+}
+
 pub(super) fn each(machine: &mut Machine, args: &Args, at: usize, what: impl Fn(Text) -> What) -> Value {
     let (paths, at) = paths(args, at);
     for path in paths {

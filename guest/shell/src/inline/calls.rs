@@ -251,6 +251,10 @@ pub(super) fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
             Value::Unknown
         }
         Act::Read(at) => each(machine, args, at, What::Read),
+        Act::List(_) if args.values.is_empty() && args.named.is_empty() => {
+            machine.deed(What::List(Text::Known(".".to_owned())), &args.at);
+            Value::Unknown
+        }
         Act::List(at) => each(machine, args, at, What::List),
         Act::Write(at) => each(machine, args, at, What::Write),
         Act::Append(at) => each(machine, args, at, What::Append),
@@ -263,7 +267,16 @@ pub(super) fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
         Act::Trees => every(machine, args, 0, |path| What::Delete { path, recursive: true }),
         Act::Move => pairs(machine, args, |from, to| What::Move { from, to }),
         Act::Copy => pairs(machine, args, |from, to| What::Copy { from, to }),
-        Act::Link => each(machine, args, 1, |path| What::Create { path, folder: false }),
+        Act::Link => {
+            // Where one leads that begins at the root is no question.
+            let (leads, at) = super::arguments::paths(args, 0);
+            for path in leads {
+                if matches!(&path, Text::Known(text) if text.starts_with(['/', '~'])) {
+                    machine.deed(What::Read(path), &at);
+                }
+            }
+            each(machine, args, 1, |path| What::Create { path, folder: false })
+        }
         Act::Mode(at) => each(machine, args, at, |path| What::Mode { path, mode: None }),
         Act::Modes(at) => every(machine, args, at, |path| What::Mode { path, mode: None }),
         Act::Chmod(at) => {

@@ -1,10 +1,12 @@
-//! Python's classes: what makes their objects, their methods, and what these hold.
+//! Classes: what makes their objects, their methods, and what these hold.
 //!
 //! Objects are not told apart: a method is that of any class that has one of its name, and a field that of any object.
+//! Only Python's methods are followed where they are called; those of other languages are read with unknown arguments.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::Language;
 use super::arguments::{Arg, Args};
 use super::machine::Machine;
 use super::value::{Function, Value};
@@ -17,7 +19,7 @@ pub(super) struct Classes {
     makers: HashMap<String, Option<Rc<Function>>>,
     /// Methods by their names, whichever classes have them.
     methods: HashMap<String, Vec<Rc<Function>>>,
-    /// What the objects of any of these classes hold: `self.name`.
+    /// What the objects of any of these classes hold: `self.name`, `this.name`.
     fields: HashMap<String, Value>,
 }
 
@@ -30,7 +32,7 @@ impl Classes {
 
     /// The class that began last has a function that takes an object.
     pub(super) fn define(&mut self, name: &str, function: &Rc<Function>) {
-        if name == "__init__" {
+        if matches!(name, "__init__" | "__construct" | "constructor" | "initialize") {
             self.makers.insert(self.last.clone(), Some(function.clone()));
         } else {
             self.methods.entry(name.to_owned()).or_default().push(function.clone());
@@ -58,9 +60,11 @@ impl Classes {
 }
 
 impl Machine {
-    /// `self.name = value` in a Python class. Of lists and the like it is not followed how they change.
+    /// `self.name = value`. Of lists and the like it is not followed how they change.
     pub(super) fn set_field(&mut self, name: &str, value: Value) {
-        let is_text = |value: &Value| matches!(value, Value::Text(_) | Value::Path(_) | Value::Unknown);
+        let is_text = |value: &Value| {
+            matches!(value, Value::Text(_) | Value::Path(_) | Value::Name(_) | Value::Function(_) | Value::Unknown)
+        };
         let followed = match &value {
             Value::Choice(values) => values.iter().all(is_text),
             value => is_text(value),
@@ -79,6 +83,16 @@ impl Machine {
         let field = if self.spend(size) { self.classes.fields.get(name).cloned() } else { None };
         // It may be set from outside, and later than here.
         Some(field.map_or(Value::Unknown, |field| field.or(Value::Unknown)))
+    }
+}
+
+/// Whether a name stands for the object whose method is read, or for its class.
+pub(super) fn is_object(language: Language, name: &str) -> bool {
+    match language {
+        Language::Python => matches!(name, "self" | "cls"),
+        Language::Node => name == "this",
+        Language::Php => name == "$this",
+        _ => false,
     }
 }
 

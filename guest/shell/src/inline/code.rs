@@ -87,11 +87,30 @@ pub(super) fn constructor(machine: &mut Machine, args: &Args) -> Value {
     Value::Unknown
 }
 
-pub(super) fn timer(machine: &mut Machine, args: &Args) -> Value {
+/// What runs later, with the arguments behind it.
+pub(super) fn immediate(machine: &mut Machine, args: &Args) -> Value {
     // Node refuses text here.
     match args.value(0) {
         Some(Value::Function(_) | Value::Text(_)) | None => {}
         _ => callbacks(machine, args),
+    }
+    Value::Unknown
+}
+
+/// The same, with a time in between.
+pub(super) fn timer(machine: &mut Machine, args: &Args) -> Value {
+    let mut own = args.clone();
+    if own.values.len() > 1 {
+        own.values.remove(1);
+    }
+    immediate(machine, &own)
+}
+
+/// A thread of Node's: a file, or a text with `eval`.
+pub(super) fn worker(machine: &mut Machine, args: &Args) -> Value {
+    machine.incomplete();
+    if args.value(1).and_then(|options| options.get("eval")).is_some_and(|eval| !eval.is_false()) {
+        evals(machine, args.values.first().cloned());
     }
     Value::Unknown
 }

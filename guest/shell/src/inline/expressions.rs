@@ -438,10 +438,12 @@ impl Machine {
                     && c.tokens.mark(c.close_of(c.at + 1) + 1) == Some("{") =>
             {
                 c.at += 1;
-                self.braced_function(c);
+                let function = self.braced_function(c);
+                self.makes_objects(name, &function);
                 Some(Value::Unknown)
             }
             (Language::Node, "class") => {
+                self.class_begins(c);
                 c.at += 1;
                 while c.at < c.end && c.mark() != Some("{") {
                     c.at += 1;
@@ -604,7 +606,10 @@ impl Machine {
         c.at = if parens { close + 1 } else { inner.at.max(c.at) };
         match name {
             "map" if values.len() == 1 => Value::List(result.items()),
-            "map" => Value::List(vec![Value::Unknown]),
+            "map" => match result {
+                Value::List(items) => Value::some_of(items),
+                result => Value::each_of(result, Value::List(values).count()),
+            },
             "first" => Value::choice(values),
             "any" => Value::Unknown,
             _ => Value::some_of(values),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::arguments::{Arg, Args, argument, each, every, paths, texts};
+use super::arguments::{self, Arg, Args, argument, each, every, pairs, paths, texts};
 use super::calls::perform;
 use super::machine::Machine;
 use super::processes::shell;
@@ -13,7 +13,8 @@ use super::{Language, Text, What};
 
 /// Modes of `open` in Python, Node, Ruby and PHP.
 pub(super) fn open(machine: &mut Machine, args: &Args) -> Value {
-    let mode = args.value(1).or_else(|| args.named("mode")).or_else(|| args.named("flags"));
+    let second = args.value(1).filter(|value| !matches!(value, Value::Function(_)));
+    let mode = second.or_else(|| args.named("mode")).or_else(|| args.named("flags"));
     let (paths, at) = paths(args, 0);
     for path in paths {
         if let Text::Known(text) = &path
@@ -73,9 +74,34 @@ pub(super) fn os_open(machine: &mut Machine, args: &Args) -> Value {
 
 pub(super) fn logging(machine: &mut Machine, args: &Args) -> Value {
     if let Some((_, arg)) = args.named.iter().find(|(key, _)| key == "filename") {
-        for path in texts(&arg.value) {
-            machine.deed(What::Append(path), &arg.at);
-        }
+        logs_to(machine, arg, args.named("filemode"));
+    }
+    Value::Unknown
+}
+
+pub(super) fn log_file(machine: &mut Machine, args: &Args) -> Value {
+    if let Some(arg) = arguments::arg(args, 0) {
+        logs_to(machine, &arg, args.value(1).or_else(|| args.named("mode")));
+    }
+    Value::Unknown
+}
+
+/// A log is appended to unless its mode says otherwise.
+fn logs_to(machine: &mut Machine, file: &Arg, mode: Option<&Value>) {
+    let anew = mode.is_some_and(|mode| mode.known() != Some("a"));
+    for path in texts(&file.value) {
+        machine.deed(if anew { What::Write(path) } else { What::Append(path) }, &file.at);
+    }
+}
+
+/// `make_archive(base, format, root)`: the ending is put behind the base.
+pub(super) fn make_archive(machine: &mut Machine, args: &Args) -> Value {
+    machine.incomplete();
+    for text in args.value(0).or_else(|| args.named("base_name")).map(Value::texts).unwrap_or_default() {
+        machine.deed(What::Write(value::path(&format!("{text}.{HOLE}"))), &args.at);
+    }
+    for text in args.value(2).or_else(|| args.named("root_dir")).map(Value::texts).unwrap_or_default() {
+        machine.deed(What::Read(value::path(&text)), &args.at);
     }
     Value::Unknown
 }
@@ -111,7 +137,10 @@ pub(super) fn glob(machine: &mut Machine, args: &Args) -> Value {
 pub(super) fn searched(machine: &mut Machine, pattern: &str, at: &Range<usize>) {
     let first = pattern.find(['*', '?', '[', value::HOLE]).unwrap_or(pattern.len());
     let folder = pattern[..first].rfind('/').map_or("", |end| &pattern[..end.max(1)]);
-    if folder.starts_with(['/', '~', value::HOME]) || folder.starts_with("..") {
+    let elsewhere = folder.starts_with(['/', '~', value::HOME]) || folder.starts_with("..");
+    let moved = || machine.deeds.iter().any(|deed| matches!(deed.what, What::Chdir(_)));
+    if elsewhere || moved() {
+        let folder = if folder.is_empty() { "." } else { folder };
         machine.deed(What::List(value::path(folder)), at);
     }
 }
@@ -122,6 +151,48 @@ pub(super) fn walk(machine: &mut Machine, args: &Args) -> Value {
     let below = Value::Text(value::join(&[root, HOLE.to_string()], false));
     // The folder, its folders and its files.
     Value::List(vec![Value::List(vec![below.or(argument(args, 0)), Value::Unknown, Value::Unknown])])
+}
+
+/// `Find.find` of Ruby calls its block with each path that it finds.
+pub(super) fn ruby_find(machine: &mut Machine, args: &Args) -> Value {
+    let (blocks, roots): (Vec<&Arg>, _) = args.values.iter().partition(|arg| matches!(arg.value, Value::Function(_)));
+    let found = walked(machine, &roots);
+    if let Some(block) = blocks.first() {
+        machine.call(block.value.clone(), Args::of(vec![found.clone()], args.at.clone()));
+    }
+    Value::List(vec![found])
+}
+
+/// `File::Find::find` of Perl calls a function, which has what is found in `$_` and in `$File::Find::name`.
+pub(super) fn perl_find(machine: &mut Machine, args: &Args) -> Value {
+    let Some((wanted, roots)) = args.values.split_first() else { return Value::Unknown };
+    let found = walked(machine, &roots.iter().collect::<Vec<_>>());
+    // A hash is a list of keys and values.
+    let functions: Vec<Value> = match &wanted.value {
+        Value::List(values) => values.iter().filter(|value| matches!(value, Value::Function(_))).cloned().collect(),
+        Value::Map(entries) => entries.iter().map(|(_, value)| value.clone()).collect(),
+        value => vec![value.clone()],
+    };
+    let names = ["$_", "$File::Find::name"];
+    let saved = names.map(|name| (name, machine.variables.insert(name.to_owned(), found.clone())));
+    for function in functions {
+        machine.call(function, Args::of(Vec::new(), args.at.clone()));
+    }
+    for (name, value) in saved {
+        machine.restore(name, value);
+    }
+    Value::Unknown
+}
+
+/// Folders are gone through, with all below them. The value is any path that is found.
+fn walked(machine: &mut Machine, roots: &[&Arg]) -> Value {
+    let mut found = Vec::new();
+    for (text, at) in roots.iter().flat_map(|arg| arguments::shapes(&arg.value).into_iter().map(|text| (text, &arg.at))) {
+        machine.deed(What::List(value::path(&text)), at);
+        found.push(Value::Text(value::join(&[text.clone(), HOLE.to_string()], false)));
+        found.push(Value::Text(text));
+    }
+    Value::choice(found)
 }
 
 /// What is in an archive comes to lie below a folder.
@@ -190,6 +261,28 @@ pub(super) fn shelljs_rm(machine: &mut Machine, args: &Args) -> Value {
     let from = usize::from(flags.starts_with('-'));
     let recursive = from == 1 && flags.contains(['r', 'R']);
     every(machine, args, from, |path| What::Delete { path, recursive })
+}
+
+/// Without the options in front.
+fn shelljs_paths(args: &Args) -> Args {
+    args.skip(usize::from(argument(args, 0).shape().starts_with('-')))
+}
+
+pub(super) fn shelljs_copy(machine: &mut Machine, args: &Args) -> Value {
+    pairs(machine, &shelljs_paths(args), |from, to| What::Copy { from, to })
+}
+
+pub(super) fn shelljs_move(machine: &mut Machine, args: &Args) -> Value {
+    pairs(machine, &shelljs_paths(args), |from, to| What::Move { from, to })
+}
+
+/// `sed(options, what, by, file ..)` changes a file with `-i` only.
+pub(super) fn shelljs_sed(machine: &mut Machine, args: &Args) -> Value {
+    let paths = shelljs_paths(args);
+    if argument(args, 0).shape().contains('i') && paths.values.len() < args.values.len() {
+        return every(machine, &paths, 2, What::Write);
+    }
+    every(machine, &paths, 2, What::Read)
 }
 
 pub(super) fn node_temporary(machine: &mut Machine, args: &Args) -> Value {

@@ -377,7 +377,9 @@ impl Lexer<'_> {
                 let close = close.filter(|close| rest.as_bytes().get(*close) == Some(&b'>'))?;
                 let inside = rest.get(1..close).unwrap_or_default().to_owned();
                 self.at += close + 1;
-                Some(if inside.contains(['*', '/', '.']) {
+                Some(if inside.contains(['$', '@']) {
+                    Kind::Opaque
+                } else if inside.contains(['*', '/', '.']) {
                     Kind::Text(vec![Part::Text(super::value::glob(&inside))])
                 } else {
                     Kind::Opaque

@@ -13,16 +13,18 @@ use super::classes::Classes;
 use super::cursor::Cursor;
 use super::functions::{Frame, Made};
 use super::given::Expected;
-use super::lex::{self, Kind, Part, Token};
+use super::lex::{self, Kind, Part, Token, Tokens};
 use super::tables::acting;
 use super::unused::unused;
-use super::value::{Function, HOLE, MORE, Value, lost};
+use super::value::{self, Function, HOLE, MORE, Value, lost};
 use super::{Deed, Language, Script, Setting, Text, What};
 
 /// How deep expressions, blocks and calls may nest in each other.
 pub(super) const DEEPEST: usize = 48;
 /// More deeds than this are not listed, and the script counts as one that is not read.
 const MOST_DEEDS: usize = 4096;
+/// More paths than these that a script has as texts are not listed.
+const MOST_NAMED: usize = 64;
 /// If more parts than this are not read, it does not matter what they name.
 const MOST_SKIPPED: usize = 64;
 
@@ -54,6 +56,7 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
     };
     machine.run(&mut Cursor::all(&tokens));
     machine.rest();
+    machine.named_at_home(&tokens);
     if machine.unread {
         // As text for a shell that nothing is known of: it may do anything.
         let what = What::Shell(Text::Shape(HOLE.to_string()));
@@ -118,6 +121,16 @@ impl Machine {
             self.unread();
         }
         self.deeds.push(Deed { what, at: at.clone() });
+    }
+
+    /// Where the path of what is changed was lost, it may be any that the script has as a text. Of those in a home folder the
+    /// script counts as having listed the files.
+    fn named_at_home(&mut self, tokens: &Tokens) {
+        if self.deeds.iter().any(|deed| changes_unnamed(&deed.what)) {
+            let mut named = Vec::new();
+            paths_at_home(tokens, 0, &mut named);
+            self.deeds.splice(0..0, named);
+        }
     }
 
     pub(super) fn incomplete(&mut self) {
@@ -233,6 +246,49 @@ impl Machine {
         }
         self.depth -= 1;
         last
+    }
+}
+
+/// Whether something is changed of whose path nothing is known.
+fn changes_unnamed(what: &What) -> bool {
+    let (What::Write(path)
+    | What::Append(path)
+    | What::Delete { path, .. }
+    | What::Mode { path, .. }
+    | What::Move { from: path, .. }
+    | What::Copy { to: path, .. }) = what
+    else {
+        return false;
+    };
+    matches!(path, Text::Shape(shape) if shape.trim_matches(['/', HOLE]).is_empty())
+}
+
+/// Listings of the paths in a home folder that a script has as texts.
+fn paths_at_home(tokens: &Tokens, depth: usize, named: &mut Vec<Deed>) {
+    for token in &tokens.list {
+        let mut add = |text: &str| {
+            let at_home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
+            if at_home && !text.contains(char::is_whitespace) && named.len() < MOST_NAMED {
+                named.push(Deed { what: What::List(value::path(&value::glob(text))), at: token.at.clone() });
+            }
+        };
+        match &token.kind {
+            Kind::Text(parts) => {
+                if let Some(Part::Text(text)) = parts.first() {
+                    add(text);
+                }
+                for part in parts {
+                    if let Part::Code { tokens, .. } = part
+                        && depth < DEEPEST
+                    {
+                        paths_at_home(tokens, depth + 1, named);
+                    }
+                }
+            }
+            Kind::Words(words) => words.iter().for_each(|word| add(word)),
+            Kind::Code(tokens) if depth < DEEPEST => paths_at_home(tokens, depth + 1, named),
+            _ => {}
+        }
     }
 }
 

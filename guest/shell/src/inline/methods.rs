@@ -18,6 +18,33 @@ use super::{Language, Text, What, arguments, calls, files, given, pure};
 pub(super) use self::lists::{changed, changes_lists, opened};
 pub(super) use self::texts::{decode, letters};
 
+/// Methods that write what they are called on, or are given, to a file that they are told.
+const STORES: &[&str] = &[
+    "save",
+    "savez",
+    "savez_compressed",
+    "savetxt",
+    "imsave",
+    "imwrite",
+    "dump",
+    "write_image",
+    "write_html",
+    "to_file",
+    "tofile",
+    "to_csv",
+    "to_json",
+    "to_excel",
+    "to_parquet",
+    "to_pickle",
+    "savefig",
+    "to_feather",
+    "to_hdf",
+    "to_html",
+    "to_markdown",
+    "saveas",
+    "saveAs",
+];
+
 /// `value.name`, not called.
 pub(super) fn attribute(machine: &mut Machine, value: Value, name: &str) -> Value {
     match (&value, name) {
@@ -137,11 +164,17 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
                 _ => What::Read(own),
             }
         }
-        "iterdir" | "children" | "each_child" | "entries" => {
+        "iterdir" | "children" | "each_child" | "each_entry" | "entries" => {
             machine.deed(What::List(own), &at);
             let below = Value::Path(value::join(&[path.to_owned(), HOLE.to_string()], false));
             block(machine, args, &below);
             return Some(Value::List(vec![below]));
+        }
+        "walk" => {
+            machine.deed(What::List(own), &at);
+            let below = Value::Path(value::join(&[path.to_owned(), HOLE.to_string()], false));
+            let folder = below.or(Value::Path(path.to_owned()));
+            return Some(Value::List(vec![Value::List(vec![folder, Value::Unknown, Value::Unknown])]));
         }
         "glob" | "rglob" => {
             files::searched(machine, &format!("{path}/*"), &at);
@@ -164,7 +197,10 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
         "parent" | "dirname" => return Some(Value::Path(value::dirname(path))),
         "basename" => return Some(Value::Path(value::basename(path))),
         "with_name" => return Some(Value::Path(value::join(&[value::dirname(path), argument()], false))),
-        "with_suffix" | "relative_to" | "with_stem" | "sub" => return Some(Value::Unknown),
+        "with_suffix" | "with_stem" => {
+            return Some(Value::Path(value::join(&[value::dirname(path), HOLE.to_string()], false)));
+        }
+        "relative_to" | "sub" => return Some(Value::Unknown),
         "exists" | "is_file" | "is_dir" | "stat" | "exist?" | "file?" | "directory?" | "is_symlink" => {
             return Some(Value::Unknown);
         }
@@ -354,12 +390,18 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
         (Language::Python, "write_text" | "write_bytes") => machine.deed(What::Write(unknown()), &at),
         (Language::Python, "touch") if bare => machine.deed(What::Create { path: unknown(), folder: false }, &at),
         (Language::Python, "read_text" | "read_bytes") => machine.deed(What::Read(unknown()), &at),
-        (Language::Python, "to_csv" | "to_json" | "to_excel" | "to_parquet" | "to_pickle" | "savefig") => {
-            if let Some(path) = args.value(0) {
-                for path in path.texts() {
-                    machine.deed(What::Write(value::path(&path)), &at);
+        (_, name) if STORES.contains(&name) => {
+            let known = |arg: &&Arg| matches!(arg.value, Value::Text(_) | Value::Path(_) | Value::Choice(_));
+            let told = args.values.iter().take(2).filter(known);
+            for (text, at) in told.flat_map(|arg| arg.value.texts().into_iter().map(|text| (text, arg.at.clone()))) {
+                if text.contains(['/', '.', value::HOME]) && !text.contains(char::is_whitespace) {
+                    machine.deed(What::Write(value::path(&text)), &at);
                 }
             }
+        }
+        (Language::Php, "extractto") => {
+            machine.incomplete();
+            files::unpacks(machine, args.value(0), &at);
         }
         (Language::Python, "extractall" | "extract") => {
             machine.incomplete();

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use super::arguments::Args;
-use super::classes::of_object;
+use super::classes::{is_object, of_object};
 use super::cursor::Cursor;
 use super::expressions::assignment;
 use super::lex::Kind;
@@ -110,7 +110,7 @@ impl Machine {
             c.lines();
             let assigned = self.expression(c, 2);
             calls::escape(self, &assigned);
-            if language == Language::Python && chain.base == Some("self") && chain.whole {
+            if chain.whole && chain.base.is_some_and(|base| is_object(language, base)) {
                 self.set_field(name, if equals { assigned } else { Value::Unknown });
                 return Step::Break(Value::Unknown);
             }
@@ -145,12 +145,17 @@ impl Machine {
             self.block_argument(c, &mut args);
             return Step::Continue(self.method(value, name, args, chain.base, chain.whole));
         }
-        if language == Language::Python
-            && chain.base == Some("self")
-            && chain.whole
-            && let Some(field) = self.field(name)
-        {
-            return Step::Continue(field);
+        if chain.whole && chain.base.is_some_and(|base| is_object(language, base)) {
+            if let Some(field) = self.field(name) {
+                return Step::Continue(field);
+            }
+            // What is set in the body of a class. Another variable may have its name, and it may be set from outside.
+            let in_body = if language == Language::Php { format!("${name}") } else { name.to_owned() };
+            if self.classes.methods(name).is_none()
+                && let Some(value) = self.variable(&in_body)
+            {
+                return Step::Continue(value.or(Value::Unknown));
+            }
         }
         Step::Continue(self.member(value, name))
     }
@@ -480,6 +485,10 @@ impl Machine {
             self.call(Value::Bound(Box::new(value), name.to_owned()), args);
             return Value::choice(results);
         }
+        let held = if matches!(value, Value::Unknown | Value::Bound(..)) { self.field(name) } else { None };
+        if let Some(held @ (Value::Name(_) | Value::Function(_) | Value::Choice(_))) = held {
+            self.call(held, args.clone());
+        }
         let callee = match value {
             Value::Name(_) => self.member(value, name),
             Value::Map(ref entries) if entries.iter().any(|(key, _)| key == name) => self.member(value, name),
@@ -523,13 +532,15 @@ impl Machine {
 
     fn call_it(&mut self, callee: Value, args: Args) -> Value {
         match callee {
-            Value::Name(name) => match self.classes.maker(&name) {
-                Some(function) => {
-                    self.invoke(&function, &of_object(&args));
-                    Value::Unknown
-                }
-                None => calls::call(self, &name, args),
-            },
+            Value::Name(name) => {
+                let class = if self.language == Language::Ruby { name.strip_suffix(".new") } else { Some(name.as_str()) };
+                let Some(maker) = class.and_then(|class| self.classes.maker(class)) else {
+                    return calls::call(self, &name, args);
+                };
+                let args = if self.language == Language::Python { of_object(&args) } else { args };
+                self.invoke(&maker, &args);
+                Value::Unknown
+            }
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),
             Value::Choice(values) => {

@@ -8,6 +8,8 @@ use super::{Language, Origin};
 pub(super) fn expand_home(path: &str, really: bool) -> String {
     match path.strip_prefix('~') {
         Some(rest) if really && (rest.is_empty() || rest.starts_with('/')) => format!("{}{rest}", value::HOME),
+        // Another user's.
+        Some(rest) if really && rest.starts_with(|char: char| char.is_ascii_alphabetic()) => format!("/home/{rest}"),
         _ => path.to_owned(),
     }
 }
@@ -396,7 +398,8 @@ pub(super) fn own_file(machine: &mut Machine, args: &Args) -> Value {
 
 /// What Node's `os.userInfo` tells.
 pub(super) fn user_info(_: &Args) -> Value {
-    Value::Map(vec![("homedir".to_owned(), Value::home())])
+    // As Node, Python and PHP call it.
+    Value::Map(["homedir", "pw_dir", "dir"].map(|name| (name.to_owned(), Value::home())).to_vec())
 }
 
 /// Without an ending that is cut off, it is not known.

@@ -97,9 +97,7 @@ impl Machine {
                 Some(Value::Unknown)
             }
             "class" => {
-                if let Some(name) = c.name_at(1) {
-                    self.classes.begin(name);
-                }
+                self.class_begins(c);
                 c.at += 2;
                 Some(Value::Unknown)
             }
@@ -109,10 +107,17 @@ impl Machine {
                 Some(self.give(value))
             }
             "if" | "elif" | "else" | "while" | "try" | "except" | "finally" | "with" | "assert" | "raise" | "async"
-            | "global" | "nonlocal" | "pass" | "yield" => {
+            | "global" | "nonlocal" | "pass" => {
                 c.at += 1;
                 c.eat(":");
                 Some(Value::Unknown)
+            }
+            // What another generator gives, this one does too.
+            "yield" => {
+                c.at += 1;
+                let all = c.eat_name("from");
+                let value = if matches!(c.kind(), Some(Kind::Line) | None) { Value::Unknown } else { self.tuple(c) };
+                Some(self.give(if all { value } else { Value::List(vec![value]) }))
             }
             "del" => {
                 self.python_del(c);
@@ -330,6 +335,7 @@ impl Machine {
                 Some(self.give(value))
             }
             "class" => {
+                self.class_begins(c);
                 c.at += 1;
                 while c.at < c.end && c.mark() != Some("{") {
                     c.at += 1;
@@ -540,11 +546,13 @@ impl Machine {
                 };
                 let function = self.function(c, parameters, close);
                 c.at = close + 1;
+                self.makes_objects(&name, &function);
                 self.set(&name, function);
                 self.methods.insert(name);
                 Some(Value::Unknown)
             }
             "class" | "module" => {
+                self.class_begins(c);
                 c.at += 2;
                 Some(Value::Unknown)
             }
@@ -599,6 +607,7 @@ impl Machine {
                 let name = c.name_at(1).unwrap_or_default().to_owned();
                 c.at += 2;
                 let function = self.braced_function(c);
+                self.makes_objects(&name, &function);
                 self.set(&name, function);
                 Some(Value::Unknown)
             }
@@ -627,6 +636,7 @@ impl Machine {
                         }
                         head.at += 2;
                     }
+                    head.eat("&");
                     self.bind(&head, Value::choice(values.items()));
                 }
                 Some(Value::Unknown)
@@ -649,12 +659,31 @@ impl Machine {
                 Some(Value::Unknown)
             }
             "class" | "interface" | "trait" | "namespace" | "use" => {
+                if name == "class" {
+                    self.class_begins(c);
+                }
                 while c.at < c.end && !matches!(c.mark(), Some("{" | ";")) {
                     c.at += 1;
                 }
                 Some(Value::Unknown)
             }
             _ => None,
+        }
+    }
+
+    /// The name of a class stands behind the word here.
+    pub(super) fn class_begins(&mut self, c: &Cursor<'_>) {
+        if let Some(name) = c.name_at(1) {
+            self.classes.begin(name);
+        }
+    }
+
+    /// Notes a function if it makes the objects of a class.
+    pub(super) fn makes_objects(&mut self, name: &str, function: &Value) {
+        if matches!(name, "__construct" | "constructor" | "initialize")
+            && let Value::Function(function) = function
+        {
+            self.classes.define(name, function);
         }
     }
 
