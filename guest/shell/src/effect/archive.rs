@@ -125,9 +125,18 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
         let text = arg.shape();
         if text.starts_with('-') && text.len() > 1 {
             listed = text.ends_with(['x', 'i']) || text == "--exclude" || text == "--include";
-            if matches!(text, "-b" | "-n" | "-t" | "-tt" | "-P" | "-s" | "--password" | "--temp-path" | "--suffixes") {
+            if let Some((_, out)) =
+                text.split_once('=').filter(|(name, _)| matches!(*name, "--out" | "--output-file" | "--logfile-path"))
+            {
+                plain(run, Kind::Write, &arg.rest(text.len() - out.len()));
+            } else if let Some(out) = text.strip_prefix("-O").filter(|out| !out.is_empty()) {
+                plain(run, Kind::Write, &arg.rest(text.len() - out.len()));
+            } else if matches!(
+                text,
+                "-b" | "-n" | "-t" | "-tt" | "-P" | "-s" | "-Z" | "-TT" | "--password" | "--temp-path" | "--suffixes"
+            ) {
                 words.next();
-            } else if matches!(text, "-O" | "--out" | "--output-file")
+            } else if matches!(text, "-O" | "-lf" | "--out" | "--output-file" | "--logfile-path")
                 && let Some(out) = words.next()
             {
                 plain(run, Kind::Write, out);
@@ -203,6 +212,13 @@ pub(super) fn seven_zip(run: &mut Run<'_>, operands: &[Arg]) {
         "h" => words.chain([archive]).for_each(|file| plain(run, Kind::Read, file)),
         "b" | "i" => {}
         verb => {
+            // `-ir!FILE`: included, and in folders too.
+            let included = operands.iter().filter(|arg| arg.shape().starts_with("-i"));
+            for arg in included {
+                if let Some(at) = arg.shape().find(['!', '@']) {
+                    packed(run, &arg.rest(at + 1), false);
+                }
+            }
             let removed = operands.iter().any(|arg| arg.known() == Some("-sdel"));
             words.filter(|_| verb != "d").for_each(|file| packed(run, file, removed));
             let place = run.word(archive);
@@ -268,6 +284,10 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
     let only_reads = args.has_any("c t l");
     let keeps = args.has("k") || (stays_by_itself && !args.has("rm"));
     let suffix = args.value("S").and_then(Arg::known);
+    if let ("lz4" | "unlz4", [from, to], false) = (*name, operands, args.has("m")) {
+        plain(run, Kind::Read, from);
+        return plain(run, Kind::Write, to);
+    }
     for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
         let place = run.word(operand);
         let what = run.at(&place);

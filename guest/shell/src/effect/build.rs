@@ -3,6 +3,7 @@
 use super::options::{Arg, Style};
 use super::table::{Does, Row, command, wild};
 use super::{Kind, Mark, Place, Run, last_name};
+use crate::facts::Presence;
 use crate::word::Value;
 use Does::{Code, Formats, Makes, Mentions, Nothing, Reads, Subcommands};
 
@@ -41,10 +42,35 @@ pub(super) fn sources(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// `-Wl,-Map=FILE`, `-Map=FILE`
+fn linker_map(run: &mut Run<'_>) {
+    const MARK: &str = "-Map=";
+    for arg in &run.args.loose {
+        if let Some(at) = arg.shape().find(MARK) {
+            let from = at + MARK.len();
+            let end = arg.shape()[from..].find(',').map_or(arg.shape().len(), |end| from + end);
+            let place = run.word(&Arg { value: arg.value.part(arg.shape()[from..end].to_owned()), ..arg.clone() });
+            run.writes(&place, false);
+        }
+    }
+}
+
+/// `cargo vendor [FOLDER]` empties the folder first.
+fn vendor(run: &mut Run<'_>, operands: &[Arg]) {
+    run.implied(Kind::Write, "Cargo.lock");
+    let Some(folder) = operands.first() else { return run.implied(Kind::Write, "vendor/**") };
+    let place = run.word(folder);
+    run.below(Kind::Write, &place);
+    if !run.args.has("no-delete") && run.at(&place) != Presence::Absent {
+        run.add(Kind::Delete, &place, Mark::possible().recursive(true));
+    }
+}
+
 /// `cc`
 pub(super) fn compile(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     sources(run, operands);
+    linker_map(run);
     if operands.is_empty() || args.has_any("E fsyntax-only M MM") {
         return;
     }
@@ -69,6 +95,7 @@ pub(super) fn compile(run: &mut Run<'_>, operands: &[Arg]) {
 /// Compilers and linkers that write `a.out`, or a file named after their source.
 pub(super) fn assemble(run: &mut Run<'_>, operands: &[Arg]) {
     sources(run, operands);
+    linker_map(run);
     if run.args.has("o") || operands.is_empty() {
         return;
     }
@@ -192,7 +219,7 @@ pub(super) const CARGO: &[Row] = &[
     command("new", "name=v edition=v vcs=v", Code(new_folder)),
     command("init", "name=v edition=v vcs=v", Makes("Cargo.toml src/** .git/** .gitignore")),
     command("clean", "target-dir=t p/package=v manifest-path=m profile=v", Code(cargo_clean)),
-    command("vendor", "", Makes("vendor/** Cargo.lock")),
+    command("vendor", "no-delete s/sync=r", Code(vendor)),
     wild("install uninstall", "path=m root=f git=v version=v F/features=v", Mentions),
     command("search login logout owner yank info version help report", "", Nothing),
 ];

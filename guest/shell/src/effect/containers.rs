@@ -5,7 +5,7 @@ use super::table::{Does, Row, command, wild};
 use super::{Kind, Mark, Run};
 use crate::facts::Presence;
 use crate::word::Value;
-use Does::{Code, Mentions, Nothing};
+use Does::{Code, Mentions, Nothing, Subcommands};
 
 /// Of `docker compose` and its subcommands.
 pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-file=r env-from-file=r u/user=v p/publish=v name=v entrypoint=v f/file=r project-directory=C";
@@ -13,13 +13,31 @@ pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-fil
 #[rustfmt::skip]
 pub(super) const DOCKER: &[Row] = &[
     command("cp", "", Code(container_copy)),
-    command("run create container", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
-    command("compose", COMPOSE_OPTIONS, Code(container_run)).wild(),
+    command("run create", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
+    command("compose", COMPOSE_OPTIONS, Code(compose)).wild(),
+    command("container", "", Subcommands(OF_CONTAINERS)),
+    command("image", "", Subcommands(OF_IMAGES)),
     wild("exec", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
-    command("build buildx", "f/file=r t/tag=v o/output=v iidfile=w build-arg=v target=v platform=v", Mentions).wild(),
+    command("build buildx", "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v", Code(image_build)).wild(),
     command("save export", "o/output=w", Nothing),
     command("load import", "i/input=r", Mentions),
-    command("ps images logs inspect stats top port version info search history events diff rm rmi stop start restart kill pause unpause wait rename tag pull push login logout network volume system image context", "f/format/filter=v", Nothing),
+    command("ps images logs inspect stats top port version info search history events diff rm rmi stop start restart kill pause unpause wait rename tag pull push login logout network volume system context", "f/format/filter=v", Nothing),
+];
+
+#[rustfmt::skip]
+const OF_CONTAINERS: &[Row] = &[
+    command("cp", "", Code(container_copy)),
+    command("export", "o/output=w", Nothing),
+    wild("run create exec", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)),
+    command("ls list ps inspect logs top stats port diff rm stop start restart kill pause unpause wait rename prune attach commit update", "f/format/filter=v", Nothing),
+];
+
+#[rustfmt::skip]
+const OF_IMAGES: &[Row] = &[
+    command("save", "o/output=w", Nothing),
+    command("load import", "i/input=r", Mentions),
+    wild("build", "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v", Code(image_build)),
+    command("ls list inspect history rm prune pull push tag", "f/format/filter=v", Nothing),
 ];
 
 #[rustfmt::skip]
@@ -53,6 +71,32 @@ pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
     operands.iter().for_each(|operand| run.mention(operand));
+}
+
+/// `docker compose SUBCOMMAND`, of which `cp` copies to and from this machine.
+pub(super) fn compose(run: &mut Run<'_>, operands: &[Arg]) {
+    match operands.split_first() {
+        Some((name, paths)) if name.known() == Some("cp") => container_copy(run, paths),
+        _ => container_run(run, operands),
+    }
+}
+
+/// `docker build -o FOLDER`, or `-o type=local,dest=FOLDER`.
+fn image_build(run: &mut Run<'_>, operands: &[Arg]) {
+    operands.iter().for_each(|operand| run.mention(operand));
+    let Some(output) = run.args.value("o") else { return };
+    let text = output.shape();
+    let (at, is_file) = match text.find("dest=") {
+        Some(at) => (at + "dest=".len(), text.contains("type=tar") || text.contains("type=oci")),
+        None if text.contains('=') || text == "-" => return,
+        None => (0, false),
+    };
+    let end = text[at..].find(',').map_or(text.len(), |end| at + end);
+    let place = run.word(&Arg { value: output.value.part(text[at..end].to_owned()), ..output.clone() });
+    match is_file {
+        true => run.writes(&place, false),
+        false => run.below(Kind::Write, &place),
+    }
 }
 
 /// Where in `type=bind,src=/path,dst=/x` the path of this machine stands.

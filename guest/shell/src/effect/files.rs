@@ -138,9 +138,30 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// Editors of the terminal show what they change. `+COMMAND` is no file.
 pub(super) fn edit(run: &mut Run<'_>, operands: &[Arg]) {
+    let given = run.args.given.iter().filter(|given| given.name == "c").filter_map(|given| given.value.as_ref());
+    let plus = operands.iter().filter(|one| one.shape().starts_with('+')).map(|one| one.rest(1));
+    for command in given.cloned().chain(plus).collect::<Vec<_>>() {
+        saved_as(run, &command);
+    }
     for operand in operands.iter().filter(|one| one.known() != Some("-") && !one.shape().starts_with('+')) {
         let place = run.word(operand);
         run.reads(&place);
+        run.writes(&place, false);
+    }
+}
+
+/// A command of vim's that writes to another file: `saveas FILE`, `w FILE`, `redir > FILE`.
+fn saved_as(run: &mut Run<'_>, command: &Arg) {
+    const NAMES: &[&str] =
+        &["w", "write", "sav", "saveas", "redir", "mks", "mksession", "mkv", "mkvimrc", "wundo", "wv"];
+    let text = command.shape();
+    let start = text.len() - text.trim_start_matches([':', ' ', '%']).len();
+    let end = text[start..].find(|c: char| !c.is_ascii_alphabetic()).map_or(text.len(), |end| start + end);
+    // `w !text` runs one.
+    let rest = text[end..].strip_prefix('!').unwrap_or(&text[end..]).trim_start();
+    let path = rest.trim_start_matches([' ', '>']);
+    if NAMES.contains(&&text[start..end]) && !path.is_empty() && !rest.starts_with('!') {
+        let place = run.word(&command.rest(text.len() - path.len()));
         run.writes(&place, false);
     }
 }
@@ -784,6 +805,56 @@ pub(super) fn into_second(run: &mut Run<'_>, operands: &[Arg]) {
             // Some without a second one work on the first.
             0 if operands.len() == 1 && run.name == "objcopy" => run.writes(&place, false),
             _ => run.reads(&place),
+        }
+    }
+}
+
+/// The last of several is the output.
+pub(super) fn into_last(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((last, rest)) = operands.split_last().filter(|(_, rest)| !rest.is_empty()) else { return };
+    rest.iter().for_each(|operand| run.mention(operand));
+    if last.known() != Some("-") {
+        let place = run.word(last);
+        run.writes(&place, false);
+    }
+}
+
+/// `history -w FILE` and `-a FILE` write; `-r FILE` and `-n FILE` read.
+pub(super) fn history(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some(file) = operands.first().filter(|file| !file.shape().bytes().all(|byte| byte.is_ascii_digit())) else {
+        return;
+    };
+    let place = run.word(file);
+    if run.args.has("w") {
+        run.writes(&place, false);
+    } else if run.args.has("a") {
+        run.add(Kind::Append, &place, Mark::possible());
+    } else {
+        run.reads(&place);
+    }
+}
+
+/// `tmux save-buffer FILE` writes; what its other commands run is found by reading them.
+pub(super) fn tmux(run: &mut Run<'_>, operands: &[Arg]) {
+    let saves = operands.first().and_then(Arg::known).is_some_and(|name| matches!(name, "save-buffer" | "saveb"));
+    match operands.split_last().filter(|(_, rest)| saves && !rest.is_empty()) {
+        Some((file, _)) if file.known() == Some("-") => {}
+        Some((file, _)) => {
+            let place = run.word(file);
+            run.writes(&place, false);
+        }
+        None => operands.iter().for_each(|operand| run.mention(operand)),
+    }
+}
+
+/// `fdupes -d`: files that are there twice are removed.
+pub(super) fn duplicates(run: &mut Run<'_>, operands: &[Arg]) {
+    let kind = if run.args.has("d") { Kind::Delete } else { Kind::Read };
+    for operand in operands {
+        let place = run.word(operand);
+        run.add(Kind::Read, &place, Mark::possible().recursive(true));
+        if kind == Kind::Delete {
+            run.below(kind, &place);
         }
     }
 }

@@ -25,7 +25,11 @@ pub(super) fn latex(run: &mut Run<'_>, operands: &[Arg]) {
     run.add(Kind::Write, &any, Mark::possible());
 }
 
-/// `ffmpeg -i IN .. OUT`
+/// Options of ffmpeg without a value.
+const SWITCHES: &[&str] =
+    &["-y", "-n", "-an", "-vn", "-sn", "-dn", "-shortest", "-copyts", "-hide_banner", "-nostdin", "-nostats"];
+
+/// `ffmpeg -i IN .. OUT ..`
 pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
     let Some((last, rest)) = operands.split_last() else { return };
     for pair in operands.windows(2) {
@@ -35,6 +39,23 @@ pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
         {
             let place = run.word(value);
             run.reads(&place);
+        }
+    }
+    // Words behind a switch or another output are outputs of their own.
+    for (index, operand) in rest.iter().enumerate().skip(1) {
+        let before = rest[index - 1].shape();
+        if !operand.shape().starts_with('-') && SWITCHES.contains(&before) {
+            let place = run.word(operand);
+            run.writes(&place, false);
+        }
+    }
+    for three in rest.windows(3) {
+        if let [name, _, output] = three
+            && name.known() == Some("-i")
+            && !output.shape().starts_with('-')
+        {
+            let place = run.word(output);
+            run.writes(&place, false);
         }
     }
     let is_input = rest.last().and_then(Arg::known) == Some("-i");
@@ -66,11 +87,29 @@ pub(super) fn convert(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// SQL that writes a file: `vacuum into 'FILE'`, `copy T to 'FILE'`.
+fn exported(run: &mut Run<'_>, sql: &Arg) {
+    let text = sql.shape();
+    let lower = text.to_ascii_lowercase();
+    for (verb, mark) in [("vacuum", "into '"), ("copy", "to '")] {
+        let Some(at) = lower.find(verb).and_then(|from| Some(from + lower[from..].find(mark)? + mark.len())) else {
+            continue;
+        };
+        if let Some(end) = text.get(at..).and_then(|rest| rest.find('\'')) {
+            let place = run.place(&Value::Known(text[at..at + end].to_owned()), sql.span);
+            run.writes(&place, false);
+        }
+    }
+}
+
 /// `sqlite3 FILE SQL`: the text may change the file, and the journal stands beside it.
 pub(super) fn database(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(file) = operands.first().filter(|file| file.known() != Some(":memory:")) {
         let place = run.word(file);
         run.writes(&place, false);
+        for text in operands.iter().skip(1) {
+            exported(run, text);
+        }
         let beside = Place { value: Value::Pattern(format!("{}-*", super::escaped(place.value.text()))), ..place };
         run.add(Kind::Write, &beside, Mark::possible());
     }
@@ -105,6 +144,6 @@ pub(super) fn gpg(run: &mut Run<'_>, operands: &[Arg]) {
 
 #[rustfmt::skip]
 pub(super) const OPENSSL: &[Row] = &[
-    command("asn1parse ca cms crl dgst dsa dsaparam ec ecparam enc genpkey genrsa gendsa kdf mac ocsp passwd pkcs12 pkcs7 pkcs8 pkey pkeyparam pkeyutl prime rand req rsa rsautl s_client s_server smime spkac speed ts verify version x509 list crl2pkcs7 storeutl aes-256-cbc base64 sha256 sha1 md5 sha512",
-        "in=r out=w keyout=w key=r inkey=r CAfile=r CA=r CAkey=r CApath=m cert=r config=r signature=r sign=r verify=r prverify=r certfile=r extfile=r passin=v passout=v pass=v k=d K=d iv=d S=v days=v subj=d newkey=v addext=v name=v md=v iter=v connect=s host=s port=v servername=v algorithm=v pkeyopt=v set_serial=v extensions=v reqexts=v keyform=v inform=v outform=v CAserial=w rand=r writerand=w export=v", Reads).style(Style::Go),
+    command("asn1parse ca cms crl dgst dhparam des des3 bf rc4 camellia-256-cbc chacha20 aes-128-cbc aes-192-cbc aes-256-ecb aes-256-ctr sha224 sha384 sha512-256 md4 rmd160 blake2b512 blake2s256 sm3 nseq sess_id srp dsa dsaparam ec ecparam enc genpkey genrsa gendsa kdf mac ocsp passwd pkcs12 pkcs7 pkcs8 pkey pkeyparam pkeyutl prime rand req rsa rsautl s_client s_server smime spkac speed ts verify version x509 list crl2pkcs7 storeutl aes-256-cbc base64 sha256 sha1 md5 sha512",
+        "in=r out=w keyout=w key=r inkey=r CAfile=r CA=r CAkey=r CApath=m cert=r config=r signature=r sign=r verify=r prverify=r certfile=r extfile=r passin=v passout=v pass=v k=d K=d iv=d S=v days=v subj=d newkey=v addext=v name=v md=v iter=v connect=s host=s port=v servername=v algorithm=v pkeyopt=v set_serial=v extensions=v reqexts=v keyform=v inform=v outform=v CAserial=w rand=r writerand=w keylogfile=w sess_out=w certsout=w export=v", Reads).style(Style::Go),
 ];

@@ -367,11 +367,17 @@ impl<'a> Run<'a> {
                     self.bases(call);
                     self.options(call);
                     self.row(row, call);
+                    if matches!(row.does, Does::Makes(_)) {
+                        self.outputs(command.words.get(call.first..).unwrap_or_default(), &call.args);
+                    }
                     if !matches!(row.does, Does::Data | Does::Nothing | Does::Mentions) {
                         call.outer.iter().chain([&call.args]).for_each(|args| self.loose(args));
                     }
                 }
-                None => self.unknown(command),
+                None => {
+                    self.unknown(command);
+                    self.outputs(command.words.get(1..).unwrap_or_default(), &call.args);
+                }
             }
         }
         self.found.extend(redirects);
@@ -526,6 +532,45 @@ impl<'a> Run<'a> {
         if command.more_words {
             let more = Arg { value: Value::hole(Why::Argument), span: command.span, word: command.words.len() };
             self.mention(&more);
+        }
+    }
+
+    /// Files that a program writes by the name of the option in front: `-o FILE`, `--output=FILE`, `--log-file FILE`. Only
+    /// what is a path by its look; what a row has an option for, it says itself.
+    fn outputs(&mut self, words: &[Word], args: &Args) {
+        let empties = words.iter().filter_map(Word::known).any(|word| {
+            let name = word.trim_start_matches('-');
+            word.starts_with("--") && (name.starts_with("clean") || name.starts_with("empty"))
+        });
+        for (at, word) in words.iter().enumerate() {
+            let Some(text) = word.known().filter(|text| text.starts_with('-')) else { continue };
+            let (name, from) = text.split_once('=').map_or((text, None), |(name, _)| (name, Some(name.len() + 1)));
+            let name: String =
+                name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+            let wipes = name == "basetemp";
+            if !wipes && !is_output(&name) || args.given.iter().any(|given| given.name == name) {
+                continue;
+            }
+            let value = match from {
+                Some(from) => Some(Arg { value: word.value.clone(), span: word.span, word: at }.rest(from)),
+                None => words.get(at + 1).map(|word| Arg { value: word.value.clone(), span: word.span, word: at + 1 }),
+            };
+            let Some(value) = value.filter(|value| value.shape().contains('/') && !value.shape().contains("://"))
+            else {
+                continue;
+            };
+            let place = self.word(&value);
+            // Nothing is lost where nothing is.
+            if self.at(&place) == Presence::Absent {
+                continue;
+            }
+            if wipes || empties && self.at(&place) != Presence::File {
+                self.add(Kind::Delete, &place, Mark::possible().recursive(true));
+            } else if place.slash || self.is_folder(&place) {
+                self.below(Kind::Write, &place);
+            } else {
+                self.writes(&place, false);
+            }
         }
     }
 
@@ -795,6 +840,12 @@ impl<'a> Run<'a> {
         let place = Place { value, depends: false, dots: false, ..self.word(arg) };
         self.add(Kind::Send, &Place { written: None, ..place }, Mark::possible());
     }
+}
+
+/// Whether an option of this name, without dashes, is followed by a file or folder that the program writes.
+fn is_output(name: &str) -> bool {
+    const BEGINS: &[&str] = &["out", "junit", "logfile", "reportfile", "metafile", "export", "dest"];
+    matches!(name, "o" | "log") || BEGINS.iter().any(|start| name.starts_with(start))
 }
 
 /// The last name of a path: `c` of `a/b/c/`.

@@ -58,6 +58,52 @@ fn read_marked(run: &mut Run<'_>, arg: &Arg) {
     }
 }
 
+/// `name=@file,file;headers=@file`: a part of a form, with files in it.
+fn parts(run: &mut Run<'_>, arg: &Arg) {
+    let text = arg.shape();
+    for mark in [";headers=@", ";headers=<"] {
+        if let Some(at) = text.find(mark) {
+            let from = at + mark.len();
+            let end = text[from..].find(';').map_or(text.len(), |end| from + end);
+            read(run, &Arg { value: arg.value.part(text[from..end].to_owned()), ..arg.clone() });
+        }
+    }
+    let Some(from) = text.find("=@").map(|at| at + 2) else { return read_marked(run, arg) };
+    let end = text[from..].find(';').map_or(text.len(), |end| from + end);
+    for file in text[from..end].split(',').filter(|file| !file.is_empty() && *file != "-") {
+        read(run, &Arg { value: arg.value.part(file.trim_matches('"').to_owned()), ..arg.clone() });
+    }
+}
+
+/// `curl -K -`: options in its input, one a line, `name = "value"`.
+fn configured(run: &mut Run<'_>) {
+    let lines = run.input.unwrap_or_default().lines();
+    for line in lines.map(|line| line.trim().trim_start_matches('-')).filter(|line| !line.starts_with('#')) {
+        let end = line.find(|c: char| c.is_whitespace() || matches!(c, '=' | ':')).unwrap_or(line.len());
+        let (name, value) = line.split_at(end);
+        let value = value.trim_start().trim_start_matches(['=', ':']).trim().trim_matches('"');
+        let arg = Arg { value: Value::Known(value.to_owned()), span: run.span, word: 0 };
+        match name {
+            _ if value.is_empty() || value == "-" => {}
+            "url" => {
+                run.send(&arg);
+                local(run, &arg, false);
+            }
+            "output" | "o" | "dump-header" | "D" | "cookie-jar" | "c" | "trace" | "trace-ascii" | "stderr"
+            | "libcurl" | "etag-save" | "hsts" | "alt-svc" => {
+                let place = run.word(&arg);
+                run.writes(&place, false);
+            }
+            "upload-file" | "T" | "config" | "K" | "netrc-file" | "cert" | "E" | "key" => read(run, &arg),
+            "data" | "d" | "data-binary" | "data-urlencode" | "json" | "header" | "H" if value.contains('@') => {
+                read_marked(run, &arg);
+            }
+            "form" | "F" => parts(run, &arg),
+            _ => {}
+        }
+    }
+}
+
 /// `curl`
 pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
@@ -102,7 +148,23 @@ pub(super) fn curl(run: &mut Run<'_>, operands: &[Arg]) {
                     read(run, &Arg { value: named, ..value.clone() });
                 }
             }
-            "d" | "data-binary" | "data-urlencode" | "url-query" | "json" | "F" | "H" | "w" => read_marked(run, value),
+            "F" | "expand-form" => parts(run, value),
+            "d" | "data-binary" | "data-urlencode" | "url-query" | "json" | "H" | "w" | "proxy-header" | "variable"
+            | "expand-data" | "expand-header" => read_marked(run, value),
+            // `{{NAME}}` is put in.
+            "expand-output" => {
+                let text = value.shape();
+                let filled = text.find("{{").zip(text.rfind("}}")).map(|(from, to)| (&text[..from], &text[to + 2..]));
+                let path = match filled {
+                    Some((before, after)) => {
+                        Value::Unknown { why: Why::Expansion, shape: format!("{before}{}{after}", Value::HOLE) }
+                    }
+                    None => value.value.clone(),
+                };
+                let place = run.place(&path, value.span);
+                run.writes(&place, false);
+            }
+            "K" if value.known().is_some_and(|file| file == "-" || crate::path::is_stdin(file)) => configured(run),
             "b" if !value.shape().contains('=') => read(run, value),
             "z" => run.mention(value),
             _ => {}
@@ -251,9 +313,28 @@ fn numbered_names(text: &str) -> String {
     glob
 }
 
+/// `wget -e NAME=VALUE`, of those that name a file.
+fn wget_setting(run: &mut Run<'_>, setting: &Arg) {
+    let text = setting.shape();
+    let Some(at) = text.find('=') else { return };
+    let name: String = text[..at].chars().filter(char::is_ascii_alphanumeric).collect();
+    let value = setting.rest(at + 1 + text[at + 1..].len() - text[at + 1..].trim_start().len());
+    let place = run.word(&value);
+    match name.to_ascii_lowercase().as_str() {
+        "outputdocument" | "logfile" | "savecookies" => run.writes(&place, false),
+        "input" | "postfile" | "bodyfile" | "loadcookies" => run.reads(&place),
+        "dirprefix" => run.below(Kind::Write, &place),
+        "useaskpass" => run.add(Kind::Execute, &place, Mark::possible()),
+        _ => {}
+    }
+}
+
 /// `wget`
 pub(super) fn wget(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
+    for setting in args.given.iter().filter(|given| given.name == "e").filter_map(|given| given.value.as_ref()) {
+        wget_setting(run, setting);
+    }
     for operand in operands {
         run.send(operand);
     }
@@ -364,6 +445,160 @@ pub(super) fn remote_part(arg: &Arg) -> Arg {
     match arg.shape().find(':') {
         Some(colon) if is_remote(arg) => arg.rest(colon + 1),
         _ => arg.clone(),
+    }
+}
+
+/// `sftp HOST[:FILE [TARGET]]`, and the commands in its input.
+pub(super) fn sftp(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((host, targets)) = operands.split_first() else { return };
+    run.send(host);
+    if let Some(target) = targets.first() {
+        fetched(run, &remote_part(host), target);
+    }
+    for line in run.input.unwrap_or_default().lines() {
+        let mut words = line.trim().trim_start_matches(['-', '@']).split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let paths: Vec<Arg> = words
+            .filter(|word| !word.starts_with('-'))
+            .map(|word| Arg { value: Value::Known(word.to_owned()), span: run.span, word: 0 })
+            .collect();
+        match (name, paths.as_slice()) {
+            ("put" | "reput" | "mput", [from, ..]) => read(run, from),
+            ("get" | "reget" | "mget", [from, to, ..]) => fetched(run, from, to),
+            ("get" | "reget" | "mget", [from]) => {
+                let here = run.here();
+                let place = run.inside_of(&here, from);
+                run.writes(&place, false);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What is fetched comes to lie here, or in this folder under its own name.
+fn fetched(run: &mut Run<'_>, from: &Arg, to: &Arg) {
+    let place = run.word(to);
+    let place = if place.slash || run.is_folder(&place) { run.inside_of(&place, from) } else { place };
+    run.writes(&place, false);
+}
+
+/// `socat ADDRESS ADDRESS`, some of which are files.
+pub(super) fn socat(run: &mut Run<'_>, operands: &[Arg]) {
+    const FILES: &[&str] = &["open", "file", "gopen", "creat", "create"];
+    for (index, operand) in operands.iter().enumerate() {
+        let text = operand.shape();
+        let end = text.find(',').unwrap_or(text.len());
+        let name = text[..end].split(':').next().unwrap_or_default();
+        let is_named = FILES.contains(&name.to_ascii_lowercase().as_str()) && name.len() < end;
+        let from = if is_named { name.len() + 1 } else { 0 };
+        if !is_named && (text[..end].contains(':') || !text[..end].contains(['/', '.'])) {
+            if text.contains(':') {
+                run.send(operand);
+            }
+            continue;
+        }
+        let place = run.word(&Arg { value: operand.value.part(text[from..end].to_owned()), ..operand.clone() });
+        // With `-u` the first is only read and the second only written.
+        let one_way = run.args.has_any("u U");
+        let source = (index == 0) == run.args.has("u");
+        if !one_way || source {
+            run.reads(&place);
+        }
+        if !one_way || !source {
+            run.writes(&place, false);
+        }
+    }
+}
+
+/// `http [METHOD] URL ITEM ..`, of which some name a file after an `@`.
+pub(super) fn http(run: &mut Run<'_>, operands: &[Arg]) {
+    let is_method = |arg: &Arg| arg.shape().chars().all(|c| c.is_ascii_uppercase());
+    let mut operands = operands.iter().peekable();
+    operands.next_if(|first| is_method(first));
+    if let Some(url) = operands.next() {
+        run.send(url);
+    }
+    for item in operands {
+        let text = item.shape();
+        let bare = text.find('@').filter(|at| !text[..*at].contains(['=', ':']));
+        let at = ["=@", ":@"].iter().find_map(|mark| text.find(mark).map(|at| at + 1)).or(bare);
+        if let Some(at) = at {
+            let file = item.rest(at + 1);
+            let end = file.shape().find(';').unwrap_or(file.shape().len());
+            read(run, &Arg { value: file.value.part(file.shape()[..end].to_owned()), ..file.clone() });
+        }
+    }
+}
+
+/// `gh api -F name=@FILE`, `gh pr create -F FILE`
+pub(super) fn forge(run: &mut Run<'_>, operands: &[Arg]) {
+    for value in run.args.given.iter().filter(|given| given.name == "F").filter_map(|given| given.value.as_ref()) {
+        match value.shape().find("=@") {
+            Some(at) => read(run, &value.rest(at + 2)),
+            None if value.shape().contains('=') || value.known() == Some("-") => {}
+            None => read(run, value),
+        }
+    }
+    for operand in operands {
+        run.mention(operand);
+        run.inside(operand);
+    }
+}
+
+/// `lftp -c 'get FILE -o FILE; put FILE'`
+pub(super) fn lftp(run: &mut Run<'_>, operands: &[Arg]) {
+    talk(run, operands);
+    let scripts = run.args.given.iter().filter(|given| matches!(given.name, "e" | "c"));
+    for script in scripts.filter_map(|given| given.value.as_ref()) {
+        for command in script.shape().split([';', '\n']) {
+            let mut words = command.split_whitespace();
+            let name = words.next().unwrap_or_default();
+            let mut output = false;
+            for word in words {
+                let place = run.place(&Value::Known(word.to_owned()), script.span);
+                match name {
+                    "get" | "pget" | "mget" if output => run.writes(&place, false),
+                    "put" | "mput" if !output && !word.starts_with('-') => run.reads(&place),
+                    _ => {}
+                }
+                output = word == "-o";
+            }
+        }
+    }
+}
+
+/// `aws s3 cp|mv|sync FROM TO` and its kin: copies between this machine and a bucket.
+pub(super) fn bucket(run: &mut Run<'_>, operands: &[Arg]) {
+    const SCHEMES: &[&str] = &["s3://", "gs://"];
+    let is_far = |arg: &Arg| SCHEMES.iter().any(|scheme| arg.shape().starts_with(scheme));
+    let at =
+        operands.iter().position(|one| matches!(one.known(), Some("cp" | "mv" | "sync" | "rsync" | "get" | "put")));
+    let name = at.and_then(|at| operands[at].known()).unwrap_or_default();
+    match at.and_then(|at| operands.get(at + 1..)) {
+        Some([from, to, ..]) if is_far(from) != is_far(to) => {
+            let (near, far) = if is_far(from) { (to, from) } else { (from, to) };
+            run.send(far);
+            if near.known() == Some("-") {
+                return;
+            }
+            let place = run.word(near);
+            let deep = run.args.has("r") || matches!(name, "sync" | "rsync");
+            match (is_far(from), deep) {
+                (true, true) => {
+                    run.below(Kind::Write, &place);
+                    if run.args.has_any("d delete-removed") {
+                        run.below(Kind::Delete, &place);
+                    }
+                }
+                (true, false) => fetched(run, from, to),
+                (false, _) => {
+                    let kind = if name == "mv" { Kind::Move } else { Kind::Read };
+                    let deep = deep && run.at(&place) != Presence::File;
+                    run.add(kind, &place, Mark::possible().recursive(deep).copied());
+                }
+            }
+        }
+        _ => operands.iter().for_each(|operand| run.mention(operand)),
     }
 }
 

@@ -286,10 +286,29 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
             run.add(Kind::Read, &place, Mark::possible());
         }
     }
+    for given in args.given.iter().filter(|given| matches!(given.name, "o" | "p" | "d")) {
+        if let Some(file) = &given.value {
+            let place = run.word(file);
+            run.writes(&place, false);
+        }
+    }
+    // What is printed to a variable that an option sets, or to an operand.
+    let first = operands.first().map_or(usize::MAX, |operand| operand.word);
+    let programs = args.operands.iter().filter(|operand| operand.word < first).filter_map(Arg::known);
+    let program: String = programs.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
+    for set in args.given.iter().filter(|given| given.name == "v").filter_map(|given| given.value.as_ref()) {
+        if let Some(at) = set.shape().find('=')
+            && program.contains(&format!(">{}", &set.shape()[..at]))
+        {
+            let place = run.word(&set.rest(at + 1));
+            run.writes(&place, false);
+        }
+    }
+    let to_operands = program.contains(">ARGV[");
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
-        let kind = if in_place { Kind::Write } else { Kind::Read };
+        let kind = if in_place || to_operands { Kind::Write } else { Kind::Read };
         run.add(kind, &place, Mark::possible());
     }
 }
@@ -300,8 +319,15 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.value("m").and_then(Arg::known).is_some_and(|module| ["venv", "virtualenv"].contains(&module)) {
         return build::virtual_environments(run, operands);
     }
-    if run.args.value("m").and_then(Arg::known) == Some("json.tool") {
-        return files::into_second(run, operands);
+    match run.args.value("m").and_then(Arg::known) {
+        Some("json.tool") => return files::into_second(run, operands),
+        Some(module @ ("zipfile" | "tarfile" | "cProfile" | "profile" | "zipapp")) => {
+            module_files(run, module, operands)
+        }
+        _ => {}
+    }
+    if run.name == "deno" {
+        deno(run, operands);
     }
     let mut operands = operands.iter();
     if !given && let Some(script) = operands.next().filter(|script| script.known() != Some("-")) {
@@ -310,6 +336,51 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     }
     for operand in operands {
         words(run, operand);
+    }
+}
+
+/// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-c FILE ..` and `-e FILE FOLDER`.
+fn module_files(run: &mut Run<'_>, module: &str, operands: &[Arg]) {
+    for pair in operands.windows(2) {
+        let [option, file] = pair else { continue };
+        let place = run.word(file);
+        match (module, option.shape()) {
+            ("cProfile" | "profile" | "zipapp", "-o" | "--output") | ("zipfile" | "tarfile", "-c" | "--create") => {
+                run.writes(&place, false);
+            }
+            _ => {}
+        }
+    }
+    if matches!(module, "zipfile" | "tarfile") {
+        let mut words = operands.iter().skip_while(|word| !matches!(word.shape(), "-e" | "--extract"));
+        if words.next().is_some() {
+            let folder = words.nth(1).map_or_else(|| run.here(), |folder| run.word(folder));
+            run.below(Kind::Write, &folder);
+        }
+    }
+}
+
+/// `deno fmt FILE ..`, `deno compile -o FILE`
+fn deno(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((name, rest)) = operands.split_first() else { return };
+    match name.known() {
+        Some("fmt") if !rest.iter().any(|word| word.known() == Some("--check")) => {
+            for file in rest.iter().filter(|word| !word.shape().starts_with('-')) {
+                let place = run.word(file);
+                run.writes(&place, false);
+            }
+        }
+        Some("compile" | "bundle") => {
+            for pair in rest.windows(2) {
+                if let [option, file] = pair
+                    && matches!(option.shape(), "-o" | "--output")
+                {
+                    let place = run.word(file);
+                    run.writes(&place, false);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

@@ -187,7 +187,8 @@ pub(super) fn perl_find(machine: &mut Machine, args: &Args) -> Value {
 /// Folders are gone through, with all below them. The value is any path that is found.
 fn walked(machine: &mut Machine, roots: &[&Arg]) -> Value {
     let mut found = Vec::new();
-    for (text, at) in roots.iter().flat_map(|arg| arguments::shapes(&arg.value).into_iter().map(|text| (text, &arg.at))) {
+    for (text, at) in roots.iter().flat_map(|arg| arguments::shapes(&arg.value).into_iter().map(|text| (text, &arg.at)))
+    {
         machine.deed(What::List(value::path(&text)), at);
         found.push(Value::Text(value::join(&[text.clone(), HOLE.to_string()], false)));
         found.push(Value::Text(text));

@@ -533,7 +533,8 @@ impl Machine {
     fn call_it(&mut self, callee: Value, args: Args) -> Value {
         match callee {
             Value::Name(name) => {
-                let class = if self.language == Language::Ruby { name.strip_suffix(".new") } else { Some(name.as_str()) };
+                let class =
+                    if self.language == Language::Ruby { name.strip_suffix(".new") } else { Some(name.as_str()) };
                 let Some(maker) = class.and_then(|class| self.classes.maker(class)) else {
                     return calls::call(self, &name, args);
                 };

@@ -18,6 +18,7 @@ const COMMANDS: &[Row] = &[
     row("push send-pack", "receive-pack=:also exec=:also repo= o,push-option=", 0, PERMUTE, Then::Options),
     row("archive", "exec=:also remote= format= o,output= prefix=", 0, PERMUTE, Then::Options),
     row("for-each-repo", "config=", 0, PERHAPS | AWAY, Then::Code(for_each_repo)),
+    row("instaweb", "d,httpd=:also b,browser= p,port= m,module-path=", 0, PERMUTE, Then::Options),
     row("send-email", "sendmail-cmd=:also to-cmd=:also cc-cmd=:also header-cmd=:also smtp-server=:also", 0, PERMUTE, Then::Options),
 ];
 

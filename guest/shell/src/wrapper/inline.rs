@@ -1,21 +1,30 @@
 //! Interpreters: a program given in the words, or read from standard input.
 
-use super::open::{is_stdin, open};
+use super::open::{command, is_stdin, open};
 use super::words::join;
-use super::{Call, Inner, Kind, Language};
+use super::{Call, Change, Inner, Kind, Language};
 use crate::inline::{Setting, What};
 use crate::word::Word;
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     let (scan, change) = call.scan();
     if scan.stopped {
-        return Vec::new();
+        return match language {
+            Language::Python => formatter(call.words.get(call.from..).unwrap_or_default(), &change),
+            _ => Vec::new(),
+        };
     }
     let mut operands: Vec<Word> = scan.operands.iter().filter_map(|&at| call.words.get(at).cloned()).collect();
     let given = scan.hits.iter().filter(|hit| hit.meaning == "code");
     let mut codes: Vec<Word> = given.clone().filter_map(|hit| hit.value.clone()).collect();
-    // The option is there, its text is put in when it runs.
     let mut found = Vec::new();
+    let programs: Vec<Inner> = scan.values("module").filter_map(|module| loaded(language, module, &change)).collect();
+    // `ruby -run -e cp -- FROM TO`
+    if language == Language::Ruby && scan.values("module").any(|module| module.text() == "un") {
+        let words = codes.first().cloned().into_iter().chain(operands).filter(|word| word.text() != "--").collect();
+        return vec![command(words, &change)];
+    }
+    // The option is there, its text is put in when it runs.
     let missing = codes.is_empty() && given.count() > 0;
     let program_first = matches!(language, Language::Awk | Language::Sed);
     if program_first && codes.is_empty() && !scan.has("file") && !missing && !operands.is_empty() {
@@ -50,7 +59,45 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     if scan.unclear || call.unclear {
         found.push(Inner::new(Kind::Unseen, &change).perhaps());
     }
+    found.extend(programs);
     found
+}
+
+/// `python3 -m black FILE`: the program of that name.
+fn formatter(words: &[Word], change: &Change) -> Vec<Inner> {
+    const NAMES: &[&str] =
+        &["black", "blue", "isort", "ruff", "yapf", "autopep8", "autoflake", "docformatter", "pyupgrade"];
+    let at = words.iter().position(|word| word.known() == Some("-m"));
+    match at.and_then(|at| words.get(at + 1..)) {
+        Some(words) if words.first().and_then(Word::known).is_some_and(|name| NAMES.contains(&name)) => {
+            vec![command(words.to_vec(), change)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A module whose name is a program: `perl '-MPOSIX;..'`, `node --import data:..`.
+fn loaded(language: Language, module: &Word, change: &Change) -> Option<Inner> {
+    match language {
+        Language::Perl if module.text().contains([';', '(']) => {
+            let value = module.value.part(format!("use {};", module.text()));
+            let text = Word { value, at: None, ..module.clone() };
+            Some(Inner::new(Kind::Inline { language, text, args: Vec::new() }, change))
+        }
+        Language::Node if module.text().starts_with("data:") => Some(Inner::new(Kind::Unseen, change).perhaps()),
+        _ => None,
+    }
+}
+
+/// `rename EXPRESSION FILE ..` of Perl. The other one takes two texts, which do nothing as expressions.
+pub(super) fn rename(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let first = scan.operands.first().and_then(|&at| call.words.get(at)).filter(|_| !scan.has("code"));
+    let inline = |text: &Word| {
+        let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
+        Inner::new(kind, &change).perhaps()
+    };
+    scan.values("code").chain(first).map(inline).collect()
 }
 
 /// `deno eval TEXT`
@@ -81,6 +128,15 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
         }
         Some("run") if call.words.get(scan.end + 1).is_some_and(is_stdin) => {
             vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)]
+        }
+        // What is no script of the project's is a program.
+        Some("run") => {
+            let words = call.words.get(scan.end + 1..).unwrap_or_default();
+            let plain = words
+                .first()
+                .and_then(Word::known)
+                .is_some_and(|name| !name.starts_with('-') && !name.contains(['.', '/', ':']) && name != "install");
+            if plain { vec![command(words.to_vec(), &change).perhaps()] } else { Vec::new() }
         }
         Some("-") => vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)],
         _ => Vec::new(),

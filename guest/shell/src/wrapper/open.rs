@@ -47,6 +47,9 @@ fn sub(call: Call<'_>, rows: &'static [Row]) -> Vec<Inner> {
     found
 }
 
+/// Parts of the names of cargo's settings whose values are programs.
+const RUNS: &[&str] = &["runner", "linker", "rustc", "rustdoc", "wrapper", "credential", "alias"];
+
 /// What the options of a row run by themselves.
 pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
     let kind = |meaning: &str, value: &Option<Word>| match (meaning, value) {
@@ -59,6 +62,9 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
             Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
         }
         ("unseen" | "foreign", _) => Some(Kind::Unseen),
+        // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
+        ("macro", Some(text)) if text.text().contains("%(") => Some(Kind::Unseen),
+        ("setting", Some(text)) if RUNS.iter().any(|name| text.text().contains(name)) => Some(Kind::Unseen),
         // Code of a language that is not read here; what is known of it is judged as a text.
         ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
         _ => None,
@@ -213,6 +219,33 @@ pub(super) fn start_stop_daemon(call: Call<'_>) -> Vec<Inner> {
     let Some(program) = program else { return after_dashes(call) };
     let (_, change) = call.scan();
     vec![command(std::iter::once(program).chain(rest.iter().skip(1).cloned()).collect(), &change)]
+}
+
+/// `capsh .. -- ARGUMENTS`: bash with these arguments.
+pub(super) fn capsh(call: Call<'_>) -> Vec<Inner> {
+    let words = call.words.get(call.from..).unwrap_or_default();
+    let Some(at) = words.iter().position(|word| matches!(word.known(), Some("--" | "=="))) else { return Vec::new() };
+    let shell = known("bash", &words[at]);
+    vec![command(std::iter::once(shell).chain(words.iter().skip(at + 1).cloned()).collect(), &call.change)]
+}
+
+/// `coreutils rm ..`, `coreutils --coreutils-prog=rm ..`
+pub(super) fn coreutils(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let program = scan.values("program").next().cloned();
+    let words: Vec<Word> = program.into_iter().chain(rest(&call, &scan)).collect();
+    if words.is_empty() || scan.stopped { Vec::new() } else { vec![command(words, &change)] }
+}
+
+/// `yarn workspaces foreach -A exec PROGRAM ..`, `yarn workspace NAME exec PROGRAM ..`
+pub(super) fn in_workspaces(call: Call<'_>) -> Vec<Inner> {
+    let (_, change) = call.scan();
+    let words = call.words.get(call.from..).unwrap_or_default();
+    let exec = words.iter().position(|word| word.known() == Some("exec"));
+    match exec.and_then(|at| words.get(at + 1..)) {
+        Some(words) if !words.is_empty() => vec![command(words.to_vec(), &change).perhaps()],
+        _ => Vec::new(),
+    }
 }
 
 /// As `finish`, for a row whose code has come to the plain case: a command.

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::git::git;
-use super::inline::{bun, operand};
+use super::inline::{bun, operand, rename};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
-use super::open::{after_dashes, given, start_stop_daemon};
+use super::open::{after_dashes, capsh, coreutils, given, in_workspaces, start_stop_daemon};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
 use super::shells::{env, eval, fish, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
-use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim};
+use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim, zip};
 use super::{Call, Inner, Language};
 
 /// A program, or a subcommand of one.
@@ -138,6 +138,7 @@ const DOCKER_COMMANDS: &[Row] = &[
         row("run create", DOCKER_RUN, 1, ELSEWHERE | INPUT | AWAY, Code(run_image)),
     ])),
     row("compose", COMPOSE, 0, 0, Sub(COMPOSE_COMMANDS)),
+    row("unshare", "rootless-netns h,help!", 0, 0, Command),
 ];
 
 #[rustfmt::skip]
@@ -151,7 +152,10 @@ const UV_RUN: &str = "extra= no-extra= group= no-group= only-group= env-file= wi
 
 /// `npm exec`, `npx`: options may stand anywhere before the command.
 #[rustfmt::skip]
-const NPM_COMMANDS: &[Row] = &[row("exec x", NPM, 0, PACKAGE, Command)];
+const NPM_COMMANDS: &[Row] = &[
+    row("exec x", NPM, 0, PACKAGE, Command),
+    row("explore", "shell=", 1, AWAY, Text),
+];
 #[rustfmt::skip]
 const PNPM_COMMANDS: &[Row] = &[
     row("dlx", "package= c,shell-mode:joined C,dir=:cwd reporter= allow-build= s,silent help!", 0, PACKAGE, Command),
@@ -161,6 +165,8 @@ const PNPM_COMMANDS: &[Row] = &[
 const YARN_COMMANDS: &[Row] = &[
     row("exec", LONG_HELP, 0, 0, Command),
     row("dlx", "p,package= q,quiet", 0, PACKAGE, Command),
+    row("node", NODE, 0, LONG_ONLY, Inline(Node)),
+    row("workspace workspaces", "", 0, AWAY, Code(in_workspaces)),
 ];
 
 const TMUX_NEW: &str = "c=:cwd e=:set f= F= l= n= p= s= t= x= y=";
@@ -197,9 +203,9 @@ const PARALLEL: &str = "0,null a,arg-file=:file arg-file-sep= arg-sep= bar basef
 
 /// Interpreters' options. `code` is a program, `file` a file that holds one.
 const PYTHON: &str = "c=:code. m=! W= X= h,help! V,version! help-all! help-env! help-xoptions! check-hash-based-pycs=";
-const NODE: &str = "e,eval=:code p,print~:code pe=:code r,require= import= loader= experimental-loader= C,conditions= env-file= input-type= title= icu-data-dir= openssl-config= redirect-warnings= trace-event-categories= stack-trace-limit= c,check! h,help! v,version! v8-options! test! run=!";
-const PERL: &str = "0# C? D? d e=:code E=:code F? i? I= l# m? M? V?! v! h! x? T t";
-const RUBY: &str = "e=:code r,require= I= C=:cwd E= F? i? 0# K? x? W? T? encoding= external-encoding= internal-encoding= enable= disable= backtrace-limit= c! h,help! version!";
+const NODE: &str = "e,eval=:code p,print~:code pe=:code r,require= import=:module loader=:module experimental-loader=:module C,conditions= env-file= input-type= title= icu-data-dir= openssl-config= redirect-warnings= trace-event-categories= stack-trace-limit= c,check! h,help! v,version! v8-options! test! run=!";
+const PERL: &str = "0# C? D? d e=:code E=:code F? i? I= l# m?:module M?:module V?! v! h! x? T t";
+const RUBY: &str = "e=:code r,require=:module I= C=:cwd E= F? i? 0# K? x? W? T? encoding= external-encoding= internal-encoding= enable= disable= backtrace-limit= c! h,help! version!";
 const PHP: &str = "r,run=:code B,process-begin=:code R,process-code=:code E,process-end=:code F,process-file=:file f,file=:file d,define= c,php-ini= z,zend-extension= S,server=! t,docroot= i,info! l,syntax-check! m,modules! v,version! h,help! s,syntax-highlight! w,strip! rf=! rc=! re=! rz=! ri=!";
 const AWK: &str = "f,file=:file E,exec=:file. F,field-separator= v,assign= e,source=:code i,include= l,load= m= W= D? o? p? L? d? help! h! version! V! C! characters-as-bytes dump-variables? debug? profile? pretty-print? lint?";
 const SED: &str = "e,expression=:code f,file=:file E,r,regexp-extended n,quiet,silent i,in-place? l,line-length= s,separate u,unbuffered z,null-data posix debug sandbox! follow-symlinks help! version!";
@@ -247,6 +253,15 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("systemd-inhibit", "what= who= why= mode= list! no-pager h,help! version!", 0, 0, Command),
     row("systemd-cat", "t,identifier= p,priority= stderr-priority= level-prefix= namespace= h,help! version!", 0, 0, Command),
     row("unbuffer", "p", 0, 0, Command),
+    row("trickle", "s d= u= w= t= l= n= p= v h! V!", 0, 0, Command),
+    row("pee", "no-ignore-sigpipe no-ignore-write-errors", 0, PERHAPS, Texts),
+    row("capsh", "", 0, 0, Code(capsh)),
+    row("coreutils", "coreutils-prog=:program coreutils-prog-shebang=:program help! version!", 0, 0, Code(coreutils)),
+    row("asciinema", "", 0, 0, Sub(&[row("rec record", "c,command=:text t,title= e,env= i,idle-time-limit= cols= rows= stdin append raw overwrite y,yes q,quiet h,help!", 0, PERMUTE | OWN, Options)])),
+    row("zellij", "s,session= l,layout= c,config=", 0, 0, Sub(&[row("run r", "d,direction= n,name= cwd=:cwd c f i s", 0, OWN, Code(after_dashes))])),
+    row("ts", "f n m d g L= N= D= W= r t= c= p= k= l! C! K! S=", 0, PERHAPS, Command),
+    row("wl-paste", "w,watch:rest t,type= p,primary n,no-newline s,seat= l,list-types! h,help! v,version!", 0, PERHAPS, Code(given)),
+    row("complete", "C=:also F= W= A= G= P= S= X= o=", 0, PERHAPS | PERMUTE, Options),
     row("rlwrap", "a,always-readline? A,ansi-colour-aware? b,break-chars= C,command-name= D,history-no-dupes= e,extra-char-after-completion= f,file= g,forget-matching= H,history-filename= l,logfile= m,multi-line? M,multi-line-ext= O,only-cook= p,prompt-colour? P,pre-given= q,quote-characters= s,histsize= S,substitute-prompt= t,set-term-name= w,wait-before-prompt= z,filter= h,help! v,version!", 0, 0, Command),
     row("faketime", "m f p= exclude-monotonic date-prog= help! version!", 1, 0, Command),
     row("dbus-run-session", "config-file= dbus-daemon= help! version!", 0, 0, Command),
@@ -284,7 +299,7 @@ pub(super) const PROGRAMS: &[Row] = &[
 
     // For each of many.
     row("xargs gxargs", "0,null:null a,arg-file=:file d,delimiter=:delimiter E=:eof e,eof?:eof I=:replace i,replace?:replace L=:lines l,max-lines?:lines n,max-args=:count P,max-procs= o,open-tty p,interactive:ask r,no-run-if-empty:nonempty process-slot-var= s,max-chars=:limit show-limits t,verbose x,exit help! version! J=:bsd R=:bsd S=:bsd", 0, PERHAPS | OWN, Code(xargs)),
-    row("parallel", PARALLEL, 0, PERHAPS, Code(parallel)),
+    row("parallel env_parallel", PARALLEL, 0, PERHAPS, Code(parallel)),
     row("sem", PARALLEL, 0, 0, Text),
     row("find gfind", "", 0, PERHAPS, Code(find_tool)),
     row("fd fdfind", "max-results= d,max-depth= min-depth= exact-depth= t,type= e,extension= E,exclude= ignore-file= c,color= j,threads= S,size= changed-within= changed-before= newer= older= o,owner= base-directory=:cwd C=:cwd path-separator= search-path= batch-size= and= format= x,exec:rest X,exec-batch:rest h,help! V,version!", 0, PERHAPS | PERMUTE, Code(fd)),
@@ -351,7 +366,8 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("ssh slogin rsh autossh", SSH, 1, ELSEWHERE | AWAY, Code(ssh)),
     row("mosh", "client= server= ssh=:also p,port= a n 4 6 family= predict= local bind-server= help! version!", 1, ELSEWHERE | AWAY | OWN, Command),
     row("pdsh", "w= x= l= t= u= f= R= N S g= X=", 0, ELSEWHERE | AWAY | OWN, Text),
-    row("scp sftp", "o=:config S=:prog c= F= i= J= l= P= D= B= b= R= X= s=", 0, PERMUTE, Code(copy)),
+    row("sftp", "o=:config S=:prog D=:also c= F= i= J= l= P= B= b= R= X= s=", 0, PERMUTE, Code(copy)),
+    row("scp", "o=:config S=:prog c= F= i= J= l= P= D= B= b= R= X= s=", 0, PERMUTE, Code(copy)),
     row("rsync", "e,rsh=:also rsync-path= f,filter= exclude= include= exclude-from= include-from= files-from= B,block-size= M,remote-option= T,temp-dir= password-file= log-file= suffix= backup-dir= port= h help! V,version!", 0, PERMUTE, Options),
     row("nc ncat netcat", "e,exec=:prog c,sh-exec=:also lua-exec=:unseen", 0, PERMUTE | OWN, Code(netcat)),
     row("socat", "", 0, OWN | PERHAPS, Code(socat)),
@@ -377,6 +393,12 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("hatch", "e,env= p,project= q,quiet v,verbose h,help! version!", 0, 0, Sub(&[row("run", RUNNER, 0, 0, Command)])),
     row("pipenv", "python= h,help! version!", 0, 0, Sub(&[row("run", RUNNER, 0, 0, Command)])),
     row("conda mamba micromamba", "r,root-prefix= h,help! V,version!", 0, 0, Sub(&[row("run", "n,name= p,prefix= cwd=:cwd no-capture-output live-stream s a= e,env=:set v,verbose dev debug-wrapper-scripts h,help!", 0, 0, Command)])),
+    row("volta", "quiet verbose h,help! v,version!", 0, 0, Sub(&[row("run", "node= npm= yarn= pnpm= env= bundled-npm no-npm no-yarn no-pnpm", 0, 0, Command)])),
+    row("fnm", "", 0, 0, Sub(&[row("exec", "using= fnm-dir= node-dist-mirror= log-level= arch=", 0, 0, Command)])),
+    row("nvm", "", 0, 0, Sub(&[row("exec", "silent", 1, 0, Command)])),
+    row("cabal", "", 0, 0, Sub(&[row("exec", "v,verbose?", 0, 0, Command)])),
+    row("composer", "", 0, 0, Sub(&[row("exec", "l,list! d,working-dir=:cwd", 0, 0, Command)])),
+    row("tox", "c= q v", 0, 0, Sub(&[row("exec e", "e=", 0, PERMUTE, Code(after_dashes))])),
     row("direnv", LONG_HELP, 0, 0, Sub(&[row("exec", "", 1, 0, Command)])),
     row("mise rtx", "C,cd=:cwd E,env= j,jobs= q,quiet h,help! V,version!", 0, 0, Sub(&[row("exec x", "c,command=:text C,cd=:cwd E,env= j,jobs= raw h,help!", 0, PERMUTE, Code(after_dashes))])),
     row("asdf", LONG_HELP, 0, 0, Sub(&[row("exec", "", 0, 0, Command)])),
@@ -388,8 +410,8 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("bundle bundler", "no-color V,verbose help! version!", 0, 0, Sub(&[row("exec exe e", "keep-file-descriptors gemfile=", 0, 0, Command)])),
     row("rbenv pyenv nodenv jenv goenv phpenv plenv", LONG_HELP, 0, 0, Sub(&[row("exec", "", 0, 0, Command)])),
     row("rustup", LONG_HELP, 0, 0, Sub(&[row("run", "install", 1, 0, Command)])),
-    row("cargo", "C=:cwd Z= config= color= manifest-path= q,quiet v,verbose h,help! V,version!", 0, 0, Sub(&[row("watch", "x,exec= s,shell=:text w,watch= i,ignore= C,workdir=:cwd d,delay= E,env=:set B= why q,quiet c,clear h,help!", 0, PERHAPS, Command)])),
-    row("go", "C=:cwd", 0, LONG_ONLY, Sub(&[row("build test run vet install generate", "exec=:also toolexec=:also o= p= asmflags= gcflags= ldflags= tags= mod= modfile= overlay= pkgdir= C=:cwd", 0, LONG_ONLY, Options)])),
+    row("cargo", "C=:cwd Z= config=:setting color= manifest-path= q,quiet v,verbose h,help! V,version!", 0, 0, Sub(&[row("watch", "x,exec= s,shell=:text w,watch= i,ignore= C,workdir=:cwd d,delay= E,env=:set B= why q,quiet c,clear h,help!", 0, PERHAPS, Command)])),
+    row("go", "C=:cwd", 0, LONG_ONLY, Sub(&[row("build test run vet install generate list get fix tool clean", "exec=:also toolexec=:also vettool=:prog o= p= asmflags= gcflags= ldflags= tags= mod= modfile= overlay= pkgdir= C=:cwd", 0, LONG_ONLY, Options)])),
     row("dotenv dotenvx", "f,file= e= p= v= q,quote= c= export= h,help! version!", 0, 0, Code(dotenv)),
     row("doppler", "token= p,project= c,config= configuration= scope= silent h,help! v,version!", 0, 0, Sub(&[row("run", "command=:text token= p,project= c,config= fallback= passphrase= mount= mount-template= only-secrets= preserve-env? h,help!", 0, 0, Command)])),
     row("op", "account= cache config= session= h,help! v,version!", 0, 0, Sub(&[row("run", "env-file= environment= no-masking h,help!", 0, 0, Command)])),
@@ -406,11 +428,18 @@ pub(super) const PROGRAMS: &[Row] = &[
 
     // Programs that run one with their options.
     row("tar gtar bsdtar", "to-command=:also I,use-compress-program=:also checkpoint-action=:checkpoint F,info-script,new-volume-script=:also rsh-command=:also rmt-command=:also f,file= C,directory= T,files-from= X,exclude-from= b,blocking-factor= g,listed-incremental= K,starting-file= L,tape-length= N,newer= H,format= V,label= exclude= transform= xform= owner= group= mode= mtime= sort= checkpoint? occurrence? warning= suffix= strip-components= one-top-level? total? totals? backup? volno-file= record-size= level= owner-map= group-map= pax-option= hole-detection= help! version!", 0, PERMUTE, Code(tar)),
-    row("zip", "T,test TT,unzip-command=:also b= t= tt= n= P= i= x=", 0, PERMUTE | LONG_ONLY, Options),
+    row("zip", "T,test TT,unzip-command=:also b= t= tt= n= P= i= x=", 0, PERMUTE | LONG_ONLY, Code(zip)),
     row("sort gsort", "compress-program=:prog o,output= k,key= t,field-separator= S,buffer-size= T,temporary-directory= batch-size= parallel= files0-from= random-source= sort= help! version!", 0, PERMUTE, Options),
     row("split gsplit", "filter=:also a,suffix-length= additional-suffix= b,bytes= C,line-bytes= d,numeric-suffixes? x,hex-suffixes? e l,lines= n,number= t,separator= u verbose help! version!", 0, PERMUTE, Options),
     row("man", "P,pager=:also H,html? C,config-file= R,recode= L,locale= m,systems= M,manpath= S,s,sections= e,extension= p,preprocessor= r,prompt= E,encoding= T? X? help! V,version!", 0, PERMUTE, Options),
     row("wget", "use-askpass=:prog O,output-document= P,directory-prefix= o,output-file= a,append-output= i,input-file= U,user-agent= e,execute= header= post-data= post-file= help! V,version!", 0, PERMUTE, Options),
+    row("rg ripgrep", "pre=:prog hostname-bin=:prog", 0, PERMUTE, Options),
+    row("ugrep ug", "filter=:also view=:also pager=:also", 0, PERMUTE, Options),
+    row("bat batcat delta ag ack", "pager=:also", 0, PERMUTE, Options),
+    row("latexmk", "e=:unseen r=:unseen latex=:also pdflatex=:also xelatex=:also lualatex=:also", 0, PERMUTE | LONG_ONLY, Options),
+    row("yt-dlp youtube-dl", "exec=:also exec-before-download=:also o,output= P,paths= f,format=", 0, PERMUTE, Options),
+    row("rpm rpmbuild", "E,eval=:macro", 0, PERMUTE, Options),
+    row("rename prename file-rename", "e=:code E=:code v n f d i,interactive h,help! V,version!", 0, 0, Code(rename)),
     row("apt apt-get aptitude", "o,option=:apt c,config-file= t,target-release= a,host-architecture= h,help! v,version!", 0, PERMUTE, Code(apt)),
     row("vim nvim vi ex view gvim rvim vimdiff rview mvim", "", 0, PERHAPS, Code(vim)),
     row("emacs emacsclient", "eval,execute=:code-elsewhere e=:code-elsewhere l,load=:unseen script=:unseen f,funcall= batch help! version!", 0, PERMUTE | LONG_ONLY, Options),
@@ -422,6 +451,7 @@ pub(super) const PROGRAMS: &[Row] = &[
         row("eval", "ext= p,print T,ts c,config= import-map= env-file? cert= lock= v8-flags= L,log-level= q,quiet h,help!", 0, 0, Code(operand)),
         row("run", "c,config= import-map= h,help! ext= L,log-level=", 0, 0, Inline(Node)),
         row("repl", "eval=:code", 0, 0, Inline(Node)),
+        row("task", "eval=:text c,config= cwd=:cwd q,quiet h,help!", 0, 0, Options),
     ])),
     row("perl", PERL, 0, 0, Inline(Perl)),
     row("ruby jruby", RUBY, 0, 0, Inline(Ruby)),

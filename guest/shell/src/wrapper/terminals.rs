@@ -2,7 +2,7 @@
 
 use super::open::{command, extras, finish, finish_command, rest, text_of, unseen};
 use super::table;
-use super::words::{Rules, assignment, join, known, split};
+use super::words::{Rules, assignment, cut, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
 use crate::word::{Value, Word};
 
@@ -47,7 +47,18 @@ pub(super) fn tmux(call: Call<'_>) -> Vec<Inner> {
     if scan.has("text") {
         return scan.values("text").map(|text| text_of(text.clone(), Vec::new(), &change)).collect();
     }
-    tmux_commands(call.words.get(scan.end..).unwrap_or_default(), &change, 0)
+    let words = call.words.get(scan.end..).unwrap_or_default();
+    let mut found = tmux_commands(words, &change, 0);
+    // A format runs what stands in `#(..)`.
+    for word in words {
+        for (at, _) in word.text().match_indices("#(") {
+            let text = cut(word, at + 2);
+            let end = text.text().find(')').unwrap_or(text.text().len());
+            let value = text.value.part(text.text()[..end].to_owned());
+            found.push(text_of(Word { value, ..text }, Vec::new(), &change).perhaps());
+        }
+    }
+    found
 }
 
 /// tmux's own commands, with `;` between them.

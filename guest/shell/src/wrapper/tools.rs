@@ -69,13 +69,21 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
         let args = Vec::new();
         match line.get(..name).unwrap_or_default() {
             "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
-            "shell" | "she" | "pipe" | "make" => found.push(text_of(tail, args, &change)),
+            "" if line.starts_with('|') => found.push(text_of(tail, args, &change)),
+            // A name may be cut short.
+            name if name.len() > 2 && ["shell", "pipe", "make"].iter().any(|whole| whole.starts_with(name)) => {
+                found.push(text_of(tail, args, &change))
+            }
             "python" | "py" | "pi" => {
                 let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
                 found.push(Inner::new(kind, &change));
             }
             "print" | "p" if line.get(name..).is_some_and(is_value) => {}
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
+            "target" | "tar" | "targ" if line.contains('|') => {
+                let pipe = start + line.find('|').unwrap_or_default();
+                found.push(text_of(cut(text, pipe + 1), args, &change));
+            }
             _ if is_open(text) => found.push(unseen(&change)),
             _ => {}
         }
@@ -134,7 +142,15 @@ fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
     match rest.strip_prefix('!').filter(|after| !after.is_empty()) {
         Some(after) => Some(text_of(cut(line, text.len() - after.len()), Vec::new(), change)),
         None => {
-            let hidden = ["system", "|!", "| !", "job", "termopen"].iter().any(|part| plain.contains(part));
+            // Behind a command that takes another one: `argdo !x`, `g/y/!x`, `au Event * !x`.
+            let nested = plain.match_indices('!').any(|(at, _)| {
+                plain[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+                    && plain[..at].ends_with([' ', '/', '|'])
+            });
+            let hidden = nested
+                || ["system", "|!", "| !", "job", "termopen", "makeprg", "grepprg", "term "]
+                    .iter()
+                    .any(|part| plain.contains(part));
             (hidden || RUNS.iter().any(|name| plain.starts_with(name))).then(|| unseen(change))
         }
     }
@@ -202,6 +218,15 @@ pub(crate) fn unbundled(words: &[Word]) -> Vec<Word> {
     }
     spread.extend(rest);
     spread
+}
+
+/// zip's `-TT TEXT`, whose text may be attached.
+pub(super) fn zip(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let attached = |word: &&Word| word.text().starts_with("-TT") && word.text().len() > 3;
+    let words = call.words.get(call.from..).unwrap_or_default();
+    let texts = words.iter().filter(attached).map(|word| text_of(cut(word, 3), Vec::new(), &change).perhaps());
+    extras(&scan, &change).into_iter().chain(texts).collect()
 }
 
 pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
