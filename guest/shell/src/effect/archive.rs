@@ -34,7 +34,7 @@ fn packed(run: &mut Run<'_>, arg: &Arg, removed: bool) {
 }
 
 /// Files that come out of one, and the folders on the way.
-fn unpacked(run: &mut Run<'_>, folder: &Place) {
+pub(super) fn unpacked(run: &mut Run<'_>, folder: &Place) {
     run.below(Kind::Write, folder);
     if run.at(folder) == Presence::Absent {
         run.add(Kind::Create, folder, Mark::possible().folder(true));

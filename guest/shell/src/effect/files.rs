@@ -161,7 +161,13 @@ fn saved_as(run: &mut Run<'_>, command: &Arg) {
     let rest = text[end..].strip_prefix('!').unwrap_or(&text[end..]).trim_start();
     let path = rest.trim_start_matches([' ', '>']);
     if NAMES.contains(&&text[start..end]) && !path.is_empty() && !rest.starts_with('!') {
-        let place = run.word(&command.rest(text.len() - path.len()));
+        let path = command.rest(text.len() - path.len());
+        // vim puts in the home folder.
+        let value = match path.shape().strip_prefix("~/") {
+            Some(rest) => Value::Unknown { why: Why::Home(String::new()), shape: format!("{}/{rest}", Value::HOLE) },
+            None => path.value.clone(),
+        };
+        let place = run.place(&value, path.span);
         run.writes(&place, false);
     }
 }

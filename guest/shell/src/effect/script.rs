@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::options::Arg;
-use super::{Kind, Mark, Place, Run, build, escaped, files};
+use super::{Kind, Mark, Place, Run, archive, build, escaped, files};
 use crate::facts::Presence;
 use crate::inline::{self, Language, Setting, Text, What};
 use crate::word::{Value, Why, is_name};
@@ -341,22 +341,16 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-c FILE ..` and `-e FILE FOLDER`.
 fn module_files(run: &mut Run<'_>, module: &str, operands: &[Arg]) {
-    for pair in operands.windows(2) {
-        let [option, file] = pair else { continue };
+    let has = |names: &[&str]| run.args.loose.iter().any(|option| names.contains(&option.shape()));
+    let is_archive = matches!(module, "zipfile" | "tarfile");
+    let writes = if is_archive { has(&["-c", "--create"]) } else { has(&["-o", "--output", "--outfile"]) };
+    if let Some(file) = operands.first().filter(|_| writes) {
         let place = run.word(file);
-        match (module, option.shape()) {
-            ("cProfile" | "profile" | "zipapp", "-o" | "--output") | ("zipfile" | "tarfile", "-c" | "--create") => {
-                run.writes(&place, false);
-            }
-            _ => {}
-        }
+        run.writes(&place, false);
     }
-    if matches!(module, "zipfile" | "tarfile") {
-        let mut words = operands.iter().skip_while(|word| !matches!(word.shape(), "-e" | "--extract"));
-        if words.next().is_some() {
-            let folder = words.nth(1).map_or_else(|| run.here(), |folder| run.word(folder));
-            run.below(Kind::Write, &folder);
-        }
+    if is_archive && has(&["-e", "--extract"]) {
+        let folder = operands.get(1).map_or_else(|| run.here(), |folder| run.word(folder));
+        archive::unpacked(run, &folder);
     }
 }
 

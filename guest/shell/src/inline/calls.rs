@@ -2,7 +2,7 @@
 
 use super::arguments::{Args, arg, argument, each, every, mode, pairs};
 use super::code::evals;
-use super::machine::Machine;
+use super::machine::{self, Machine};
 use super::names::full;
 use super::processes::{run, shells};
 use super::tables::{Act, HARMLESS, MILD, PLAIN, STRICT, find};
@@ -41,6 +41,12 @@ pub(super) fn call(machine: &mut Machine, name: &str, args: Args) -> Value {
     let name = full(language, name);
     if let Some(act) = find(language, &name) {
         return perform(machine, act, &args);
+    }
+    // A method of a class, called with its object.
+    if let Some(method) = name.strip_prefix("pathlib.Path.").filter(|_| language == Language::Python)
+        && let Some((object, _)) = args.values.split_first()
+    {
+        return super::methods::call(machine, object.value.clone(), method, args.skip(1));
     }
     if let Some(value) = adapted(machine, &name, &args) {
         return value;
@@ -85,8 +91,31 @@ pub(super) fn call(machine: &mut Machine, name: &str, args: Args) -> Value {
         None if let Some(value) = by_last_name(machine, &name, &args) => return value,
         _ => {}
     }
+    told(machine, &name, &args);
     callbacks(machine, &args);
     Value::Unknown
+}
+
+/// Names of functions that only compare, keep or print what they are given begin so.
+const SAYS: &[&str] = &[
+    "assert", "expect", "log", "print", "warn", "error", "debug", "info", "add_", "set", "get", "is", "has", "match",
+    "append", "push", "insert", "index", "find", "test", "equal", "starts", "ends", "includes", "contains", "should",
+    "to",
+];
+
+/// A file at home that something nothing is known of is told is read, for all that is known.
+pub(super) fn told(machine: &mut Machine, name: &str, args: &Args) {
+    let last = name.rsplit(['.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    if SAYS.iter().any(|says| last.starts_with(says)) {
+        return;
+    }
+    for arg in args.values.iter().take(3) {
+        if let Value::Text(text) | Value::Path(text) = &arg.value
+            && machine::is_at_home(text)
+        {
+            machine.deed(What::Read(value::path(text)), &arg.at);
+        }
+    }
 }
 
 fn is_builtin(name: &str) -> bool {

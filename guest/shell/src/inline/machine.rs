@@ -263,12 +263,17 @@ fn changes_unnamed(what: &What) -> bool {
     matches!(path, Text::Shape(shape) if shape.trim_matches(['/', HOLE]).is_empty())
 }
 
+/// Whether a text is a path in a home folder by its look.
+pub(super) fn is_at_home(text: &str) -> bool {
+    let home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
+    (home || text.starts_with(value::HOME)) && !text.contains(char::is_whitespace)
+}
+
 /// Listings of the paths in a home folder that a script has as texts.
 fn paths_at_home(tokens: &Tokens, depth: usize, named: &mut Vec<Deed>) {
     for token in &tokens.list {
         let mut add = |text: &str| {
-            let at_home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
-            if at_home && !text.contains(char::is_whitespace) && named.len() < MOST_NAMED {
+            if is_at_home(text) && named.len() < MOST_NAMED {
                 named.push(Deed { what: What::List(value::path(&value::glob(text))), at: token.at.clone() });
             }
         };

@@ -441,6 +441,7 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
             {
                 return result;
             }
+            calls::told(machine, name, args);
             calls::callbacks(machine, args);
         }
     }

@@ -139,6 +139,10 @@ impl Machine {
                 self.method(value, name, args, chain.base, chain.whole)
             });
         }
+        if !called && language == Language::Perl {
+            let args = Args { at: chain.name_at.clone(), ..Args::default() };
+            return Step::Continue(self.method(value, name, args, chain.base, chain.whole));
+        }
         if called {
             let mut args = self.args(c);
             args.at = chain.name_at.clone();

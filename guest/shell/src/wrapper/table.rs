@@ -253,6 +253,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("systemd-inhibit", "what= who= why= mode= list! no-pager h,help! version!", 0, 0, Command),
     row("systemd-cat", "t,identifier= p,priority= stderr-priority= level-prefix= namespace= h,help! version!", 0, 0, Command),
     row("unbuffer", "p", 0, 0, Command),
+    row("shx", "", 0, 0, Command),
     row("trickle", "s d= u= w= t= l= n= p= v h! V!", 0, 0, Command),
     row("pee", "no-ignore-sigpipe no-ignore-write-errors", 0, PERHAPS, Texts),
     row("capsh", "", 0, 0, Code(capsh)),

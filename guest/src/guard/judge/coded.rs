@@ -125,7 +125,7 @@ impl Coded {
         subject.reaches(Reach::Text);
         let own = rule.name.strip_prefix("builtin:");
         match Coded::ALL.iter().find(|coded| own == Some(coded.name())) {
-            Some(Coded::DeleteTag) if refs::made_here(subject) => Err(Miss::Code),
+            Some(Coded::DeleteTag) if refs::made_here(subject, source) => Err(Miss::Code),
             Some(Coded::PipedAnswers) if !refs::is_answered(subject, source) => Err(Miss::Code),
             Some(Coded::DiscardPaths | Coded::DiscardFile | Coded::Restore | Coded::RestoreBoth)
                 if held.hold(subject, source, world) =>
