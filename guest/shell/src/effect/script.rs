@@ -339,16 +339,15 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-/// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-c FILE ..` and `-e FILE FOLDER`.
+/// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-e FILE FOLDER`.
 fn module_files(run: &mut Run<'_>, module: &str, operands: &[Arg]) {
-    let has = |names: &[&str]| run.args.loose.iter().any(|option| names.contains(&option.shape()));
     let is_archive = matches!(module, "zipfile" | "tarfile");
-    let writes = if is_archive { has(&["-c", "--create"]) } else { has(&["-o", "--output", "--outfile"]) };
+    let writes = !is_archive && run.args.has("o");
     if let Some(file) = operands.first().filter(|_| writes) {
         let place = run.word(file);
         run.writes(&place, false);
     }
-    if is_archive && has(&["-e", "--extract"]) {
+    if is_archive && run.args.has("e") {
         let folder = operands.get(1).map_or_else(|| run.here(), |folder| run.word(folder));
         archive::unpacked(run, &folder);
     }

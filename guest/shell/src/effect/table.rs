@@ -222,7 +222,7 @@ const PROGRAMS: &[Row] = &[
     row("ruby", "i? e=q 0# F=v I=v r=v x? C=C E=v p n a c h l s S v w W", Code(script::perl)),
     row("awk gawk mawk nawk goawk", "F/field-separator=v v/assign=v f/file=P e/source=q i/include=t l/load=v o? p? d?", Code(script::awk)).style(Posix).skip(1),
     row("virtualenv", "p/python=v prompt=v seeder=v clear", Code(build::virtual_environments)),
-    row("python python2 python3 pypy pypy3 ipython", "c=q m=q W=v X=v V!", Code(script::interpret)).style(Posix).wild(),
+    row("python python2 python3 pypy pypy3 ipython", "c=q m=q W=v X=v V! o/output/outfile e/extract", Code(script::interpret)).style(Posix).wild(),
     row("node nodejs deno tsx ts-node ", "e/eval=q p/print=q r/require=x import=x loader=x experimental-loader=x redirect-warnings=w test-reporter-destination=w tls-keylog=w env-file=r C/conditions=v title=v inspect-port=v v! version! c/check!", Code(script::interpret)).style(Posix).wild(),
     row("php", "r=q f=x d=v c=r z=r B=q R=q E=q S=q t=m l! v! i! m!", Code(script::interpret)).style(Posix).wild(),
     row("lua luajit tclsh wish osascript Rscript julia guile racket groovy elixir swift pwsh powershell fish nu elvish expect m4 bc dc", "e=q E=q l=v", Code(script::interpret)).style(Posix).wild(),

@@ -43,6 +43,10 @@ pub(super) fn require(machine: &mut Machine, module: &Value) -> Value {
     let name = name.strip_prefix("node:").unwrap_or(name);
     if name.starts_with(['.', '/']) {
         machine.deed(What::Load(value::path(name)), &(0..0));
+        // Of data, the module is what is in it.
+        if name.ends_with(".json") {
+            machine.deed(What::Read(value::path(name)), &(0..0));
+        }
     }
     match name {
         "fs/promises" | "fs-extra" | "graceful-fs" => return Value::name("fs"),

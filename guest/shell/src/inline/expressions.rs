@@ -152,11 +152,9 @@ impl Machine {
                 match operator {
                     "+" if matches!((&left, &right), (Value::Unknown, Value::Unknown)) => Value::Unknown,
                     "+" if matches!(self.language, Language::Perl | Language::Php) => numbers(&left, &right),
+                    "+" if self.language == Language::Ruby && is_path(&left) => joined(&left, &right),
                     "+" | "." => left.plus(right),
-                    "/" if is_path(&left) || is_path(&right) => {
-                        let pairs = value::each_with_each(&left.texts(), &right.texts()).into_iter();
-                        Value::choice(pairs.map(|(one, two)| Value::Path(value::join(&[one, two], true))).collect())
-                    }
+                    "/" if is_path(&left) || is_path(&right) => joined(&left, &right),
                     "*" | "x" => repeat(&left, &right),
                     "%" if matches!(left, Value::Text(_)) => {
                         let values = match right {
@@ -652,6 +650,12 @@ impl Machine {
             text => text,
         }
     }
+}
+
+/// A path behind a path.
+fn joined(left: &Value, right: &Value) -> Value {
+    let pairs = value::each_with_each(&left.texts(), &right.texts()).into_iter();
+    Value::choice(pairs.map(|(one, two)| Value::Path(value::join(&[one, two], true))).collect())
 }
 
 fn is_path(value: &Value) -> bool {

@@ -311,7 +311,7 @@ impl Lexer<'_> {
             return self.word(line_start, tokens);
         }
         match (self.language, char) {
-            (Language::Node, '\\') => return self.word(line_start, tokens),
+            (Language::Node, '\\' | '$') => return self.word(line_start, tokens),
             (Language::Node, '#') => {
                 self.at += 1;
                 return self.word(line_start, tokens);
@@ -538,6 +538,10 @@ impl Lexer<'_> {
                         }
                     }
                     break;
+                }
+                Language::Node if self.rest().starts_with('$') => {
+                    self.at += 1;
+                    name.push('$');
                 }
                 // `\u0066s` in a JavaScript name.
                 Language::Node if self.rest().starts_with("\\u") => {

@@ -489,7 +489,7 @@ fn node() {
         ("const m = /a/.exec('b'); m.index", ""),
         ("[1,2].filter(x => x > 1).map(x => x / 2 / 3)", ""),
         ("console.log(1+1)", ""),
-        ("console.log(require('./package.json').version)", "!"),
+        ("console.log(require('./package.json').version)", "read ./package.json!"),
         ("console.log(process.version, process.env.PATH)", ""),
         ("let d=''; process.stdin.on('data', c => d += c).on('end', () => console.log(JSON.parse(d).x))", ""),
         ("const rm = (x) => console.log(x); rm('/etc')", ""),
