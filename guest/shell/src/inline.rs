@@ -108,6 +108,8 @@ pub(crate) enum What {
         path: Path,
         recursive: bool,
     },
+    /// All that is in a folder is deleted, one after the other.
+    Empty(Path),
     Move {
         from: Path,
         to: Path,

@@ -497,6 +497,10 @@ pub(super) fn socat(run: &mut Run<'_>, operands: &[Arg]) {
             }
             continue;
         }
+        // A serial line or a terminal is no file.
+        if text[from..end].starts_with("/dev/") {
+            continue;
+        }
         let place = run.word(&Arg { value: operand.value.part(text[from..end].to_owned()), ..operand.clone() });
         // With `-u` the first is only read and the second only written.
         let one_way = run.args.has_any("u U");

@@ -171,7 +171,7 @@ const PROGRAMS: &[Row] = &[
     row("link", "-", Code(files::link)),
     row("install ginstall", "-bcCdDpTsvZ g/group=v m/mode=v o/owner=v S/suffix=v t/target-directory=t backup? compare context? debug directory preserve-timestamps strip strip-program=v no-target-directory verbose", Code(files::install)),
     row("rm grm zf_rm", "-dfiIv r/R/recursive dir force interactive? no-preserve-root one-file-system preserve-root? verbose", Code(files::remove)),
-    row("trash trash-put rimraf del-cli", "r/R/recursive", Code(files::trash)),
+    row("trash trash-put rimraf", "r/R/recursive", Code(files::trash)),
     row("gio", "", Subcommands(GIO)),
     row("rmdir zf_rmdir", "-pv ignore-fail-on-non-empty parents verbose", Code(files::remove_folders)),
     row("unlink", "-", Code(files::unlink)),

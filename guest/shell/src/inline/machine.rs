@@ -57,6 +57,7 @@ pub(super) fn read(language: Language, script: &str, setting: Setting, whole: bo
     machine.run(&mut Cursor::all(&tokens));
     machine.rest();
     machine.named_at_home(&tokens);
+    machine.emptied(&tokens);
     if machine.unread {
         // As text for a shell that nothing is known of: it may do anything.
         let what = What::Shell(Text::Shape(HOLE.to_string()));
@@ -130,6 +131,23 @@ impl Machine {
             let mut named = Vec::new();
             paths_at_home(tokens, 0, &mut named);
             self.deeds.splice(0..0, named);
+        }
+    }
+
+    /// Folders of which a script lists the names and deletes each.
+    fn emptied(&mut self, tokens: &Tokens) {
+        let folder = |deed: &Deed| match &deed.what {
+            What::Delete { path: Text::Shape(shape), .. } => {
+                let (folder, rest) = shape.split_at(shape.find(HOLE)?);
+                let all = rest.chars().all(|char| matches!(char, HOLE | '/')) && folder.ends_with('/');
+                all.then(|| Deed { what: What::Empty(value::path(folder)), at: deed.at.clone() })
+            }
+            _ => None,
+        };
+        let mut folders: Vec<Deed> = self.deeds.iter().filter_map(folder).collect();
+        folders.dedup_by(|one, other| one.what == other.what);
+        if !folders.is_empty() && takes_all(tokens, 0) == Some(true) {
+            self.deeds.extend(folders);
         }
     }
 
@@ -263,6 +281,64 @@ fn changes_unnamed(what: &What) -> bool {
     matches!(path, Text::Shape(shape) if shape.trim_matches(['/', HOLE]).is_empty())
 }
 
+/// Whether a script goes through the names in a folder and does not pick among them; nothing if it does.
+fn takes_all(tokens: &Tokens, depth: usize) -> Option<bool> {
+    #[rustfmt::skip]
+    const LISTS: &[&str] = &[
+        "listdir", "scandir", "walk", "fwalk", "iterdir", "rglob", "glob", "iglob", "readdir", "readdirSync", "globSync", "children",
+        "entries", "each_child", "foreach", "find", "opendir", "filesystemiterator", "directoryiterator", "recursivedirectoryiterator",
+    ];
+    const PICKS: &[&str] = &[
+        "continue", "next", "filter", "grep", "select", "reject", "case", "switch", "when", "match", "break", "return",
+        "last",
+    ];
+    let mut lists = false;
+    for (at, token) in tokens.list.iter().enumerate() {
+        match &token.kind {
+            Kind::Name(name) if PICKS.contains(&name.as_str()) => return None,
+            Kind::Name(name) if matches!(name.as_str(), "if" | "elif" | "unless" | "elsif") => {
+                if !looks_at_kind(tokens, at + 1) {
+                    return None;
+                }
+            }
+            Kind::Mark("?") => return None,
+            Kind::Name(name) => lists |= LISTS.contains(&name.as_str()) || name == "Dir",
+            Kind::Code(inner) if depth < DEEPEST => lists |= takes_all(inner, depth + 1)?,
+            _ => {}
+        }
+    }
+    Some(lists)
+}
+
+/// Whether a condition only tells files from folders, or is the one under which a Python file is a program.
+fn looks_at_kind(tokens: &Tokens, from: usize) -> bool {
+    #[rustfmt::skip]
+    const KINDS: &[&str] = &[
+        "is_file", "is_dir", "is_symlink", "isfile", "isdir", "islink", "exists", "isFile", "isDirectory", "statSync", "lstatSync", "stat",
+        "lstat", "existsSync", "file?", "directory?", "exist?", "symlink?", "path",
+    ];
+    if tokens.name(from) == Some("__name__") {
+        return true;
+    }
+    let mut told = false;
+    for at in from..from + 24 {
+        match tokens.list.get(at).map(|token| &token.kind) {
+            None | Some(Kind::Line | Kind::Mark(":" | "{" | ";" | "}")) => break,
+            Some(Kind::Name(name)) => {
+                let kind = KINDS.contains(&name.as_str());
+                // Perl's `-f`.
+                told |= kind || tokens.mark(at.wrapping_sub(1)) == Some("-");
+                if tokens.mark(at.wrapping_sub(1)) == Some(".") && !kind {
+                    return false;
+                }
+            }
+            Some(Kind::Mark("." | "(" | ")" | "!" | "&&" | "||" | "-")) => {}
+            Some(_) => return false,
+        }
+    }
+    told
+}
+
 /// Whether a text is a path in a home folder by its look.
 pub(super) fn is_at_home(text: &str) -> bool {
     let home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
@@ -302,6 +378,7 @@ fn texts(what: &mut What) -> Vec<&mut Text> {
     match what {
         What::Read(text)
         | What::List(text)
+        | What::Empty(text)
         | What::Write(text)
         | What::Append(text)
         | What::Chdir(text)

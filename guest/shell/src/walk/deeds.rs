@@ -7,6 +7,7 @@ use super::state::State;
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::Look as _;
+use crate::glob::escaped;
 use crate::inline::{self, Arguments, Origin, Setting, What};
 use crate::path::{absolute, is_within};
 use crate::word::{Span, Value, Why, Word};
@@ -284,6 +285,15 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
         What::Append(path) => add(EffectKind::Append, path, false, false, false),
         What::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),
         What::Delete { path, recursive } => add(EffectKind::Delete, path, recursive, false, false),
+        What::Empty(folder) => {
+            let word = deed_word(folder, span, home);
+            for (index, folder) in located(&word.value, state).into_iter().enumerate() {
+                let Value::Known(folder) = folder else { continue };
+                let all = Value::Pattern(format!("{}/*", escaped(folder.trim_end_matches('/'))));
+                let effect = Effect::new(EffectKind::Delete, all, span);
+                effects.push(Effect { recursive: true, alternative: index > 0, ..effect });
+            }
+        }
         What::Mode { path, .. } => add(EffectKind::Mode, path, false, false, false),
         What::Send(text) => add(EffectKind::Send, text, false, false, false),
         What::Move { from, to } => {

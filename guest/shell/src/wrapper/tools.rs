@@ -142,17 +142,28 @@ fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
     match rest.strip_prefix('!').filter(|after| !after.is_empty()) {
         Some(after) => Some(text_of(cut(line, text.len() - after.len()), Vec::new(), change)),
         None => {
-            // Behind a command that takes another one: `argdo !x`, `g/y/!x`, `au Event * !x`.
-            let nested = plain.match_indices('!').any(|(at, _)| {
-                plain[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
-                    && plain[..at].ends_with([' ', '/', '|'])
-            });
+            let nested = nests(plain);
             let hidden = nested
                 || ["system", "|!", "| !", "job", "termopen", "makeprg", "grepprg", "term "]
                     .iter()
                     .any(|part| plain.contains(part));
             (hidden || RUNS.iter().any(|name| plain.starts_with(name))).then(|| unseen(change))
         }
+    }
+}
+
+/// Whether a command of vim's takes another one that runs a text: `argdo !x`, `g/y/!x`, `au Event * !x`.
+fn nests(line: &str) -> bool {
+    const TAKES: &[&str] = &["argdo", "bufdo", "windo", "tabdo", "cdo", "ldo", "cfdo", "lfdo", "au", "autocmd"];
+    let bare = line.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    let name = &bare[..bare.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(bare.len())];
+    match name {
+        "g" | "global" | "v" | "vglobal" => {
+            let rest = bare[name.len()..].trim_start_matches('!');
+            let command = rest.chars().next().and_then(|delimiter| rest.splitn(3, delimiter).nth(2));
+            command.is_some_and(|command| command.trim_start().starts_with('!'))
+        }
+        name => TAKES.contains(&name) && bare.contains(" !"),
     }
 }
 
