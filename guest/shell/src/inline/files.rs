@@ -190,8 +190,7 @@ fn walked(machine: &mut Machine, roots: &[&Arg]) -> Value {
     for (text, at) in roots.iter().flat_map(|arg| arguments::shapes(&arg.value).into_iter().map(|text| (text, &arg.at)))
     {
         machine.deed(What::List(value::path(&text)), at);
-        found.push(Value::Text(value::join(&[text.clone(), HOLE.to_string()], false)));
-        found.push(Value::Text(text));
+        found.push(Value::Text(value::join(&[text, HOLE.to_string()], false)));
     }
     Value::choice(found)
 }

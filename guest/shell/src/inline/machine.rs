@@ -339,6 +339,22 @@ fn looks_at_kind(tokens: &Tokens, from: usize) -> bool {
     told
 }
 
+/// Whether a text is what a call compares, replaces or prints, or the help of an option.
+fn is_only_said(tokens: &Tokens, at: usize) -> bool {
+    #[rustfmt::skip]
+    const SAYS: &[&str] = &[
+        "replace", "replaceAll", "startswith", "startsWith", "start_with?", "endswith", "endsWith", "removeprefix", "sub", "gsub", "split",
+        "includes", "contains", "print", "println", "puts", "log", "info", "warn", "error", "debug", "strpos", "str_replace", "toBe",
+        "toEqual", "equal", "strictEqual", "assertEqual", "assert_equal", "expect",
+    ];
+    let before = |back: usize| at.checked_sub(back);
+    match before(1).and_then(|at| tokens.mark(at)) {
+        Some("(") => before(2).and_then(|at| tokens.name(at)).is_some_and(|name| SAYS.contains(&name)),
+        Some("=" | ":") => before(2).and_then(|at| tokens.name(at)) == Some("help"),
+        _ => false,
+    }
+}
+
 /// Whether a text is a path in a home folder by its look.
 pub(super) fn is_at_home(text: &str) -> bool {
     let home = ["~/", "/home/", "/root/", "/Users/"].iter().any(|home| text.starts_with(home));
@@ -347,7 +363,10 @@ pub(super) fn is_at_home(text: &str) -> bool {
 
 /// Listings of the paths in a home folder that a script has as texts.
 fn paths_at_home(tokens: &Tokens, depth: usize, named: &mut Vec<Deed>) {
-    for token in &tokens.list {
+    for (at, token) in tokens.list.iter().enumerate() {
+        if is_only_said(tokens, at) {
+            continue;
+        }
         let mut add = |text: &str| {
             if is_at_home(text) && named.len() < MOST_NAMED {
                 named.push(Deed { what: What::List(value::path(&value::glob(text))), at: token.at.clone() });

@@ -18,6 +18,15 @@ pub(super) fn shell(machine: &mut Machine, text: &str, at: &Range<usize>) {
     machine.deed(What::Shell(value::shell(text)), at);
 }
 
+/// The tag of a template that is text for a shell; with options it gives the tag again.
+pub(super) fn template(machine: &mut Machine, args: &Args) -> Value {
+    if matches!(args.value(0), Some(Value::Map(_))) {
+        return Value::name("execa.$");
+    }
+    shells(machine, args.values.first().cloned());
+    Value::Unknown
+}
+
 pub(super) fn shells(machine: &mut Machine, arg: Option<Arg>) {
     let Some(arg) = arg else { return };
     for text in arg.value.texts() {
