@@ -52,6 +52,20 @@ pub(crate) fn hex(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// A text with `%2F` written out. What is no such code stays.
+pub(crate) fn percent(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        bytes.extend_from_slice(&rest.as_bytes()[..at]);
+        let code = rest.get(at + 1..at + 3).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        bytes.push(code.and_then(|code| u8::from_str_radix(code, 16).ok()).unwrap_or(b'%'));
+        rest = &rest[at + 1 + code.map_or(0, str::len)..];
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,15 +10,19 @@ use Does::{Code, Mentions, Nothing, Subcommands};
 /// Of `docker compose` and its subcommands.
 pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-file=r env-from-file=r u/user=v p/publish=v name=v entrypoint=v f/file=r project-directory=C";
 
+const RUN_OPTIONS: &str =
+    "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w";
+const BUILD_OPTIONS: &str = "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v";
+
 #[rustfmt::skip]
 pub(super) const DOCKER: &[Row] = &[
     command("cp", "", Code(container_copy)),
-    command("run create", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)).wild(),
+    command("run create", RUN_OPTIONS, Code(container_run)).wild(),
     command("compose", COMPOSE_OPTIONS, Code(compose)).wild(),
     command("container", "", Subcommands(OF_CONTAINERS)),
     command("image", "", Subcommands(OF_IMAGES)),
     wild("exec", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
-    command("build buildx", "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v", Code(image_build)).wild(),
+    command("build buildx", BUILD_OPTIONS, Code(image_build)).wild(),
     command("save export", "o/output=w", Nothing),
     command("load import", "i/input=r", Mentions),
     command("ps images logs inspect stats top port version info search history events diff rm rmi stop start restart kill pause unpause wait rename tag pull push login logout network volume system context", "f/format/filter=v", Nothing),
@@ -28,15 +32,15 @@ pub(super) const DOCKER: &[Row] = &[
 const OF_CONTAINERS: &[Row] = &[
     command("cp", "", Code(container_copy)),
     command("export", "o/output=w", Nothing),
-    wild("run create exec", "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w", Code(container_run)),
-    command("ls list ps inspect logs top stats port diff rm stop start restart kill pause unpause wait rename prune attach commit update", "f/format/filter=v", Nothing),
+    wild("run create exec", RUN_OPTIONS, Code(container_run)),
+    command("ls list ps inspect logs top stats port diff rm stop start restart kill pause unpause wait rename prune attach commit update", "f/format/filter=v", Mentions),
 ];
 
 #[rustfmt::skip]
 const OF_IMAGES: &[Row] = &[
     command("save", "o/output=w", Nothing),
     command("load import", "i/input=r", Mentions),
-    wild("build", "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v", Code(image_build)),
+    wild("build", BUILD_OPTIONS, Code(image_build)),
     command("ls list inspect history rm prune pull push tag", "f/format/filter=v", Nothing),
 ];
 

@@ -817,7 +817,9 @@ pub(super) fn into_second(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// The last of several is the output.
 pub(super) fn into_last(run: &mut Run<'_>, operands: &[Arg]) {
-    let Some((last, rest)) = operands.split_last().filter(|(_, rest)| !rest.is_empty()) else { return };
+    let Some((last, rest)) = operands.split_last().filter(|(_, rest)| !rest.is_empty()) else {
+        return alone(run, operands);
+    };
     rest.iter().for_each(|operand| run.mention(operand));
     if last.known() != Some("-") {
         let place = run.word(last);

@@ -96,7 +96,7 @@ fn exported(run: &mut Run<'_>, sql: &Arg) {
             continue;
         };
         if let Some(end) = text.get(at..).and_then(|rest| rest.find('\'')) {
-            let place = run.place(&Value::Known(text[at..at + end].to_owned()), sql.span);
+            let place = run.place(&sql.value.part(text[at..at + end].to_owned()), sql.span);
             run.writes(&place, false);
         }
     }

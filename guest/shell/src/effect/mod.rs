@@ -844,8 +844,12 @@ impl<'a> Run<'a> {
 
 /// Whether an option of this name, without dashes, is followed by a file or folder that the program writes.
 fn is_output(name: &str) -> bool {
-    const BEGINS: &[&str] = &["out", "junit", "logfile", "reportfile", "metafile", "export", "dest"];
-    matches!(name, "o" | "log") || BEGINS.iter().any(|start| name.starts_with(start))
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "o", "out", "output", "outfile", "outputfile", "outpath", "outputpath", "outdir", "outputdir", "log", "logfile", "logpath",
+        "reportfile", "junitxml", "junitfile", "metafile", "dest", "destination", "destdir", "exportjson", "exportcsv", "exportmarkdown",
+    ];
+    NAMES.contains(&name)
 }
 
 /// The last name of a path: `c` of `a/b/c/`.

@@ -3,8 +3,8 @@
 use super::options::Arg;
 use super::{Kind, Mark, Place, Run, escaped, unescaped};
 use crate::facts::Presence;
-use crate::host;
 use crate::word::{Value, Why};
+use crate::{decode, host};
 
 /// `host:path`, `rsync://host/path`.
 pub(super) fn is_remote(arg: &Arg) -> bool {
@@ -207,13 +207,16 @@ fn local(run: &mut Run<'_>, url: &Arg, uploads: bool) {
             // What comes after the last glob is the path, if the address is one of a file.
             let rest = url.shape().rsplit(['}', ']']).next().unwrap_or_default();
             if open && "file://".starts_with(&text.to_ascii_lowercase()) && rest.contains('/') {
-                let path = decoded(&format!("/{}", rest[rest.find('/').unwrap_or_default()..].trim_start_matches('/')));
+                let path = decode::percent(&format!(
+                    "/{}",
+                    rest[rest.find('/').unwrap_or_default()..].trim_start_matches('/')
+                ));
                 let place = run.word(&Arg { value: url.value.with_text(path), ..url.clone() });
                 run.reads(&place);
             }
             continue;
         };
-        let path = decoded(rest.split(['?', '#']).next().unwrap_or(rest));
+        let path = decode::percent(rest.split(['?', '#']).next().unwrap_or(rest));
         let value = match (open, &url.value) {
             (true, _) => Value::Pattern(format!("{}**", escaped(&path))),
             (false, Value::Pattern(_)) => Value::Known(unescaped(&path)),
@@ -279,20 +282,6 @@ fn range(text: &str) -> Option<Vec<String>> {
         }
         _ => None,
     }
-}
-
-/// A text with `%2F` written out. What is no such code stays.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        bytes.extend_from_slice(&rest.as_bytes()[..at]);
-        let code = rest.get(at + 1..at + 3).filter(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        bytes.push(code.and_then(|code| u8::from_str_radix(code, 16).ok()).unwrap_or(b'%'));
-        rest = &rest[at + 1 + code.map_or(0, str::len)..];
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn shape_is_absolute(value: &Value) -> bool {
@@ -497,8 +486,8 @@ pub(super) fn socat(run: &mut Run<'_>, operands: &[Arg]) {
             }
             continue;
         }
-        // A serial line or a terminal is no file.
-        if text[from..end].starts_with("/dev/") {
+        // A serial line, a terminal or a socket is no file.
+        if text[from..end].starts_with("/dev/") || text[from..end].ends_with(".sock") {
             continue;
         }
         let place = run.word(&Arg { value: operand.value.part(text[from..end].to_owned()), ..operand.clone() });
@@ -559,7 +548,7 @@ pub(super) fn lftp(run: &mut Run<'_>, operands: &[Arg]) {
             let name = words.next().unwrap_or_default();
             let mut output = false;
             for word in words {
-                let place = run.place(&Value::Known(word.to_owned()), script.span);
+                let place = run.place(&script.value.part(word.to_owned()), script.span);
                 match name {
                     "get" | "pget" | "mget" if output => run.writes(&place, false),
                     "put" | "mput" if !output && !word.starts_with('-') => run.reads(&place),
@@ -579,7 +568,7 @@ pub(super) fn bucket(run: &mut Run<'_>, operands: &[Arg]) {
         operands.iter().position(|one| matches!(one.known(), Some("cp" | "mv" | "sync" | "rsync" | "get" | "put")));
     let name = at.and_then(|at| operands[at].known()).unwrap_or_default();
     match at.and_then(|at| operands.get(at + 1..)) {
-        Some([from, to, ..]) if is_far(from) != is_far(to) => {
+        Some([.., from, to]) if is_far(from) != is_far(to) => {
             let (near, far) = if is_far(from) { (to, from) } else { (from, to) };
             run.send(far);
             if near.known() == Some("-") {

@@ -295,22 +295,32 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
     // What is printed to a variable that an option sets, or to an operand.
     let first = operands.first().map_or(usize::MAX, |operand| operand.word);
     let programs = args.operands.iter().filter(|operand| operand.word < first).filter_map(Arg::known);
-    let program: String = programs.flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
+    let program: String = programs.flat_map(str::chars).filter(|c| *c != ' ').collect();
     for set in args.given.iter().filter(|given| given.name == "v").filter_map(|given| given.value.as_ref()) {
         if let Some(at) = set.shape().find('=')
-            && program.contains(&format!(">{}", &set.shape()[..at]))
+            && prints_to(&program, &set.shape()[..at])
         {
             let place = run.word(&set.rest(at + 1));
             run.writes(&place, false);
         }
     }
-    let to_operands = program.contains(">ARGV[");
+    let to_operands = prints_to(&program, "ARGV");
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
         let kind = if in_place || to_operands { Kind::Write } else { Kind::Read };
         run.add(kind, &place, Mark::possible());
     }
+}
+
+/// Whether a program of awk's, without its blanks, prints to the file that a variable names.
+fn prints_to(program: &str, variable: &str) -> bool {
+    program.split([';', '{', '}', '\n']).filter(|statement| statement.starts_with("print")).any(|statement| {
+        statement.match_indices('>').any(|(at, _)| {
+            let target = statement[at..].trim_start_matches('>').strip_prefix(variable);
+            target.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+        })
+    })
 }
 
 /// Programs that run a file of a language.
@@ -322,7 +332,7 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
     match run.args.value("m").and_then(Arg::known) {
         Some("json.tool") => return files::into_second(run, operands),
         Some(module @ ("zipfile" | "tarfile" | "cProfile" | "profile" | "zipapp")) => {
-            module_files(run, module, operands)
+            module_files(run, module, operands);
         }
         _ => {}
     }
@@ -342,10 +352,13 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
 /// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-e FILE FOLDER`.
 fn module_files(run: &mut Run<'_>, module: &str, operands: &[Arg]) {
     let is_archive = matches!(module, "zipfile" | "tarfile");
-    let writes = !is_archive && run.args.has("o");
-    if let Some(file) = operands.first().filter(|_| writes) {
-        let place = run.word(file);
-        run.writes(&place, false);
+    for pair in operands.windows(2).filter(|_| !is_archive) {
+        if let [option, file] = pair
+            && matches!(option.shape(), "-o" | "--output" | "--outfile")
+        {
+            let place = run.word(file);
+            run.writes(&place, false);
+        }
     }
     if is_archive && run.args.has("e") {
         let folder = operands.get(1).map_or_else(|| run.here(), |folder| run.word(folder));

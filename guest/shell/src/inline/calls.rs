@@ -91,7 +91,9 @@ pub(super) fn call(machine: &mut Machine, name: &str, args: Args) -> Value {
         None if let Some(value) = by_last_name(machine, &name, &args) => return value,
         _ => {}
     }
-    told(machine, &name, &args);
+    if !HARMLESS.contains(&root) {
+        told(machine, &name, &args);
+    }
     callbacks(machine, &args);
     Value::Unknown
 }
@@ -104,7 +106,7 @@ const READS: &[&str] =
 pub(super) fn told(machine: &mut Machine, name: &str, args: &Args) {
     let last = name.rsplit(['.', ':']).next().unwrap_or_default().to_ascii_lowercase();
     // Archives add what they are told.
-    let adds = matches!(last.as_str(), "add" | "write" | "addfile");
+    let adds = matches!(last.as_str(), "add" | "addfile");
     if !adds && !READS.iter().any(|reads| last.starts_with(reads)) {
         return;
     }
@@ -296,7 +298,7 @@ pub(super) fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
         Act::Move => pairs(machine, args, |from, to| What::Move { from, to }),
         Act::Copy => pairs(machine, args, |from, to| What::Copy { from, to }),
         Act::Link => {
-            // Where one leads that begins at the root is no question.
+            // Of a relative one it is not known from where.
             let (leads, at) = super::arguments::paths(args, 0);
             for path in leads {
                 if matches!(&path, Text::Known(text) if text.starts_with(['/', '~'])) {

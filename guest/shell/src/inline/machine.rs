@@ -127,7 +127,9 @@ impl Machine {
     /// Where the path of what is changed was lost, it may be any that the script has as a text. Of those in a home folder the
     /// script counts as having listed the files.
     fn named_at_home(&mut self, tokens: &Tokens) {
-        if self.deeds.iter().any(|deed| changes_unnamed(&deed.what)) {
+        // One of several that an argument can be is no path that was lost.
+        let others = |one: &Deed| self.deeds.iter().any(|deed| deed.at == one.at && !changes_unnamed(&deed.what));
+        if self.deeds.iter().any(|deed| changes_unnamed(&deed.what) && !others(deed)) {
             let mut named = Vec::new();
             paths_at_home(tokens, 0, &mut named);
             self.deeds.splice(0..0, named);
@@ -296,10 +298,10 @@ fn takes_all(tokens: &Tokens, depth: usize) -> Option<bool> {
     for (at, token) in tokens.list.iter().enumerate() {
         match &token.kind {
             Kind::Name(name) if PICKS.contains(&name.as_str()) => return None,
-            Kind::Name(name) if matches!(name.as_str(), "if" | "elif" | "unless" | "elsif") => {
-                if !looks_at_kind(tokens, at + 1) {
-                    return None;
-                }
+            Kind::Name(name)
+                if matches!(name.as_str(), "if" | "elif" | "unless" | "elsif") && !looks_at_kind(tokens, at + 1) =>
+            {
+                return None;
             }
             Kind::Mark("?") => return None,
             Kind::Name(name) => lists |= LISTS.contains(&name.as_str()) || name == "Dir",
@@ -339,20 +341,42 @@ fn looks_at_kind(tokens: &Tokens, from: usize) -> bool {
     told
 }
 
-/// Whether a text is what a call compares, replaces or prints, or the help of an option.
+/// Whether a text is what a call compares, replaces, prints or writes, the help of an option, or a statement of its own.
 fn is_only_said(tokens: &Tokens, at: usize) -> bool {
     #[rustfmt::skip]
     const SAYS: &[&str] = &[
         "replace", "replaceAll", "startswith", "startsWith", "start_with?", "endswith", "endsWith", "removeprefix", "sub", "gsub", "split",
         "includes", "contains", "print", "println", "puts", "log", "info", "warn", "error", "debug", "strpos", "str_replace", "toBe",
-        "toEqual", "equal", "strictEqual", "assertEqual", "assert_equal", "expect",
+        "toEqual", "equal", "strictEqual", "assertEqual", "assert_equal", "expect", "write", "dump", "dumps", "stringify", "writelines",
     ];
-    let before = |back: usize| at.checked_sub(back);
-    match before(1).and_then(|at| tokens.mark(at)) {
-        Some("(") => before(2).and_then(|at| tokens.name(at)).is_some_and(|name| SAYS.contains(&name)),
-        Some("=" | ":") => before(2).and_then(|at| tokens.name(at)) == Some("help"),
-        _ => false,
+    // Which are told the path first, then what to write there.
+    const WRITES: &[&str] = &["writeFileSync", "writeFile", "appendFileSync", "file_put_contents", "write_text"];
+    let line = |at: Option<usize>| {
+        at.and_then(|at| tokens.list.get(at)).is_none_or(|token| matches!(token.kind, Kind::Line | Kind::Mark(";")))
+    };
+    if line(at.checked_sub(1)) && line(Some(at + 1)) {
+        return true;
     }
+    if at > 1 && tokens.name(at - 2) == Some("help") && matches!(tokens.mark(at - 1), Some("=" | ":")) {
+        return true;
+    }
+    // The call in whose parentheses it stands, through lists and maps.
+    let mut depth = 0_usize;
+    let mut first = true;
+    for before in (at.saturating_sub(64)..at).rev() {
+        match tokens.mark(before) {
+            Some(")" | "]" | "}") => depth += 1,
+            Some("(" | "[" | "{") if depth > 0 => depth -= 1,
+            Some("(") => {
+                let name = before.checked_sub(1).and_then(|at| tokens.name(at)).unwrap_or_default();
+                return SAYS.contains(&name) || !first && WRITES.contains(&name);
+            }
+            Some(",") if depth == 0 => first = false,
+            Some(";") => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a text is a path in a home folder by its look.

@@ -198,7 +198,13 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
         "basename" => return Some(Value::Path(value::basename(path))),
         "with_name" => return Some(Value::Path(value::join(&[value::dirname(path), argument()], false))),
         "with_suffix" | "with_stem" => {
-            return Some(Value::Path(value::join(&[value::dirname(path), HOLE.to_string()], false)));
+            let file = value::basename(path);
+            let dot = file.rfind('.').filter(|dot| *dot > 0).unwrap_or(file.len());
+            let (stem, suffix) = file.split_at(dot);
+            let new = args.value(0).and_then(Value::known).filter(|_| !file.contains([HOLE, value::HOME]));
+            let Some(new) = new else { return Some(Value::Unknown) };
+            let file = if name == "with_stem" { format!("{new}{suffix}") } else { format!("{stem}{new}") };
+            return Some(Value::Path(value::join(&[value::dirname(path), file], false)));
         }
         "relative_to" | "sub" => return Some(Value::Unknown),
         "exists" | "is_file" | "is_dir" | "stat" | "exist?" | "file?" | "directory?" | "is_symlink" => {
@@ -394,7 +400,9 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
             let known = |arg: &&Arg| matches!(arg.value, Value::Text(_) | Value::Path(_) | Value::Choice(_));
             let told = args.values.iter().take(2).filter(known);
             for (text, at) in told.flat_map(|arg| arg.value.texts().into_iter().map(|text| (text, arg.at.clone()))) {
-                if text.contains(['/', '.', value::HOME]) && !text.contains(char::is_whitespace) {
+                // `save` and `dump` take other texts as well.
+                let vague = matches!(name, "save" | "dump");
+                if !vague || text.contains(['/', '.', value::HOME]) && !text.contains(char::is_whitespace) {
                     machine.deed(What::Write(value::path(&text)), &at);
                 }
             }

@@ -9,7 +9,7 @@ use super::expressions::assignment;
 use super::lex::Kind;
 use super::machine::{DEEPEST, Machine};
 use super::value::{Function, HOLE, HOME, Value};
-use super::{Language, What, calls, given, methods, names, value};
+use super::{Language, What, calls, given, methods, names, tables, value};
 
 /// Maps with more items than this are not followed when another one is set.
 const MOST_SET: usize = 32;
@@ -542,9 +542,14 @@ impl Machine {
                 let Some(maker) = class.and_then(|class| self.classes.maker(class)) else {
                     return calls::call(self, &name, args);
                 };
-                let args = if self.language == Language::Python { of_object(&args) } else { args };
-                self.invoke(&maker, &args);
-                Value::Unknown
+                let own = if self.language == Language::Python { of_object(&args) } else { args.clone() };
+                self.invoke(&maker, &own);
+                // A class of the script's may have the name of one that is known.
+                if tables::find(self.language, &name).is_some() {
+                    calls::call(self, &name, args)
+                } else {
+                    Value::Unknown
+                }
             }
             Value::Function(function) => self.invoke(&function, &args),
             Value::Bound(receiver, name) => methods::call(self, *receiver, &name, args),

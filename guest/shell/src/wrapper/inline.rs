@@ -1,10 +1,11 @@
 //! Interpreters: a program given in the words, or read from standard input.
 
-use super::open::{command, is_stdin, open};
-use super::words::join;
+use super::open::{command, extras, is_stdin, open};
+use super::words::{cut, join};
 use super::{Call, Change, Inner, Kind, Language};
+use crate::decode::{self, Base64};
 use crate::inline::{Setting, What};
-use crate::word::Word;
+use crate::word::{Value, Word};
 
 pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     let (scan, change) = call.scan();
@@ -67,13 +68,13 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
 fn formatter(words: &[Word], change: &Change) -> Vec<Inner> {
     const NAMES: &[&str] =
         &["black", "blue", "isort", "ruff", "yapf", "autopep8", "autoflake", "docformatter", "pyupgrade"];
-    let at = words.iter().position(|word| word.known() == Some("-m"));
-    match at.and_then(|at| words.get(at + 1..)) {
-        Some(words) if words.first().and_then(Word::known).is_some_and(|name| NAMES.contains(&name)) => {
-            vec![command(words.to_vec(), change)]
-        }
-        _ => Vec::new(),
-    }
+    // `-m NAME`, `-mNAME`
+    let at = words.iter().position(|word| word.text().starts_with("-m"));
+    let own = at.and_then(|at| words.get(at)).filter(|word| word.text().len() > 2).map(|word| cut(word, 2));
+    let words = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    let words: Vec<Word> = own.into_iter().chain(words.iter().cloned()).collect();
+    let is_one = words.first().and_then(Word::known).is_some_and(|name| NAMES.contains(&name));
+    if is_one { vec![command(words, change)] } else { Vec::new() }
 }
 
 /// A module whose name is a program: `perl '-MPOSIX;..'`, `node --import data:..`.
@@ -84,7 +85,18 @@ fn loaded(language: Language, module: &Word, change: &Change) -> Option<Inner> {
             let text = Word { value, at: None, ..module.clone() };
             Some(Inner::new(Kind::Inline { language, text, args: Vec::new() }, change))
         }
-        Language::Node if module.text().starts_with("data:") => Some(Inner::new(Kind::Unseen, change).perhaps()),
+        Language::Node if module.text().starts_with("data:") => {
+            let (head, body) = module.known()?.split_once(',')?;
+            let text = match head.contains("base64") {
+                true => decode::base64(body, Base64::Function),
+                false => Some(decode::percent(body)),
+            };
+            let kind = text.map_or(Kind::Unseen, |text| {
+                let text = Word { at: None, value: Value::Known(text), ..module.clone() };
+                Kind::Inline { language, text, args: Vec::new() }
+            });
+            Some(Inner::new(kind, change).perhaps())
+        }
         _ => None,
     }
 }
@@ -98,6 +110,21 @@ pub(super) fn rename(call: Call<'_>) -> Vec<Inner> {
         Inner::new(kind, &change).perhaps()
     };
     scan.values("code").chain(first).map(inline).collect()
+}
+
+/// `latexmk -e TEXT` of Perl.
+pub(super) fn latexmk(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    let mut found = extras(&scan, &change);
+    for pair in call.words.windows(2) {
+        if let [option, text] = pair
+            && option.known() == Some("-e")
+        {
+            let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
+            found.push(Inner::new(kind, &change).perhaps());
+        }
+    }
+    found
 }
 
 /// `deno eval TEXT`

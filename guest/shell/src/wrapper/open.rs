@@ -47,8 +47,17 @@ fn sub(call: Call<'_>, rows: &'static [Row]) -> Vec<Inner> {
     found
 }
 
-/// Parts of the names of cargo's settings whose values are programs.
-const RUNS: &[&str] = &["runner", "linker", "rustc", "rustdoc", "wrapper", "credential", "alias"];
+/// A setting of cargo's that is a program: `target.x.runner=["rm", "-rf"]`, `build.rustc-wrapper="sccache"`.
+fn setting(text: &Word) -> Option<Kind> {
+    const RUNS: &[&str] = &["runner", "linker", "rustc", "rustdoc", "rustc-wrapper", "rustc-workspace-wrapper"];
+    let (key, value) = text.known()?.split_once('=')?;
+    if !RUNS.contains(&key.rsplit('.').next()?.trim()) {
+        return None;
+    }
+    let words = value.trim().trim_matches(['[', ']']).split(',');
+    let words = words.map(|word| known(word.trim().trim_matches(['"', '\'']), text)).collect();
+    Some(Kind::Command { words, more: true })
+}
 
 /// What the options of a row run by themselves.
 pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
@@ -64,7 +73,7 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
         ("unseen" | "foreign", _) => Some(Kind::Unseen),
         // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
         ("macro", Some(text)) if text.text().contains("%(") => Some(Kind::Unseen),
-        ("setting", Some(text)) if RUNS.iter().any(|name| text.text().contains(name)) => Some(Kind::Unseen),
+        ("setting", Some(text)) => setting(text),
         // Code of a language that is not read here; what is known of it is judged as a text.
         ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
         _ => None,

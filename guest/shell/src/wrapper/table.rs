@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 use super::git::git;
-use super::inline::{bun, operand, rename};
+use super::inline::{bun, latexmk, operand, rename};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
 use super::open::{after_dashes, capsh, coreutils, given, in_workspaces, start_stop_daemon};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
@@ -437,7 +437,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("rg ripgrep", "pre=:prog hostname-bin=:prog", 0, PERMUTE, Options),
     row("ugrep ug", "filter=:also view=:also pager=:also", 0, PERMUTE, Options),
     row("bat batcat delta ag ack", "pager=:also", 0, PERMUTE, Options),
-    row("latexmk", "e=:unseen r=:unseen latex=:also pdflatex=:also xelatex=:also lualatex=:also", 0, PERMUTE | LONG_ONLY, Options),
+    row("latexmk", "latex=:also pdflatex=:also xelatex=:also lualatex=:also", 0, PERMUTE | LONG_ONLY, Code(latexmk)),
     row("yt-dlp youtube-dl", "exec=:also exec-before-download=:also o,output= P,paths= f,format=", 0, PERMUTE, Options),
     row("rpm rpmbuild", "E,eval=:macro", 0, PERMUTE, Options),
     row("rename prename file-rename", "e=:code E=:code v n f d i,interactive h,help! V,version!", 0, 0, Code(rename)),

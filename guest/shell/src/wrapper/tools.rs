@@ -69,10 +69,14 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
         let args = Vec::new();
         match line.get(..name).unwrap_or_default() {
             "" if line.starts_with('!') => found.push(text_of(cut(text, start + 1), args, &change)),
-            "" if line.starts_with('|') => found.push(text_of(tail, args, &change)),
+            // `| COMMAND | TEXT`
+            "" if line.starts_with('|') => {
+                let second = line[1..].find('|').map_or(line.len(), |at| at + 2);
+                found.push(text_of(cut(text, start + second), args, &change));
+            }
             // A name may be cut short.
             name if name.len() > 2 && ["shell", "pipe", "make"].iter().any(|whole| whole.starts_with(name)) => {
-                found.push(text_of(tail, args, &change))
+                found.push(text_of(tail, args, &change));
             }
             "python" | "py" | "pi" => {
                 let kind = Kind::Inline { language: super::Language::Python, text: tail, args };
@@ -80,7 +84,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             }
             "print" | "p" if line.get(name..).is_some_and(is_value) => {}
             "source" | "guile" | "define" | "compile" | "call" | "print" | "p" => found.push(unseen(&change)),
-            "target" | "tar" | "targ" if line.contains('|') => {
+            name if name.len() > 1 && "target".starts_with(name) && line.contains('|') => {
                 let pipe = start + line.find('|').unwrap_or_default();
                 found.push(text_of(cut(text, pipe + 1), args, &change));
             }
@@ -143,10 +147,7 @@ fn ex_command(line: &Word, change: &Change) -> Option<Inner> {
         Some(after) => Some(text_of(cut(line, text.len() - after.len()), Vec::new(), change)),
         None => {
             let nested = nests(plain);
-            let hidden = nested
-                || ["system", "|!", "| !", "job", "termopen", "makeprg", "grepprg", "term "]
-                    .iter()
-                    .any(|part| plain.contains(part));
+            let hidden = nested || ["system", "|!", "| !", "job", "termopen"].iter().any(|part| plain.contains(part));
             (hidden || RUNS.iter().any(|name| plain.starts_with(name))).then(|| unseen(change))
         }
     }
