@@ -124,6 +124,8 @@ pub(crate) enum What {
         mode: Option<String>,
     },
     Chdir(Path),
+    /// It goes back to the folder before the last [`What::Chdir`].
+    Return,
     /// Text for a shell. The home directory is `$HOME` in it.
     Shell(Text),
     /// A program and its arguments. A last part that is one hole can be any number of arguments.

@@ -284,9 +284,15 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
     let only_reads = args.has_any("c t l");
     let keeps = args.has("k") || (stays_by_itself && !args.has("rm"));
     let suffix = args.value("S").and_then(Arg::known);
-    if let ("lz4" | "unlz4", [from, to], false) = (*name, operands, args.has("m")) {
+    if let ("lz4" | "unlz4", [from, to], false) = (*name, operands, only_reads || args.has("m")) {
         plain(run, Kind::Read, from);
-        return plain(run, Kind::Write, to);
+        if to.known() != Some("-") {
+            plain(run, Kind::Write, to);
+        }
+        if args.has("rm") {
+            plain(run, Kind::Delete, from);
+        }
+        return;
     }
     for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
         let place = run.word(operand);

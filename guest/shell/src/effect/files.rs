@@ -155,11 +155,16 @@ fn saved_as(run: &mut Run<'_>, command: &Arg) {
     const NAMES: &[&str] =
         &["w", "write", "sav", "saveas", "redir", "mks", "mksession", "mkv", "mkvimrc", "wundo", "wv"];
     let text = command.shape();
-    let start = text.len() - text.trim_start_matches([':', ' ', '%']).len();
+    let in_range = |c: char| c.is_ascii_digit() || ":%.,$+-' ".contains(c);
+    let start = text.len() - text.trim_start_matches(in_range).len();
     let end = text[start..].find(|c: char| !c.is_ascii_alphabetic()).map_or(text.len(), |end| start + end);
     // `w !text` runs one.
     let rest = text[end..].strip_prefix('!').unwrap_or(&text[end..]).trim_start();
     let path = rest.trim_start_matches([' ', '>']);
+    // `redir END`, `w|q`
+    if path == "END" || path.starts_with(['@', '|']) {
+        return;
+    }
     if NAMES.contains(&&text[start..end]) && !path.is_empty() && !rest.starts_with('!') {
         let path = command.rest(text.len() - path.len());
         // vim puts in the home folder.
@@ -857,12 +862,11 @@ pub(super) fn tmux(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// `fdupes -d`: files that are there twice are removed.
 pub(super) fn duplicates(run: &mut Run<'_>, operands: &[Arg]) {
-    let kind = if run.args.has("d") { Kind::Delete } else { Kind::Read };
     for operand in operands {
         let place = run.word(operand);
         run.add(Kind::Read, &place, Mark::possible().recursive(true));
-        if kind == Kind::Delete {
-            run.below(kind, &place);
+        if run.args.has("d") {
+            run.below(Kind::Delete, &place);
         }
     }
 }

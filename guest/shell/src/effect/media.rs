@@ -41,7 +41,7 @@ pub(super) fn ffmpeg(run: &mut Run<'_>, operands: &[Arg]) {
             run.reads(&place);
         }
     }
-    // Words behind a switch or another output are outputs of their own.
+    // Words behind a switch, or behind an input, are outputs.
     for (index, operand) in rest.iter().enumerate().skip(1) {
         let before = rest[index - 1].shape();
         if !operand.shape().starts_with('-') && SWITCHES.contains(&before) {

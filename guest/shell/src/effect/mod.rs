@@ -545,10 +545,9 @@ impl<'a> Run<'a> {
         for (at, word) in words.iter().enumerate() {
             let Some(text) = word.known().filter(|text| text.starts_with('-')) else { continue };
             let (name, from) = text.split_once('=').map_or((text, None), |(name, _)| (name, Some(name.len() + 1)));
-            let name: String =
-                name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+            let name = plain_name(name);
             let wipes = name == "basetemp";
-            if !wipes && !is_output(&name) || args.given.iter().any(|given| given.name == name) {
+            if !wipes && !is_output(&name) || args.given.iter().any(|given| plain_name(given.name) == name) {
                 continue;
             }
             let value = match from {
@@ -840,6 +839,11 @@ impl<'a> Run<'a> {
         let place = Place { value, depends: false, dots: false, ..self.word(arg) };
         self.add(Kind::Send, &Place { written: None, ..place }, Mark::possible());
     }
+}
+
+/// The name of an option without dashes and in small letters.
+fn plain_name(option: &str) -> String {
+    option.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
 /// Whether an option of this name, without dashes, is followed by a file or folder that the program writes.

@@ -487,7 +487,8 @@ pub(super) fn socat(run: &mut Run<'_>, operands: &[Arg]) {
             continue;
         }
         // A serial line, a terminal or a socket is no file.
-        if text[from..end].starts_with("/dev/") || text[from..end].ends_with(".sock") {
+        let quiet = ["/dev/tty", "/dev/pts/", "/dev/null", "/dev/std", "/dev/serial/"];
+        if quiet.iter().any(|start| text[from..end].starts_with(start)) || text[from..end].ends_with(".sock") {
             continue;
         }
         let place = run.word(&Arg { value: operand.value.part(text[from..end].to_owned()), ..operand.clone() });
@@ -567,31 +568,35 @@ pub(super) fn bucket(run: &mut Run<'_>, operands: &[Arg]) {
     let at =
         operands.iter().position(|one| matches!(one.known(), Some("cp" | "mv" | "sync" | "rsync" | "get" | "put")));
     let name = at.and_then(|at| operands[at].known()).unwrap_or_default();
-    match at.and_then(|at| operands.get(at + 1..)) {
-        Some([.., from, to]) if is_far(from) != is_far(to) => {
-            let (near, far) = if is_far(from) { (to, from) } else { (from, to) };
-            run.send(far);
-            if near.known() == Some("-") {
-                return;
+    let paths = at.and_then(|at| operands.get(at + 1..)).unwrap_or_default();
+    let Some(far) = paths.iter().position(is_far) else {
+        return operands.iter().for_each(|operand| run.mention(operand));
+    };
+    run.send(&paths[far]);
+    let deep = run.args.has("r") || matches!(name, "sync" | "rsync");
+    // What stands before is copied there; without that, what stands behind is where it is copied to. Values of options
+    // that are not known stand among them.
+    let is_near = |arg: &&Arg| !is_far(arg) && arg.known() != Some("-");
+    let (before, behind) = paths.split_at(far);
+    for source in before.iter().filter(is_near) {
+        let place = run.word(source);
+        let kind = if name == "mv" { Kind::Move } else { Kind::Read };
+        let deep = deep && run.at(&place) != Presence::File;
+        run.add(kind, &place, Mark::possible().recursive(deep).copied());
+    }
+    let to_far = behind.iter().skip(1).any(is_far) || !before.is_empty();
+    for target in behind.iter().skip(1).filter(is_near) {
+        if to_far {
+            run.mention(target);
+        } else if deep {
+            let place = run.word(target);
+            run.below(Kind::Write, &place);
+            if run.args.has_any("d delete-removed") {
+                run.below(Kind::Delete, &place);
             }
-            let place = run.word(near);
-            let deep = run.args.has("r") || matches!(name, "sync" | "rsync");
-            match (is_far(from), deep) {
-                (true, true) => {
-                    run.below(Kind::Write, &place);
-                    if run.args.has_any("d delete-removed") {
-                        run.below(Kind::Delete, &place);
-                    }
-                }
-                (true, false) => fetched(run, from, to),
-                (false, _) => {
-                    let kind = if name == "mv" { Kind::Move } else { Kind::Read };
-                    let deep = deep && run.at(&place) != Presence::File;
-                    run.add(kind, &place, Mark::possible().recursive(deep).copied());
-                }
-            }
+        } else {
+            fetched(run, &paths[far], target);
         }
-        _ => operands.iter().for_each(|operand| run.mention(operand)),
     }
 }
 

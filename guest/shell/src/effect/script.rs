@@ -295,32 +295,42 @@ pub(super) fn awk(run: &mut Run<'_>, operands: &[Arg]) {
     // What is printed to a variable that an option sets, or to an operand.
     let first = operands.first().map_or(usize::MAX, |operand| operand.word);
     let programs = args.operands.iter().filter(|operand| operand.word < first).filter_map(Arg::known);
-    let program: String = programs.flat_map(str::chars).filter(|c| *c != ' ').collect();
+    let program = programs.collect::<Vec<_>>().join("\n");
+    let targets = printed_to(&program);
     for set in args.given.iter().filter(|given| given.name == "v").filter_map(|given| given.value.as_ref()) {
         if let Some(at) = set.shape().find('=')
-            && prints_to(&program, &set.shape()[..at])
+            && targets.contains(&set.shape()[..at])
         {
             let place = run.word(&set.rest(at + 1));
             run.writes(&place, false);
         }
     }
-    let to_operands = prints_to(&program, "ARGV");
     let is_assignment = |text: &str| text.split_once('=').is_some_and(|(name, _)| is_name(name));
     for operand in operands.iter().filter(|operand| operand.known() != Some("-") && !is_assignment(operand.shape())) {
         let place = run.word(operand);
-        let kind = if in_place || to_operands { Kind::Write } else { Kind::Read };
+        let kind = if in_place { Kind::Write } else { Kind::Read };
         run.add(kind, &place, Mark::possible());
+        if targets.contains("ARGV") {
+            run.add(Kind::Write, &place, Mark::possible());
+        }
     }
 }
 
-/// Whether a program of awk's, without its blanks, prints to the file that a variable names.
-fn prints_to(program: &str, variable: &str) -> bool {
-    program.split([';', '{', '}', '\n']).filter(|statement| statement.starts_with("print")).any(|statement| {
-        statement.match_indices('>').any(|(at, _)| {
-            let target = statement[at..].trim_start_matches('>').strip_prefix(variable);
-            target.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
-        })
-    })
+/// The variables that a program of awk's prints to: `f` of `print > f`.
+fn printed_to(program: &str) -> HashSet<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut found = HashSet::new();
+    for statement in program.split([';', '{', '}', '\n']).filter(|statement| statement.contains("print")) {
+        let mut rest = statement;
+        while let Some(at) = rest.find('>') {
+            rest = rest[at..].trim_start_matches(['>', ' ']);
+            let name = &rest[..rest.find(|c| !is_part(c)).unwrap_or(rest.len())];
+            if !name.is_empty() {
+                found.insert(name);
+            }
+        }
+    }
+    found
 }
 
 /// Programs that run a file of a language.
@@ -352,6 +362,10 @@ pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
 /// Files that a module of Python's own is told with an option: `-o FILE`, and for archives `-e FILE FOLDER`.
 fn module_files(run: &mut Run<'_>, module: &str, operands: &[Arg]) {
     let is_archive = matches!(module, "zipfile" | "tarfile");
+    if let Some(file) = operands.first().filter(|_| !is_archive && run.args.has("o")) {
+        let place = run.word(file);
+        run.writes(&place, false);
+    }
     for pair in operands.windows(2).filter(|_| !is_archive) {
         if let [option, file] = pair
             && matches!(option.shape(), "-o" | "--output" | "--outfile")

@@ -31,8 +31,8 @@ impl Classes {
     }
 
     /// The class that began last has a function that takes an object.
-    pub(super) fn define(&mut self, name: &str, function: &Rc<Function>) {
-        if matches!(name, "__init__" | "__construct" | "constructor" | "initialize") {
+    pub(super) fn define(&mut self, language: Language, name: &str, function: &Rc<Function>) {
+        if is_maker(language, name) {
             self.makers.insert(self.last.clone(), Some(function.clone()));
         } else {
             self.methods.entry(name.to_owned()).or_default().push(function.clone());
@@ -84,6 +84,18 @@ impl Machine {
         // It may be set from outside, and later than here.
         Some(field.map_or(Value::Unknown, |field| field.or(Value::Unknown)))
     }
+}
+
+/// Whether a method of this name makes the objects of its class.
+pub(super) fn is_maker(language: Language, name: &str) -> bool {
+    let own = match language {
+        Language::Python => "__init__",
+        Language::Node => "constructor",
+        Language::Php => "__construct",
+        Language::Ruby => "initialize",
+        _ => return false,
+    };
+    name == own
 }
 
 /// Whether a name stands for the object whose method is read, or for its class.

@@ -88,7 +88,7 @@ pub(super) fn log_file(machine: &mut Machine, args: &Args) -> Value {
 
 /// A log is appended to unless its mode says otherwise.
 fn logs_to(machine: &mut Machine, file: &Arg, mode: Option<&Value>) {
-    let anew = mode.is_some_and(|mode| mode.known() != Some("a"));
+    let anew = mode.is_some_and(|mode| !mode.known().is_some_and(|mode| mode.starts_with('a')));
     for path in texts(&file.value) {
         machine.deed(if anew { What::Write(path) } else { What::Append(path) }, &file.at);
     }
@@ -210,6 +210,12 @@ pub(super) fn unpack_archive(machine: &mut Machine, args: &Args) -> Value {
     machine.incomplete();
     unpacks(machine, args.value(1).or_else(|| args.named("extract_dir")), &args.at);
     Value::Unknown
+}
+
+/// A link that takes the place of what is there.
+pub(super) fn force_link(machine: &mut Machine, args: &Args) -> Value {
+    perform(machine, Act::Link, args);
+    each(machine, args, 1, What::Write)
 }
 
 pub(super) fn touch(machine: &mut Machine, args: &Args) -> Value {

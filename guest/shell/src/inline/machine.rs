@@ -132,6 +132,10 @@ impl Machine {
         if self.deeds.iter().any(|deed| changes_unnamed(&deed.what) && !others(deed)) {
             let mut named = Vec::new();
             paths_at_home(tokens, 0, &mut named);
+            // What the script opens is not lost.
+            let opened =
+                |text: &Text| self.deeds.iter().any(|deed| matches!(&deed.what, What::Read(path) if path == text));
+            named.retain(|deed| !matches!(&deed.what, What::List(path) if opened(path)));
             self.deeds.splice(0..0, named);
         }
     }
@@ -146,8 +150,12 @@ impl Machine {
             }
             _ => None,
         };
-        let mut folders: Vec<Deed> = self.deeds.iter().filter_map(folder).collect();
-        folders.dedup_by(|one, other| one.what == other.what);
+        let mut folders: Vec<Deed> = Vec::new();
+        for deed in self.deeds.iter().filter_map(folder) {
+            if folders.len() < MOST_NAMED && !folders.iter().any(|other| other.what == deed.what) {
+                folders.push(deed);
+            }
+        }
         if !folders.is_empty() && takes_all(tokens, 0) == Some(true) {
             self.deeds.extend(folders);
         }
@@ -325,20 +333,23 @@ fn looks_at_kind(tokens: &Tokens, from: usize) -> bool {
     let mut told = false;
     for at in from..from + 24 {
         match tokens.list.get(at).map(|token| &token.kind) {
-            None | Some(Kind::Line | Kind::Mark(":" | "{" | ";" | "}")) => break,
+            None | Some(Kind::Line | Kind::Mark(":" | "{" | ";" | "}")) => return told,
             Some(Kind::Name(name)) => {
-                let kind = KINDS.contains(&name.as_str());
                 // Perl's `-f`.
-                told |= kind || tokens.mark(at.wrapping_sub(1)) == Some("-");
-                if tokens.mark(at.wrapping_sub(1)) == Some(".") && !kind {
+                let test = name.len() == 1 && tokens.mark(at.wrapping_sub(1)) == Some("-");
+                let kind = KINDS.contains(&name.as_str()) || test;
+                told |= kind;
+                let called = tokens.mark(at + 1) == Some("(") || tokens.mark(at.wrapping_sub(1)) == Some(".");
+                if name == "in" || called && !kind {
                     return false;
                 }
             }
-            Some(Kind::Mark("." | "(" | ")" | "!" | "&&" | "||" | "-")) => {}
+            Some(Kind::Mark("." | "(" | ")" | "!" | "&&" | "||")) => {}
+            Some(Kind::Mark("-")) if tokens.name(at + 1).is_some_and(|name| name.len() == 1) => {}
             Some(_) => return false,
         }
     }
-    told
+    false
 }
 
 /// Whether a text is what a call compares, replaces, prints or writes, the help of an option, or a statement of its own.
@@ -367,6 +378,7 @@ fn is_only_said(tokens: &Tokens, at: usize) -> bool {
         match tokens.mark(before) {
             Some(")" | "]" | "}") => depth += 1,
             Some("(" | "[" | "{") if depth > 0 => depth -= 1,
+            Some("[" | "{") => first = true,
             Some("(") => {
                 let name = before.checked_sub(1).and_then(|at| tokens.name(at)).unwrap_or_default();
                 return SAYS.contains(&name) || !first && WRITES.contains(&name);
@@ -432,6 +444,7 @@ fn texts(what: &mut What) -> Vec<&mut Text> {
         | What::Create { path: text, .. }
         | What::Delete { path: text, .. }
         | What::Mode { path: text, .. } => vec![text],
+        What::Return => Vec::new(),
         What::Move { from, to } | What::Copy { from, to } => vec![from, to],
         What::Run(words) => words.iter_mut().collect(),
         What::In { folder, what } => std::iter::once(folder).chain(texts(what)).collect(),

@@ -398,7 +398,9 @@ pub(super) fn on_unknown(machine: &mut Machine, name: &str, args: &Args) -> Valu
         (Language::Python, "read_text" | "read_bytes") => machine.deed(What::Read(unknown()), &at),
         (_, name) if STORES.contains(&name) => {
             let known = |arg: &&Arg| matches!(arg.value, Value::Text(_) | Value::Path(_) | Value::Choice(_));
-            let told = args.values.iter().take(2).filter(known);
+            // `save(object, path)`
+            let count = if matches!(name, "save" | "dump" | "imsave") { 2 } else { 1 };
+            let told = args.values.iter().take(count).filter(known);
             for (text, at) in told.flat_map(|arg| arg.value.texts().into_iter().map(|text| (text, arg.at.clone()))) {
                 // `save` and `dump` take other texts as well.
                 let vague = matches!(name, "save" | "dump");

@@ -490,7 +490,8 @@ impl Machine {
             return Value::choice(results);
         }
         let held = if matches!(value, Value::Unknown | Value::Bound(..)) { self.field(name) } else { None };
-        if let Some(held @ (Value::Name(_) | Value::Function(_) | Value::Choice(_))) = held {
+        // It may be unknown as well, so that it is a choice.
+        if let Some(held @ Value::Choice(_)) = held {
             self.call(held, args.clone());
         }
         let callee = match value {

@@ -9,7 +9,12 @@ pub(super) fn expand_home(path: &str, really: bool) -> String {
     match path.strip_prefix('~') {
         Some(rest) if really && (rest.is_empty() || rest.starts_with('/')) => format!("{}{rest}", value::HOME),
         // Another user's.
-        Some(rest) if really && rest.starts_with(|char: char| char.is_ascii_alphabetic()) => format!("/home/{rest}"),
+        Some(rest) if really && rest.starts_with(|char: char| char.is_ascii_alphabetic()) => {
+            match rest.strip_prefix("root") {
+                Some(below) if below.is_empty() || below.starts_with('/') => format!("/root{below}"),
+                _ => format!("/home/{rest}"),
+            }
+        }
         _ => path.to_owned(),
     }
 }

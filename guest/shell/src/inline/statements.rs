@@ -1,12 +1,13 @@
 //! Statements: imports, loops, functions, and what each language has of its own.
 
 use super::arguments::Args;
+use super::classes::is_maker;
 use super::cursor::Cursor;
 use super::lex::{Kind, Token};
 use super::machine::Machine;
 use super::tables::exported;
 use super::value::Value;
-use super::{Language, calls, code};
+use super::{Language, What, calls, code};
 
 impl Machine {
     pub(super) fn statement(&mut self, c: &mut Cursor<'_>) -> Value {
@@ -106,6 +107,7 @@ impl Machine {
                 let value = if matches!(c.kind(), Some(Kind::Line) | None) { Value::Unknown } else { self.tuple(c) };
                 Some(self.give(value))
             }
+            "with" if self.moves_within(c) => Some(Value::Unknown),
             "if" | "elif" | "else" | "while" | "try" | "except" | "finally" | "with" | "assert" | "raise" | "async"
             | "global" | "nonlocal" | "pass" => {
                 c.at += 1;
@@ -209,7 +211,7 @@ impl Machine {
         if let Value::Function(made) = &function
             && of_object
         {
-            self.classes.define(&name, made);
+            self.classes.define(self.language, &name, made);
         }
         if self.unused.contains(&name) {
             self.skip(&function);
@@ -264,6 +266,31 @@ impl Machine {
         let count = values.count();
         self.bind(&targets, Value::choice(values.elements(Language::Python)));
         count
+    }
+
+    /// `with contextlib.chdir(folder):` reads its block, and comes back at its end. Whether it is one.
+    fn moves_within(&mut self, c: &mut Cursor<'_>) -> bool {
+        let colon = (c.at..c.end.min(c.at + 64)).find(|at| c.tokens.mark(*at) == Some(":"));
+        let Some(colon) = colon.filter(|colon| (c.at..*colon).any(|at| c.tokens.name(at) == Some("chdir"))) else {
+            return false;
+        };
+        let at = c.span(c.at);
+        let before = self.deeds.len();
+        self.run(&mut c.part(c.at + 1, colon));
+        c.at = colon + 1;
+        let to = self.python_block(c);
+        self.run(&mut c.part(c.at, to));
+        c.at = to;
+        let of_block = self.deeds.get(before..).unwrap_or_default().iter();
+        let moved = of_block.fold(0_usize, |moved, deed| match deed.what {
+            What::Chdir(_) => moved + 1,
+            What::Return => moved.saturating_sub(1),
+            _ => moved,
+        });
+        for _ in 0..moved {
+            self.deed(What::Return, &at);
+        }
+        true
     }
 
     /// Where the block behind the colon here ends.
@@ -680,10 +707,10 @@ impl Machine {
 
     /// Notes a function if it makes the objects of a class.
     pub(super) fn makes_objects(&mut self, name: &str, function: &Value) {
-        if matches!(name, "__construct" | "constructor" | "initialize")
+        if is_maker(self.language, name)
             && let Value::Function(function) = function
         {
-            self.classes.define(name, function);
+            self.classes.define(self.language, name, function);
         }
     }
 

@@ -35,6 +35,7 @@ fn render_in(language: Language, script: &str, setting: Setting) -> String {
 fn said(what: &What) -> String {
     match what {
         What::Read(path) | What::List(path) => format!("read {}", text(path)),
+        What::Return => "return".to_owned(),
         What::Empty(path) => format!("empty {}", text(path)),
         What::Write(path) => format!("write {}", text(path)),
         What::Append(path) => format!("append {}", text(path)),

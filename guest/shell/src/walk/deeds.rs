@@ -45,6 +45,8 @@ impl Walk<'_> {
             return state;
         }
         let read = read(language, &source, setting.clone());
+        // The folders that it goes back to.
+        let mut left = Vec::new();
         for deed in read.deeds {
             if self.failure.is_some() {
                 break;
@@ -57,6 +59,18 @@ impl Walk<'_> {
                 }
                 None => text.span,
             };
+            match deed.what {
+                What::Return => {
+                    if let Some(folders) = left.pop() {
+                        state.folders = folders;
+                        let stamp = self.change();
+                        state.files.leave_folder(stamp);
+                    }
+                    continue;
+                }
+                What::Chdir(_) => left.push(state.folders.clone()),
+                _ => {}
+            }
             state = self.deed(language, &setting, deed.what, span, state);
         }
         if !read.complete {
@@ -304,7 +318,13 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
             add(EffectKind::Read, from, false, false, true);
             add(EffectKind::Write, to, false, false, false);
         }
-        What::Shell(_) | What::Run(_) | What::In { .. } | What::Eval(_) | What::Load(_) | What::Chdir(_) => {}
+        What::Shell(_)
+        | What::Run(_)
+        | What::In { .. }
+        | What::Eval(_)
+        | What::Load(_)
+        | What::Chdir(_)
+        | What::Return => {}
     }
     effects
 }

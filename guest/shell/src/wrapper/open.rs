@@ -2,7 +2,7 @@
 
 use super::options::Scan;
 use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
-use super::words::{Rules, is_open, join, known, split};
+use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Inner, Kind, inline};
 use crate::path;
 use crate::word::{Value, Why, Word};
@@ -54,7 +54,10 @@ fn setting(text: &Word) -> Option<Kind> {
     if !RUNS.contains(&key.rsplit('.').next()?.trim()) {
         return None;
     }
-    let words = value.trim().trim_matches(['[', ']']).split(',');
+    // A list of words, or a text with blanks between them.
+    let value = value.trim();
+    let between = if value.starts_with('[') { ',' } else { ' ' };
+    let words = value.trim_matches(['[', ']', '"', '\'']).split(between);
     let words = words.map(|word| known(word.trim().trim_matches(['"', '\'']), text)).collect();
     Some(Kind::Command { words, more: true })
 }
@@ -72,7 +75,13 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
         }
         ("unseen" | "foreign", _) => Some(Kind::Unseen),
         // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
-        ("macro", Some(text)) if text.text().contains("%(") => Some(Kind::Unseen),
+        ("macro", Some(text)) => {
+            let at = text.text().find("%(")? + 2;
+            let inner = cut(text, at);
+            let end = inner.text().rfind(')').unwrap_or(inner.text().len());
+            let value = inner.value.part(inner.text()[..end].to_owned());
+            Some(Kind::Text { text: Word { value, ..inner }, args: Vec::new() })
+        }
         ("setting", Some(text)) => setting(text),
         // Code of a language that is not read here; what is known of it is judged as a text.
         ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
@@ -233,7 +242,7 @@ pub(super) fn start_stop_daemon(call: Call<'_>) -> Vec<Inner> {
 /// `capsh .. -- ARGUMENTS`: bash with these arguments.
 pub(super) fn capsh(call: Call<'_>) -> Vec<Inner> {
     let words = call.words.get(call.from..).unwrap_or_default();
-    let Some(at) = words.iter().position(|word| matches!(word.known(), Some("--" | "=="))) else { return Vec::new() };
+    let Some(at) = words.iter().position(|word| word.known() == Some("--")) else { return Vec::new() };
     let shell = known("bash", &words[at]);
     vec![command(std::iter::once(shell).chain(words.iter().skip(at + 1).cloned()).collect(), &call.change)]
 }

@@ -51,14 +51,31 @@ pub(super) fn tmux(call: Call<'_>) -> Vec<Inner> {
     let mut found = tmux_commands(words, &change, 0);
     // A format runs what stands in `#(..)`.
     for word in words {
-        for (at, _) in word.text().match_indices("#(") {
-            let text = cut(word, at + 2);
-            let end = text.text().find(')').unwrap_or(text.text().len());
-            let value = text.value.part(text.text()[..end].to_owned());
-            found.push(text_of(Word { value, ..text }, Vec::new(), &change).perhaps());
+        let text = word.text();
+        let mut from = 0;
+        while let Some(start) = text[from..].find("#(").map(|at| from + at + 2) {
+            let end = closing(&text[start..]).map_or(text.len(), |end| start + end);
+            let inner = cut(word, start);
+            let value = inner.value.part(text[start..end].to_owned());
+            found.push(text_of(Word { value, ..inner }, Vec::new(), &change).perhaps());
+            from = end;
         }
     }
     found
+}
+
+/// Where the bracket closes that stands in front of a text.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    text.bytes().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return true,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// tmux's own commands, with `;` between them.

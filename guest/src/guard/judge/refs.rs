@@ -29,7 +29,8 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 /// Whether all tags that a command removes were made by one that succeeded just before, so that nothing is lost.
 pub(super) fn made_here(subject: &Subject<'_>, source: &str) -> bool {
     // `! git tag v1 && ..` goes on where the tag was there before.
-    if source.contains("! git") {
+    let mut words = source.split_ascii_whitespace().map(|word| word.trim_start_matches(['(', '{']));
+    if words.any(|word| word == "!") && !source.contains("[ !") {
         return false;
     }
     let Some(removes) = subject.invocation() else { return false };
