@@ -332,6 +332,9 @@ pub(super) fn compress(run: &mut Run<'_>, operands: &[Arg]) {
         let certain = !unpacks && args.has("f") && !deep && what == Presence::File && free && !skipped && !place.slash;
         let certain = certain && matches!(*name, "gzip" | "bzip2" | "xz");
         run.add(Kind::Read, &from, Mark::certain(certain).copied().recursive(false));
+        if args.value("o").is_some() && args.has("rm") && !only_reads {
+            run.add(Kind::Delete, &from, Mark::possible());
+        }
         if only_reads || args.value("o").is_some() || skipped {
             continue;
         }

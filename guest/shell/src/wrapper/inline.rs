@@ -159,6 +159,8 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
         // What is no script of the project's is a program.
         Some("run") => {
             let words = call.words.get(scan.end + 1..).unwrap_or_default();
+            let options = words.iter().take_while(|word| word.text().starts_with('-')).count();
+            let words = words.get(options..).unwrap_or_default();
             let plain = words
                 .first()
                 .and_then(Word::known)
