@@ -164,7 +164,7 @@ pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
             let plain = words
                 .first()
                 .and_then(Word::known)
-                .is_some_and(|name| !name.starts_with('-') && !name.contains(['.', '/', ':']) && name != "install");
+                .is_some_and(|name| !name.contains(['.', '/', ':']) && name != "install");
             if plain { vec![command(words.to_vec(), &change).perhaps()] } else { Vec::new() }
         }
         Some("-") => vec![Inner::new(Kind::Stdin { language: Some(Language::Node), args: Vec::new() }, &change)],

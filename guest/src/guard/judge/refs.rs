@@ -28,10 +28,13 @@ fn leans_on_what_is_known(found: &Invocation<'_>) -> bool {
 
 /// Whether all tags that a command removes were made by one that succeeded just before, so that nothing is lost.
 pub(super) fn made_here(subject: &Subject<'_>, source: &str) -> bool {
-    // `! git tag v1 && ..` goes on where the tag was there before.
-    let mut words = source.split_ascii_whitespace().map(|word| word.trim_start_matches(['(', '{']));
-    if words.any(|word| word == "!") && !source.contains("[ !") {
-        return false;
+    // `! git tag v1 && ..` goes on where the tag was there before. The sign of `[ ! -f x ]` is another one.
+    let mut before = "";
+    for word in source.split_ascii_whitespace() {
+        if word.trim_start_matches(['(', '{']) == "!" && !matches!(before, "[" | "[[" | "test") {
+            return false;
+        }
+        before = word;
     }
     let Some(removes) = subject.invocation() else { return false };
     let removed = operands(removes);
