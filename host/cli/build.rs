@@ -17,7 +17,26 @@ fn main() {
         if std::env::var_os("TOOLGATE_DYNAMIC").is_none() && native && !asked {
             statically();
         }
+        in_order();
     }
+}
+
+/// Has the linker put together what a call runs, in the order that `toolgate-layout` found. Its files are empty until there is a
+/// program in which that can be looked for. The linker's driver is told where to read what to do, as only the program is
+/// to be made again when that changes, and not all that this script is run for.
+fn in_order() {
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let folder = here.join("../../target/layout");
+    std::fs::create_dir_all(&folder).expect("the build's own folder can be written");
+    let folder = folder.canonicalize().expect("it is there");
+    for name in ["toolgate.order", "toolgate.link"] {
+        let file = folder.join(name);
+        if !file.is_file() {
+            std::fs::write(&file, "").expect("the build's own folder can be written");
+        }
+    }
+    println!("cargo::rustc-env=TOOLGATE_LAYOUT={}", folder.display());
+    println!("cargo::rustc-link-arg-bin=toolgate=@{}/toolgate.link", folder.display());
 }
 
 /// Has the C library linked into the program, where the system has it as an archive. To find four libraries, map them and

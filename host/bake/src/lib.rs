@@ -3,11 +3,12 @@
 //! 1. [`componentize`]: the module and the types inside it become a component.
 //! 2. [`snapshot`]: the component prepares itself, and its memory after that becomes part of it. Compiling the
 //!    built-in rules costs more than everything else in a cold start together; this pays it once.
-//! 3. [`used`]: it prepares itself once more, and what it runs for that is counted.
+//! 3. [`used`]: it is started, judges a call and prepares itself once more, and what it runs for that is noted.
 //! 4. [`precompile`]: machine code for any processor of this kind, and apart from it the memory that it starts with.
 //!
 //! There is one recipe. What `cargo component` makes enters it at the second step.
 
+mod everyday;
 mod memory;
 mod order;
 
@@ -61,25 +62,43 @@ pub fn componentize(bytes: &[u8]) -> Result<Vec<u8>, BakeError> {
 
 /// Runs the component's `prepare` with every capability missing and puts the memory it leaves into the component.
 pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
-    let engine = wasmtime::Engine::new(&Config::new()).map_err(BakeError::Snapshot)?;
-    let mut store = Store::new(&engine, ());
-    let mut wizer = Wizer::new();
-    wizer.init_func(PREPARE).keep_init_func(true);
-    let linked = async |store: &mut Store<()>, component: &Component| {
-        let mut linker = Linker::new(store.engine());
-        linker.define_unknown_imports_as_traps(component)?;
-        linker.instantiate_async(store, component).await
-    };
-    let (prepared, _) = wizer.run_component(&mut store, component, linked).await.map_err(BakeError::Snapshot)?;
-    Ok(prepared)
+    called(component, PREPARE, |linker, component| linker.define_unknown_imports_as_traps(component))
+        .await
+        .map_err(BakeError::Snapshot)
 }
 
-/// Finds the functions that a component runs when it prepares itself once more.
+/// Calls a function of the component, named and told what to take as WAVE text, and puts the memory it leaves into the
+/// component.
+async fn called(
+    component: &[u8],
+    call: &str,
+    link: impl Fn(&mut Linker<()>, &Component) -> wasmtime::Result<()>,
+) -> wasmtime::Result<Vec<u8>> {
+    let engine = wasmtime::Engine::new(&Config::new())?;
+    let mut store = Store::new(&engine, ());
+    let mut wizer = Wizer::new();
+    wizer.init_func(call).keep_init_func(true);
+    let linked = async |store: &mut Store<()>, component: &Component| {
+        let mut linker = Linker::new(store.engine());
+        link(&mut linker, component)?;
+        linker.instantiate_async(store, component).await
+    };
+    let (left, _) = wizer.run_component(&mut store, component, linked).await?;
+    Ok(left)
+}
+
+/// Finds the functions that a component runs when it is started, judges a plain call, and prepares itself once more.
 pub async fn used(component: &[u8]) -> Result<Used, BakeError> {
     let wrong = |error: reencode::Error<Unfit>| BakeError::Order(error.to_string());
-    let counting = order::counting(component).map_err(wrong)?;
-    let run = snapshot(&counting).await?;
-    order::counts(component, &run).map_err(wrong)
+    let mut run = order::noting(component).map_err(wrong)?;
+    let ran = |error: wasmtime::Error| BakeError::Order(format!("{error:#}"));
+    for call in everyday::CALLS {
+        if call.is_offered(component).map_err(ran)? {
+            run = called(&run, &call.text(), everyday::answer_nothing).await.map_err(ran)?;
+        }
+    }
+    let run = snapshot(&run).await?;
+    order::notes(component, &run).map_err(wrong)
 }
 
 /// Compiles a component for any processor of this kind, with its functions in the order of their use. The code is of no use

@@ -1,15 +1,14 @@
-//! The order of a component's functions: those that its everyday work runs most come first.
+//! The order of a component's functions: those that its everyday work runs come first, in the order of their first use.
 //!
 //! Code is read from the program's file as it is run, some pages at a time. A verdict needs a small part of it, which a compiler
-//! leaves all over the whole: functions lie in the order of the crates that they are from.
+//! leaves all over the whole: functions lie in the order of the crates that they are from. In the order of their first use
+//! all that the plainest call needs lies in one piece, and what only others need behind it.
 //!
-//! What is run is found by running it: each function is made to count how often it is entered, in memory behind all else, and
+//! What is run is found by running it: each function is made to note when it was entered first, in memory behind all else, and
 //! the component prepares itself once more.
 
-use std::cmp::Reverse;
-
 use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
-use wasm_encoder::{CodeSection, Component, FunctionSection, Instruction, MemArg, MemoryType};
+use wasm_encoder::{BlockType, CodeSection, Component, FunctionSection, Instruction, MemArg, MemoryType};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload};
 
 use crate::memory::{self, Unfit};
@@ -17,10 +16,11 @@ use crate::memory::{self, Unfit};
 /// A page of WebAssembly.
 const PAGE: u64 = 65_536;
 
-/// A count, in bytes.
-const COUNT: u64 = 4;
+/// A note, in bytes.
+const NOTE: u64 = 4;
 
-/// How often each function that the main module defines was entered.
+/// Which of the functions that the main module defines were entered, numbered from 1 in the order in which they were
+/// entered first; 0 is never.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Used(Vec<u32>);
 
@@ -31,24 +31,24 @@ impl Used {
     }
 }
 
-/// The component with counts in it. What it leaves in its memory is for [`counts`].
-pub(crate) fn counting(component: &[u8]) -> Result<Vec<u8>, Error<Unfit>> {
-    let mut counter = Counter { main: false, shape: Shape::default() };
-    let mut counting = Component::new();
-    counter.parse_component(&mut counting, Parser::new(0), component)?;
-    Ok(counting.finish())
+/// The component with notes in it. What it leaves in its memory is for [`notes`].
+pub(crate) fn noting(component: &[u8]) -> Result<Vec<u8>, Error<Unfit>> {
+    let mut noter = Noter { main: false, shape: Shape::default() };
+    let mut noting = Component::new();
+    noter.parse_component(&mut noting, Parser::new(0), component)?;
+    Ok(noting.finish())
 }
 
-/// Reads what was counted by the component that [`counting`] made of this one, once it has run.
-pub(crate) fn counts(component: &[u8], run: &[u8]) -> Result<Used, Error<Unfit>> {
+/// Reads what was noted by the component that [`noting`] made of this one, once it has run.
+pub(crate) fn notes(component: &[u8], run: &[u8]) -> Result<Used, Error<Unfit>> {
     let shape = Shape::of_main(component)?;
     let (_, memory) = memory::taken(run)?;
-    let count = |function: u32| {
-        let place = usize::try_from(shape.count_of(function)).ok()?.checked_sub(memory.start)?;
+    let note = |function: u32| {
+        let place = usize::try_from(shape.note_of(function)).ok()?.checked_sub(memory.start)?;
         memory.bytes.get(place..)?.first_chunk().copied().map(u32::from_le_bytes)
     };
     // Behind the last that was entered there are only zeros, which are not written.
-    Ok(Used((0..shape.functions).map(|function| count(function).unwrap_or_default()).collect()))
+    Ok(Used((0..shape.functions).map(|function| note(function).unwrap_or_default()).collect()))
 }
 
 /// The component with its functions in the order of their use.
@@ -58,7 +58,8 @@ pub(crate) fn sorted(component: &[u8], used: &Used) -> Result<Vec<u8>, Error<Unf
         return Err(Error::UserError(Unfit::Order));
     }
     let mut order: Vec<u32> = (0..shape.functions).collect();
-    order.sort_by_key(|function| Reverse(used.0.get(*function as usize)));
+    // What was never entered, 0, comes last.
+    order.sort_by_key(|function| used.0.get(*function as usize).map(|number| number.wrapping_sub(1)));
     let mut places = vec![0; order.len()];
     for (place, index) in (0_u32..).zip(&order) {
         if let Some(found) = places.get_mut(*index as usize) {
@@ -105,7 +106,7 @@ impl Shape {
                 _ => {}
             }
         }
-        // Counts behind a memory that is somebody else's would lie in what that one grows to.
+        // Notes behind a memory that is somebody else's would lie in what that one grows to.
         if shape.data && shape.pages.is_none() { Err(Error::UserError(Unfit::Order)) } else { Ok(shape) }
     }
 
@@ -125,26 +126,31 @@ impl Shape {
         Ok(main.unwrap_or_default())
     }
 
-    /// Where a function's count is, among those that the module defines.
-    fn count_of(self, function: u32) -> u64 {
-        self.pages.unwrap_or_default() * PAGE + u64::from(function) * COUNT
+    /// Where a function's note is, among those that the module defines.
+    fn note_of(self, function: u32) -> u64 {
+        self.last() + (1 + u64::from(function)) * NOTE
+    }
+
+    /// Where the number is that was noted last.
+    fn last(self) -> u64 {
+        self.pages.unwrap_or_default() * PAGE
     }
 }
 
-/// Has each function count.
-struct Counter {
+/// Has each function note when it is entered first.
+struct Noter {
     /// Whether the module at hand is the main one.
     main: bool,
     shape: Shape,
 }
 
-impl Reencode for Counter {
+impl Reencode for Noter {
     type Error = Unfit;
 
     fn memory_type(&mut self, memory: wasmparser::MemoryType) -> Result<MemoryType, Error<Unfit>> {
         let mut memory = reencode::utils::memory_type(self, memory);
         if self.main {
-            let more = (u64::from(self.shape.functions) * COUNT).div_ceil(PAGE);
+            let more = ((1 + u64::from(self.shape.functions)) * NOTE).div_ceil(PAGE);
             memory.minimum += more;
             memory.maximum = memory.maximum.map(|maximum| maximum + more);
         }
@@ -159,18 +165,29 @@ impl Reencode for Counter {
         if !self.main {
             return reencode::utils::parse_code_section(self, code, section);
         }
-        let count = MemArg { offset: 0, align: 2, memory_index: 0 };
+        let here = MemArg { offset: 0, align: 2, memory_index: 0 };
+        let address = |place: u64| u32::try_from(place).map_err(|_| Error::UserError(Unfit::Beyond));
+        let last = Instruction::I32Const(address(self.shape.last())?.cast_signed());
         for (function, body) in (0..).zip(section) {
             let body = body?;
-            let place = u32::try_from(self.shape.count_of(function)).map_err(|_| Error::UserError(Unfit::Beyond))?;
+            let note = Instruction::I32Const(address(self.shape.note_of(function))?.cast_signed());
             let mut function = self.new_function_with_parsed_locals(&body)?;
             function
-                .instruction(&Instruction::I32Const(place.cast_signed()))
-                .instruction(&Instruction::I32Const(place.cast_signed()))
-                .instruction(&Instruction::I32Load(count))
+                .instruction(&note)
+                .instruction(&Instruction::I32Load(here))
+                .instruction(&Instruction::I32Eqz)
+                .instruction(&Instruction::If(BlockType::Empty))
+                .instruction(&last)
+                .instruction(&last)
+                .instruction(&Instruction::I32Load(here))
                 .instruction(&Instruction::I32Const(1))
                 .instruction(&Instruction::I32Add)
-                .instruction(&Instruction::I32Store(count));
+                .instruction(&Instruction::I32Store(here))
+                .instruction(&note)
+                .instruction(&last)
+                .instruction(&Instruction::I32Load(here))
+                .instruction(&Instruction::I32Store(here))
+                .instruction(&Instruction::End);
             let mut operators = body.get_operators_reader()?;
             while !operators.eof() {
                 function.instruction(&self.parse_instruction(&mut operators)?);
@@ -181,7 +198,7 @@ impl Reencode for Counter {
     }
 }
 
-impl ReencodeComponent for Counter {
+impl ReencodeComponent for Noter {
     fn parse_component_submodule(
         &mut self,
         component: &mut Component,
@@ -319,15 +336,15 @@ mod tests {
     }
 
     #[test]
-    fn the_functions_that_are_used_most_come_first() {
+    fn the_functions_that_are_used_come_first() {
         let component = wat::parse_str(TEXT).expect("a component");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let used = runtime.block_on(crate::used(&component)).expect("it can be counted");
-        assert_eq!(used, Used(vec![0, 1, 2, 1, 0]), "never, begin, twice, prepare, run");
+        let used = runtime.block_on(crate::used(&component)).expect("it is noted");
+        assert_eq!(used, Used(vec![0, 1, 3, 2, 0]), "never, begin, twice, prepare, run");
         assert_eq!(used.count(), (3, 5));
         let sorted = sorted(&component, &used).expect("it can be sorted");
         let before = lengths(&component);
-        assert_eq!(lengths(&sorted), [2, 1, 3, 0, 4].map(|place: usize| before[place]));
+        assert_eq!(lengths(&sorted), [1, 3, 2, 0, 4].map(|place: usize| before[place]));
         assert_eq!((run(&component), run(&sorted)), (38, 38), "it does what it did");
     }
 

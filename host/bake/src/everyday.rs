@@ -1,0 +1,110 @@
+//! What a cold start asks of a component, and capabilities that answer it with nothing.
+
+use wasmparser::{Parser, Payload};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, Linker, Type, Val};
+use wasmtime::{bail, format_err};
+
+/// A function that a component may export, and what it is told, as WAVE text.
+pub(crate) struct Call {
+    interface: &'static str,
+    function: &'static str,
+    arguments: &'static str,
+}
+
+/// The calls of a cold start.
+pub(crate) const CALLS: &[Call] = &[
+    Call {
+        interface: "lifecycle",
+        function: "start",
+        arguments: r#"{role: "gate", cwd: "/home/user/project", home: some("/home/user"),
+            workspace-root: "/home/user/project", context: "{\"schema\":1,\"agent\":\"claude\"}"}"#,
+    },
+    Call {
+        interface: "tool-gate",
+        function: "judge",
+        arguments: r#"{id: "a", tool: "Bash", kind: shell, command: some({name: "command",
+            value: "cargo test 2>&1 | tail -n 20"}), paths: [], globs: [], cwd: "/home/user/project", home: some("/home/user"),
+            workspace-root: "/home/user/project", input: "{\"command\":\"cargo test 2>&1 | tail -n 20\"}",
+            context: "{\"schema\":1,\"agent\":\"claude\"}"}"#,
+    },
+    Call { interface: "session-memory", function: "after", arguments: "" },
+];
+
+impl Call {
+    /// As the snapshot tool reads it.
+    pub(crate) fn text(&self) -> String {
+        let Call { interface, function, arguments } = self;
+        format!("toolgate:plugin/{interface}.{function}@0.1.0({arguments})")
+    }
+
+    /// Whether a component has that function.
+    pub(crate) fn is_offered(&self, component: &[u8]) -> wasmtime::Result<bool> {
+        let name = format!("toolgate:plugin/{}@0.1.0", self.interface);
+        for payload in Parser::new(0).parse_all(component) {
+            if let Payload::ComponentExportSection(exports) = payload.map_err(|error| format_err!("{error}"))? {
+                for export in exports {
+                    if export.map_err(|error| format_err!("{error}"))?.name.name == name {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Defines each function that a component imports as one that succeeds and found nothing.
+pub(crate) fn answer_nothing(linker: &mut Linker<()>, component: &Component) -> wasmtime::Result<()> {
+    let engine = linker.engine().clone();
+    for (name, import) in component.component_type().imports(&engine) {
+        let ComponentItem::ComponentInstance(import) = import.ty else { bail!("{name} is no instance") };
+        let mut instance = linker.instance(name)?;
+        for (function, item) in import.exports(&engine) {
+            if let ComponentItem::ComponentFunc(_) = item.ty {
+                instance.func_new(function, |_, shape, _, results| {
+                    for (result, of) in results.iter_mut().zip(shape.results()) {
+                        *result = nothing(&of)?;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The least that there is of a type.
+fn nothing(of: &Type) -> wasmtime::Result<Val> {
+    let some = |of: Option<Type>| of.as_ref().map(|of| nothing(of).map(Box::new)).transpose();
+    Ok(match of {
+        Type::Bool => Val::Bool(false),
+        Type::S8 => Val::S8(0),
+        Type::U8 => Val::U8(0),
+        Type::S16 => Val::S16(0),
+        Type::U16 => Val::U16(0),
+        Type::S32 => Val::S32(0),
+        Type::U32 => Val::U32(0),
+        Type::S64 => Val::S64(0),
+        Type::U64 => Val::U64(0),
+        Type::Float32 => Val::Float32(0.0),
+        Type::Float64 => Val::Float64(0.0),
+        Type::Char => Val::Char('\0'),
+        Type::String => Val::String(String::new()),
+        Type::List(_) => Val::List(Vec::new()),
+        Type::Record(record) => {
+            let fields = record.fields().map(|field| Ok((field.name.to_owned(), nothing(&field.ty)?)));
+            Val::Record(fields.collect::<wasmtime::Result<_>>()?)
+        }
+        Type::Tuple(tuple) => Val::Tuple(tuple.types().map(|of| nothing(&of)).collect::<wasmtime::Result<_>>()?),
+        Type::Variant(variant) => {
+            let first = variant.cases().next().ok_or_else(|| format_err!("a variant without cases"))?;
+            Val::Variant(first.name.to_owned(), some(first.ty)?)
+        }
+        Type::Enum(names) => Val::Enum(names.names().next().unwrap_or_default().to_owned()),
+        Type::Option(_) => Val::Option(None),
+        Type::Result(result) => Val::Result(Ok(some(result.ok())?)),
+        Type::Flags(_) => Val::Flags(Vec::new()),
+        other => bail!("there is no empty {other:?}"),
+    })
+}

@@ -1,0 +1,58 @@
+//! The files for the linker.
+
+use std::collections::HashSet;
+use std::io::{Seek, Write};
+use std::path::Path;
+
+use crate::calls::CALLS;
+use crate::image::Image;
+use crate::trace::{Entered, Run, entered};
+
+/// One function in so many may lie elsewhere before the order is made again, which has the program linked once more.
+const STRAY: usize = 50;
+
+/// Brings the files up to date, and says what became of them.
+pub(crate) fn write(program: &Path, folder: &Path) -> Result<String, Box<dyn std::error::Error>> {
+    // It is run in another folder.
+    let program = &program.canonicalize()?;
+    let folder = &folder.canonicalize()?;
+    let (order, link) = (folder.join("toolgate.order"), folder.join("toolgate.link"));
+    let image = Image::read(program)?;
+    if !image.ordered {
+        replace(&link, "")?;
+        return Ok("functions stay where the linker puts them: it is none that is known to take an order".to_owned());
+    }
+    let run = run(&image, program)?;
+    let names: Vec<&str> =
+        run.order.iter().filter_map(|address| image.functions.get(address)).map(String::as_str).collect();
+    let old = std::fs::read_to_string(&order).unwrap_or_default();
+    let old: HashSet<&str> = old.lines().collect();
+    let stray = names.iter().filter(|name| !old.contains(*name)).count();
+    if stray * STRAY > names.len() {
+        replace(&order, &(names.join("\n") + "\n"))?;
+    }
+    // A name that is gone by then is no mistake.
+    let told = format!("-Wl,--symbol-ordering-file=\"{}\"\n-Wl,--no-warn-symbol-ordering\n", order.display());
+    replace(&link, &told)?;
+    Ok(format!("{} functions of everyday calls, {stray} of which did not lie with the others", names.len()))
+}
+
+/// Leaves a file alone that has this content already, so that nothing is linked again for it.
+fn replace(file: &Path, content: &str) -> std::io::Result<()> {
+    if std::fs::read(file).is_ok_and(|old| old == content.as_bytes()) { Ok(()) } else { std::fs::write(file, content) }
+}
+
+fn run(image: &Image, program: &Path) -> Result<Entered, Box<dyn std::error::Error>> {
+    let home = tempfile::tempdir()?;
+    let project = home.path().join("project");
+    std::fs::create_dir(&project)?;
+    let mut known = Entered::default();
+    for (agent, payload) in CALLS {
+        let mut input = tempfile::tempfile()?;
+        input.write_all(payload.replace("$PROJECT", &project.to_string_lossy()).as_bytes())?;
+        input.rewind()?;
+        let call = Run { program, arguments: &["hook", agent], input, home: home.path() };
+        entered(image, call, &mut known).map_err(|error| format!("{agent}: {payload}: {error}"))?;
+    }
+    Ok(known)
+}

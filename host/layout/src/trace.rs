@@ -1,0 +1,137 @@
+//! Which functions a program enters, in the order in which it enters them first.
+//!
+//! Each function begins with a breakpoint, which goes away when it is met: a run of 3 000 functions stops 3 000 times.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nix::errno::Errno;
+use nix::sys::ptrace::{self, Options};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use crate::image::Image;
+
+/// How this program is told to become another one that its parent watches.
+pub(crate) const TRACED: &str = "--traced";
+
+/// `int3`.
+const BREAKPOINT: u8 = 0xcc;
+
+/// Turns this process into the program, watched by its parent. Comes back only with an error.
+pub(crate) fn become_traced(program: &OsStr, arguments: &[OsString]) -> Result<String, Box<dyn std::error::Error>> {
+    ptrace::traceme()?;
+    let failed: Result<Infallible, _> = Err(Command::new(program).args(arguments).exec());
+    match failed {
+        Ok(never) => match never {},
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a program is run with.
+pub(crate) struct Run<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: &'a [&'a str],
+    pub(crate) input: File,
+    pub(crate) home: &'a Path,
+}
+
+/// Runs a program to its end and adds the addresses of the functions that it enters to those that are known.
+pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Result<(), Box<dyn std::error::Error>> {
+    // Its end is told by the system's own means below, which `Child` would miss.
+    let child = Command::new(std::env::current_exe()?)
+        .arg(TRACED)
+        .arg(run.program)
+        .args(run.arguments)
+        .env_clear()
+        .env("HOME", run.home)
+        .env("PATH", "/usr/bin:/bin")
+        // All of it is to be in this process.
+        .env("TOOLGATE_NO_SERVE", "1")
+        .current_dir(run.home)
+        .stdin(run.input)
+        // An answer that goes nowhere counts as none, and is told by the exit code.
+        .stdout(tempfile::tempfile()?)
+        .stderr(Stdio::null())
+        .spawn()?;
+    let main = Pid::from_raw(i32::try_from(child.id())?);
+    match waitpid(main, Some(WaitPidFlag::__WALL))? {
+        WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
+        other => return Err(format!("it did not start as it should: {other:?}").into()),
+    }
+    ptrace::setoptions(main, Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL)?;
+    let memory = OpenOptions::new().write(true).open(format!("/proc/{main}/mem"))?;
+    for (start, code) in &image.code {
+        let mut marked = code.clone();
+        for (address, _) in image.functions.range(start..&(start + code.len() as u64)) {
+            if let Some(byte) = marked.get_mut((address - start) as usize) {
+                *byte = BREAKPOINT;
+            }
+        }
+        memory.write_all_at(&marked, *start)?;
+    }
+    ptrace::cont(main, None)?;
+    watch(image, main, &memory, known)
+}
+
+/// Addresses in the order in which they were met first.
+#[derive(Default)]
+pub(crate) struct Entered {
+    pub(crate) order: Vec<u64>,
+    met: HashSet<u64>,
+}
+
+impl Entered {
+    fn meet(&mut self, address: u64) {
+        if self.met.insert(address) {
+            self.order.push(address);
+        }
+    }
+}
+
+fn watch(image: &Image, main: Pid, memory: &File, known: &mut Entered) -> Result<(), Box<dyn std::error::Error>> {
+    loop {
+        let (thread, signal) = match waitpid(None, Some(WaitPidFlag::__WALL))? {
+            WaitStatus::Exited(thread, code) if thread == main => {
+                return if code == 0 { Ok(()) } else { Err(format!("it ended with {code}").into()) };
+            }
+            WaitStatus::Signaled(thread, signal, _) if thread == main => {
+                return Err(format!("it was ended by {signal}").into());
+            }
+            WaitStatus::Stopped(thread, Signal::SIGTRAP) => {
+                let mut registers = ptrace::getregs(thread)?;
+                let address = registers.rip - 1;
+                let Some(original) = image.functions.contains_key(&address).then(|| byte(image, address)).flatten()
+                else {
+                    return Err(format!("it stopped at {address:#x}, where no function begins").into());
+                };
+                // Another thread may have been here in between; the same byte does no harm.
+                memory.write_all_at(&[original], address)?;
+                registers.rip = address;
+                ptrace::setregs(thread, registers)?;
+                known.meet(address);
+                (thread, None)
+            }
+            // That is how a new thread begins.
+            WaitStatus::Stopped(thread, Signal::SIGSTOP) | WaitStatus::PtraceEvent(thread, ..) => (thread, None),
+            WaitStatus::Stopped(thread, signal) => (thread, Some(signal)),
+            _ => continue,
+        };
+        match ptrace::cont(thread, signal) {
+            // The process may have ended, which is told next.
+            Ok(()) | Err(Errno::ESRCH) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn byte(image: &Image, address: u64) -> Option<u8> {
+    image.code.iter().find_map(|(start, code)| code.get(usize::try_from(address.checked_sub(*start)?).ok()?).copied())
+}
