@@ -9,6 +9,9 @@ use crate::limits::said;
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line.
 pub fn plain(text: &str) -> String {
+    if shows(text, b"") {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -22,9 +25,17 @@ pub fn plain(text: &str) -> String {
     shown
 }
 
+/// Whether a text shows as itself byte by byte, as most do, or by one of these.
+fn shows(text: &str, but: &[u8]) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') || but.contains(&byte))
+}
+
 /// The text of several lines with everything escaped that hides text, turns it round or moves a cursor. Line breaks, tabs,
 /// blanks and what gives a symbol its colour stay as they are.
 pub(crate) fn lines(text: &str) -> String {
+    if shows(text, b"\n\t") {
+        return text.to_owned();
+    }
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
     for c in text.chars() {

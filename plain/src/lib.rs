@@ -9,7 +9,12 @@
 /// assert!("\u{1b}\u{202e}\u{200b}\u{a0}\n".chars().all(toolgate_plain::deceives));
 /// assert!(!" größe 写".chars().any(toolgate_plain::deceives));
 /// ```
+#[inline]
 pub fn deceives(c: char) -> bool {
+    // Almost all that is asked for.
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
