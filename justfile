@@ -70,9 +70,12 @@ reproducible: guest
 plugins: setup
     @.ci/plugins
 
-# The command, and the check daemon as a program of its own for tests, in target/release
+# The command, and the check daemon as a program of its own for tests, in target/release. What a call runs is put together, for
+# which the command is linked twice
 build: guest
-    cargo build {{all}} --bin toolgate --bin toolgate-lens
+    cargo build {{all}} --bin toolgate --bin toolgate-lens --bin toolgate-layout
+    ./target/release/toolgate-layout target/release/toolgate target/layout
+    cargo build {{all}} --bin toolgate
 
 # Formatting and clippy
 lint: guest

@@ -12,7 +12,7 @@ use serde_json::Value;
 const ELSEWHERE: [&str; 6] = ["target", "node_modules", "fixtures", "benign", ".git", "corpus"];
 
 /// Who uses a dependency, in the order of the table, by the folder of the member; the first that fits counts.
-const USERS: [(&str, &str); 10] = [
+const USERS: [(&str, &str); 11] = [
     ("guest/sdk", "sdk"),
     ("guest/examples", "tests"),
     ("guest", "guest"),
@@ -20,6 +20,7 @@ const USERS: [(&str, &str); 10] = [
     ("host/lens", "lens"),
     ("host/bake", "build"),
     ("host/docs", "build"),
+    ("host/layout", "build"),
     ("host", "host"),
     ("plain", "guest"),
     ("tests", "tests"),

@@ -1,9 +1,12 @@
 //! What a cold start asks of a component, and capabilities that answer it with nothing.
 
-use wasmparser::{Parser, Payload};
+use std::collections::HashSet;
+
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, Linker, Type, Val};
 use wasmtime::{bail, format_err};
+use wit_component::DecodedWasm;
+use wit_parser::WorldItem;
 
 /// A function that a component may export, and what it is told, as WAVE text.
 pub(crate) struct Call {
@@ -18,7 +21,8 @@ pub(crate) const CALLS: &[Call] = &[
         interface: "lifecycle",
         function: "start",
         arguments: r#"{role: "gate", cwd: "/home/user/project", home: some("/home/user"),
-            workspace-root: "/home/user/project", context: "{\"schema\":1,\"agent\":\"claude\"}"}"#,
+            workspace-root: "/home/user/project",
+            context: "{\"schema\":1,\"agent\":\"claude\",\"own\":[\"/home/user/.config/toolgate\",\"/home/user/toolgate\"]}"}"#,
     },
     Call {
         interface: "tool-gate",
@@ -39,18 +43,29 @@ impl Call {
     }
 
     /// Whether a component has that function.
-    pub(crate) fn is_offered(&self, component: &[u8]) -> wasmtime::Result<bool> {
-        let name = format!("toolgate:plugin/{}@0.1.0", self.interface);
-        for payload in Parser::new(0).parse_all(component) {
-            if let Payload::ComponentExportSection(exports) = payload.map_err(|error| format_err!("{error}"))? {
-                for export in exports {
-                    if export.map_err(|error| format_err!("{error}"))?.name.name == name {
-                        return Ok(true);
-                    }
-                }
+    pub(crate) fn is_offered(&self, by: &Offers) -> bool {
+        by.0.contains(&(self.interface.to_owned(), self.function.to_owned()))
+    }
+}
+
+/// The functions of the interfaces that a component exports.
+pub(crate) struct Offers(HashSet<(String, String)>);
+
+impl Offers {
+    pub(crate) fn of(component: &[u8]) -> Result<Self, String> {
+        let (resolve, world) = match wit_component::decode(component).map_err(|error| format!("{error:#}"))? {
+            DecodedWasm::Component(resolve, world) => (resolve, world),
+            DecodedWasm::WitPackage(..) => return Err("it is no component".to_owned()),
+        };
+        let mut offers = HashSet::new();
+        for export in resolve.worlds[world].exports.values() {
+            if let WorldItem::Interface { id, .. } = export {
+                let interface = &resolve.interfaces[*id];
+                let name = interface.name.clone().unwrap_or_default();
+                offers.extend(interface.functions.keys().map(|function| (name.clone(), function.clone())));
             }
         }
-        Ok(false)
+        Ok(Offers(offers))
     }
 }
 
@@ -90,7 +105,8 @@ fn nothing(of: &Type) -> wasmtime::Result<Val> {
         Type::Float32 => Val::Float32(0.0),
         Type::Float64 => Val::Float64(0.0),
         Type::Char => Val::Char('\0'),
-        Type::String => Val::String(String::new()),
+        // Texts of the contract that are not lists of something are JSON.
+        Type::String => Val::String(r#"{"schema":1}"#.to_owned()),
         Type::List(_) => Val::List(Vec::new()),
         Type::Record(record) => {
             let fields = record.fields().map(|field| Ok((field.name.to_owned(), nothing(&field.ty)?)));
@@ -107,4 +123,37 @@ fn nothing(of: &Type) -> wasmtime::Result<Val> {
         Type::Flags(_) => Val::Flags(Vec::new()),
         other => bail!("there is no empty {other:?}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a function of a component returns that returns what an import of this type answered.
+    fn answered(of: &str) -> wasmtime::Result<u32> {
+        let text = format!(
+            r#"(component
+                (import "toolgate:plugin/files@0.1.0" (instance $files (export "ask" (func (result {of})))))
+                (core func $ask (canon lower (func $files "ask")))
+                (core module $main
+                    (import "files" "ask" (func $ask (result i32)))
+                    (func (export "run") (result i32) (call $ask)))
+                (core instance $main (instantiate $main (with "files" (instance (export "ask" (func $ask))))))
+                (func (export "run") (result u32) (canon lift (core func $main "run"))))"#
+        );
+        let engine = wasmtime::Engine::default();
+        let component = Component::new(&engine, wat::parse_str(text).expect("a component"))?;
+        let mut store = wasmtime::Store::new(&engine, ());
+        let mut linker = Linker::new(&engine);
+        answer_nothing(&mut linker, &component)?;
+        let instance = linker.instantiate(&mut store, &component)?;
+        Ok(instance.get_typed_func::<(), (u32,)>(&mut store, "run")?.call(&mut store, ())?.0)
+    }
+
+    #[test]
+    fn what_is_imported_answers_nothing() {
+        for of in ["bool", "u8", "s32", "char", "(result)"] {
+            assert_eq!(answered(of).expect(of), 0, "{of}");
+        }
+    }
 }

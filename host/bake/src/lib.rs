@@ -92,8 +92,9 @@ pub async fn used(component: &[u8]) -> Result<Used, BakeError> {
     let wrong = |error: reencode::Error<Unfit>| BakeError::Order(error.to_string());
     let mut run = order::noting(component).map_err(wrong)?;
     let ran = |error: wasmtime::Error| BakeError::Order(format!("{error:#}"));
+    let offers = everyday::Offers::of(component).map_err(BakeError::Order)?;
     for call in everyday::CALLS {
-        if call.is_offered(component).map_err(ran)? {
+        if call.is_offered(&offers) {
             run = called(&run, &call.text(), everyday::answer_nothing).await.map_err(ran)?;
         }
     }
