@@ -5,7 +5,7 @@
 //! system's time. Then what reading a command and searching it cost alone, sessions one after the other and many at once,
 //! and threads that judge beside each other.
 //!
-//! The commands are those of `../shared/cases/guard.jsonl` where they lie there, else the guard's own cases.
+//! The commands are those of `cases/guard.jsonl` beside the project or where `TOOLGATE_SHARED` says, else the guard's own cases.
 
 // It prints a table.
 #![allow(clippy::print_stdout)]
@@ -17,19 +17,18 @@ use std::time::{Duration, Instant};
 
 use toolgate_guest::guard::{Guard, NoWorld};
 use toolgate_host::{Capabilities, Engine, Gate, Plugin, Session, ToolCall};
-use toolgate_tests::{builtin, native_call, resident, root, target, verdict_cases};
+use toolgate_tests::{builtin, native_call, resident, shared, target, verdict_cases};
 use wasmtime::{Instance, Module, Store, TypedFunc};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn commands() -> Outcome<(Vec<String>, &'static str)> {
-    let shared = root().join("../shared/cases/guard.jsonl");
-    let (cases, from) = match std::fs::read_to_string(shared) {
+    let (cases, from) = match std::fs::read_to_string(shared().join("cases/guard.jsonl")) {
         Ok(text) => {
             let lines = text.lines().map(serde_json::from_str).collect::<Result<Vec<serde_json::Value>, _>>()?;
-            (lines, "../shared/cases/guard.jsonl")
+            (lines, "the shared cases/guard.jsonl")
         }
-        Err(_) => (verdict_cases(), "guest/tests/verdicts.jsonl, as ../shared/cases/guard.jsonl is not there"),
+        Err(_) => (verdict_cases(), "guest/tests/verdicts.jsonl, as there are no shared cases"),
     };
     Ok((cases.iter().filter_map(|case| case["command"].as_str().map(str::to_owned)).collect(), from))
 }

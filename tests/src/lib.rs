@@ -19,6 +19,12 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
+/// The folder of cases that are shared between projects: the one that `TOOLGATE_SHARED` names, or the one beside the
+/// workspace. It is not always there.
+pub fn shared() -> PathBuf {
+    std::env::var_os("TOOLGATE_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from)
+}
+
 /// Names another build of the guest, so that the tests of the component can be put to it.
 const OTHER: &str = "TOOLGATE_TEST_COMPONENT";
 
@@ -93,13 +99,12 @@ pub fn corpus() -> Vec<Value> {
         include_str!("../guard/everyday.jsonl"),
         include_str!("../guard/harmful.jsonl"),
     ];
-    let shared =
+    let names =
         ["guard", "bash_file_detector", "force_push_matrix", "shell_path_hints", "tracker_walk", "wrapper_expansion"];
-    let shared = shared
-        .iter()
-        .filter_map(|name| std::fs::read_to_string(root().join(format!("../shared/cases/{name}.jsonl"))).ok());
+    let others =
+        names.iter().filter_map(|name| std::fs::read_to_string(shared().join(format!("cases/{name}.jsonl"))).ok());
     let mut all: Vec<Value> = own.into_iter().flat_map(cases).collect();
-    all.extend(shared.flat_map(|lines| cases(&lines).collect::<Vec<_>>()));
+    all.extend(others.flat_map(|lines| cases(&lines).collect::<Vec<_>>()));
     all.retain(|case| ["command", "path", "glob"].iter().any(|key| case[key].is_string()));
     all
 }

@@ -42,7 +42,8 @@ enum Command {
     Show(Show),
     /// Run the tests beside rules
     #[command(after_help = "\
-Every command is judged in /home/dev/project by the rules of all files; nothing is run.
+Every command is judged in /home/dev/project by the rules of its file, or, where no FILES are named,
+by those of all files that are in force together; nothing is run.
 
 Exit codes: 0 all hold, 1 some do not, 64 wrong arguments, 66 no such file, 70 and above a fault of
 Toolgate's own.")]

@@ -19,7 +19,7 @@ use crate::agent::quoted;
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Switch {
-    /// Let the agent run its commands in a pane beside it, if it runs inside tmux
+    /// Let pi run its commands in a pane beside it, if it runs inside tmux; of other agents, say what to do for that
     #[arg(long, overrides_with = "no_terminal")]
     terminal: bool,
 
