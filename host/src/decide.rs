@@ -104,7 +104,8 @@ impl std::fmt::Debug for Policy {
 /// What becomes of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decided {
-    /// Pass, block, or a question that the agent is to ask. Never anything else.
+    /// Pass, block, a rewrite, or a question that the agent is to ask; one that a permission answers is a
+    /// pass.
     pub verdict: Verdict,
     /// What is wrong with the store of permissions, for the person.
     pub warnings: Vec<String>,

@@ -5,7 +5,7 @@
 //! | gate | is blocked, with the failure as the reason |
 //! | observer | changes nothing; the failure is logged |
 //! | terminal | is an error to the agent whose tool it was; the pane stays as it is |
-//! | analysis | is an error to whoever asked; nothing depends on it |
+//! | analysis | is an error to whoever asked; a call that plugins are to be told of is blocked |
 //! | extension | is judged without the answer: the state or the condition is unknown |
 //!
 //! That holds for every kind of failure: a trap, a deadline, a limit, an answer that cannot be read, a component

@@ -59,8 +59,8 @@ impl Limits {
         ..Limits::DEFAULT
     };
 
-    /// Those of an analysis: whole scripts are put to it, and no call waits for its answer, which has every command
-    /// of a text with all its variables and so is far longer than the text.
+    /// Those of an analysis: whole scripts are put to it, and its answer has every command of a text with all its variables, so
+    /// that it is far longer than the text. A call of which plugins are told waits for it, and has less time of its own.
     pub const ANALYSIS: Limits =
         Limits { compute: Duration::from_secs(10), call: Duration::from_secs(30), lifted: 64 << 20, ..Limits::DEFAULT };
 

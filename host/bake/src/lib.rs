@@ -62,9 +62,7 @@ pub fn componentize(bytes: &[u8]) -> Result<Vec<u8>, BakeError> {
 
 /// Runs the component's `prepare` with every capability missing and puts the memory it leaves into the component.
 pub async fn snapshot(component: &[u8]) -> Result<Vec<u8>, BakeError> {
-    called(component, PREPARE, |linker, component| linker.define_unknown_imports_as_traps(component))
-        .await
-        .map_err(BakeError::Snapshot)
+    called(component, PREPARE, Linker::define_unknown_imports_as_traps).await.map_err(BakeError::Snapshot)
 }
 
 /// Calls a function of the component, named and told what to take as WAVE text, and puts the memory it leaves into the

@@ -338,7 +338,7 @@ fn learn(agent: &str, scene: &Scene, kept: &Kept, judged: &Judged, decision: &De
             file.remember(memory, kept.memory.as_ref());
         }
         for (plugin, memory) in memories {
-            file.remember_for(plugin, memory, kept.memories.get(plugin));
+            file.remember_for(plugin, memory, session::memory_of(&kept.memories, plugin));
         }
     });
 }

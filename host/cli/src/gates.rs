@@ -17,7 +17,7 @@ use toolgate_host::{
 use crate::agent::{Whose, folder, note, unnote};
 use crate::events::{CallEvents, Event};
 use crate::plugin::loaded::Loaded;
-use crate::standing;
+use crate::{session, standing};
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
 /// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
@@ -159,7 +159,7 @@ impl Gates {
         for Other { kept_under, gate } in &self.others {
             let mut call = call.clone();
             // To each its own, and none that of the guard.
-            match told.memories.get(kept_under) {
+            match session::memory_of(told.memories, kept_under) {
                 Some(memory) => note(&mut call, "memory", memory.clone()),
                 None => unnote(&mut call, "memory"),
             }

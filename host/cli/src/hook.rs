@@ -96,6 +96,19 @@ impl Answer {
     }
 }
 
+/// Does something on a thread of its own, and waits no longer for it than this.
+fn within(time: Duration, work: impl FnOnce() + Send + 'static) {
+    let (done, ended) = std::sync::mpsc::channel();
+    let worker = std::thread::Builder::new().spawn(move || {
+        work();
+        let _ = done.send(());
+    });
+    if worker.is_ok() {
+        // It ended, failed or takes too long; nothing depends on which.
+        let _ = ended.recv_timeout(time);
+    }
+}
+
 /// Whether nobody reads standard output. Where it was closed, the standard library has opened `/dev/null` in its place, and
 /// everything can be written there.
 fn leads_nowhere() -> bool {
@@ -152,7 +165,8 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
         let writer = std::thread::Builder::new().spawn(move || drop(done.send(refused(agent, &moment, &entry))));
         let said = writer.ok().and_then(|_| logged.recv_timeout(WRITING / 2).ok());
         // What it takes so long over may be a plugin's first compilation, which ends with this process. One that stays ends it.
-        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), resident::start);
+        // That may wait for the same disk, and there is nobody left to end this.
+        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), || within(WRITING, resident::start));
     });
     if watching.is_err() {
         let verdict = refusal("threads", "no thread could be started to watch the time");

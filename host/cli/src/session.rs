@@ -35,8 +35,12 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Largest memory that is kept, in bytes. The contract has that limit.
 const MEMORY: usize = 256 << 10;
 
-/// Largest memories of all plugins together, in bytes.
+/// Largest memories of all plugins together, in bytes. With those of the guard and of observers they stay below what
+/// [`PrivateFile`] reads.
 const MEMORIES: usize = 1 << 20;
+
+/// The key among the memories of plugins that stands for all that have none of their own. No plugin has it.
+const ANY: &str = "*";
 
 /// The lens of the default component, among those who look at results. A plugin's key has a colon.
 pub(crate) const LENS: &str = "lens";
@@ -154,8 +158,9 @@ impl Kept {
 
     /// What is known where there was something that cannot be read.
     fn forgotten() -> Self {
-        let memory = Some(json!({ "schema": 1, FORGOTTEN: true }));
-        Kept { memory, events: Events::lost(), ..Kept::default() }
+        let memory = json!({ "schema": 1, FORGOTTEN: true });
+        let memories = BTreeMap::from([(ANY.to_owned(), memory.clone())]);
+        Kept { memory: Some(memory), memories, events: Events::lost(), ..Kept::default() }
     }
 
     /// What one of those who look at results knows.
@@ -188,11 +193,16 @@ impl Kept {
 
     /// The same as a plugin says it.
     pub(crate) fn remember_for(&mut self, plugin: &str, text: &str, before: Option<&Value>) {
-        let known = self.memories.remove(plugin);
+        let known = self.memories.remove(plugin).or_else(|| self.memories.get(ANY).cloned());
         let others: usize = self.memories.values().map(|one| one.to_string().len()).sum();
         let room = MEMORY.min(MEMORIES.saturating_sub(others));
         self.memories.insert(plugin.to_owned(), remembered(known, text, before, room));
     }
+}
+
+/// What one of the plugins is to be told of the session.
+pub(crate) fn memory_of<'a>(memories: &'a BTreeMap<String, Value>, plugin: &str) -> Option<&'a Value> {
+    memories.get(plugin).or_else(|| memories.get(ANY))
 }
 
 /// What is known after a call has left this behind, which was told `before`, in at most so many bytes. What calls beside it
@@ -306,6 +316,20 @@ mod tests {
             assert!(kept.is_of(agent, session));
         }
         assert_eq!(Kept::of("claude", "s", Some(b"{".as_slice())).memory, Kept::forgotten().memory);
+    }
+
+    #[test]
+    fn what_was_forgotten_is_said_to_every_plugin_and_stays_so() {
+        let forgotten = Some(json!({ "schema": 1, FORGOTTEN: true }));
+        let mut kept = Kept::of("claude", "s", Some(b"{".as_slice()));
+        let file = serde_json::to_vec(&kept).expect("JSON");
+        assert_eq!(memory_of(&kept.memories, "0:").cloned(), forgotten);
+        kept.remember_for("0:", r#"{"schema":1,"n":1}"#, forgotten.as_ref());
+        let own = json!({ "schema": 1, "n": 1, FORGOTTEN: true });
+        assert_eq!(memory_of(&kept.memories, "0:"), Some(&own));
+        let again = Kept::of("claude", "s", Some(file.as_slice()));
+        assert_eq!(memory_of(&again.memories, "1:").cloned(), forgotten, "it is kept");
+        assert_eq!(memory_of(&Kept::default().memories, "1:"), None);
     }
 
     #[test]

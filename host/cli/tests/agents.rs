@@ -170,12 +170,16 @@ fn the_users_table_says_what_tools_work_on() {
     let put = || payload("mcp__files__put", json!({"aim": secret}));
     let run = || payload("mcp__sh__go", json!({"what": "find . -delete", "dir": "~"}));
     let denies = |payload: &str| answer(&scene, "claude", None, payload, &[]).is_some();
-    assert!(!denies(&put()) && !denies(&run()));
+    // A folder that only the user's row knows of, of a tool that is known.
+    let known = || payload("Bash", json!({"command": "cat config", "dir": "~/.ssh"}));
+    assert!(!denies(&put()) && !denies(&run()) && !denies(&known()));
     scene.write(
         "home/.config/toolgate/tools.yaml",
-        "claude:\n  mcp__files__put: {kind: write, required: [aim]}\nany:\n  mcp__sh__go: {kind: shell, command: [what], cwd: [dir]}\n",
+        "claude:\n  mcp__files__put: {kind: write, required: [aim]}\n  \
+         Bash: {kind: shell, command: [command], cwd: [dir]}\nany:\n  mcp__sh__go: {kind: shell, command: [what], cwd: [dir]}\n",
     );
-    assert!(denies(&put()) && denies(&run()));
+    assert!(denies(&put()) && denies(&run()) && denies(&known()));
+    assert!(!denies(&payload("Bash", json!({"command": "cat config"}))));
     assert!(denies(&payload("mcp__files__put", json!({}))), "a field that has to be there is not");
     scene.write("home/.config/toolgate/tools.yaml", "claude: [");
     assert!(denies(&put()) && denies(&payload("Bash", json!({"command": "ls"}))));

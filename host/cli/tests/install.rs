@@ -862,31 +862,17 @@ fn two_installations_are_told() {
 }
 
 #[test]
-fn a_program_that_a_project_names_is_not_run() {
-    let home = Home::new();
-    let marker = home.at("ran");
-    home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
-    fs::set_permissions(home.at("project/tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
-    let command = format!("{} hook droid", home.at("project/tools/toolgate").display());
-    let hooks = json!({ "PreToolUse": [{ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }] });
-    home.write("project/.factory/hooks.json", hooks.to_string());
-    let report = home.doctor("droid");
-    assert_eq!(level(&report, "program"), "warn", "{report}");
-    assert!(!marker.exists());
-}
-
-#[test]
-fn another_program_of_yours_is_asked_what_it_is() {
-    let home = Home::new();
-    for (says, expected) in [(concat!("toolgate ", env!("CARGO_PKG_VERSION")), "ok"), ("toolgate 0.0.1", "warn")] {
-        home.write("tools/toolgate", format!("#!/bin/sh\necho '{says}'\n"));
-        fs::set_permissions(home.at("tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
-        let command = format!("{} hook droid", home.at("tools/toolgate").display());
+fn another_program_is_not_run() {
+    for file in ["project/.factory/hooks.json", file_of("droid")] {
+        let home = Home::new();
+        let marker = home.at("ran");
+        home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
+        fs::set_permissions(home.at("project/tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
+        let command = format!("{} hook droid", home.at("project/tools/toolgate").display());
         let hooks = json!({ "PreToolUse": [{ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }] });
-        home.write(file_of("droid"), hooks.to_string());
+        home.write(file, hooks.to_string());
         let report = home.doctor("droid");
-        assert_eq!(level(&report, "program"), expected, "{report}");
-        // It says something to everything.
-        assert_eq!((level(&report, "denies"), level(&report, "passes")), ("fail", "fail"), "{report}");
+        assert_eq!(level(&report, "program"), "warn", "{file}: {report}");
+        assert!(!marker.exists(), "{file}");
     }
 }

@@ -252,8 +252,8 @@ impl Folder {
     }
 }
 
-/// Largest file that is read as a whole here, in bytes.
-const WHOLE: u64 = 1 << 20;
+/// Largest file that is read and written as a whole here, in bytes.
+const WHOLE: u64 = 4 << 20;
 
 /// A small file that is read and replaced as a whole.
 #[derive(Clone, Debug)]
@@ -304,7 +304,12 @@ impl PrivateFile {
         let folder = Folder::create(&self.folder)?;
         let _turn = folder.turn(&format!("{}.lock", self.name))?;
         let before = folder.read(&self.name, Others::Distrust, WHOLE)?;
-        folder.replace(&self.name, &change(before.as_deref())?)?;
+        let after = change(before.as_deref())?;
+        // It could not be read again, and what it was in the place of would be lost.
+        if after.len() as u64 > WHOLE {
+            return Err(unfit(&self.path(), "would be too large").into());
+        }
+        folder.replace(&self.name, &after)?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use super::unknown::guessed_with_calls;
-use super::{Dialect, OTHER_CWD, OTHER_CWDS, UserTools, note, quoted};
+use super::{Dialect, OTHER_CWD, OTHER_CWDS, UserTools, note, other_cwds, quoted};
 
 /// What an agent's tool works on, by the keys of its input.
 #[derive(Clone, Copy, Debug)]
@@ -89,12 +89,20 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
             let first = filled(agent, &tool.row, name, input, call.clone())?;
             let second = own.with(|row| filled(agent, row, name, input, call))?;
             let commands = first.command.iter().chain(&second.command).cloned().collect();
-            Ok(ToolCall {
+            // Where the row says that it works, and where it does without it.
+            let mut folders = other_cwds(&first);
+            folders.extend(Some(second.cwd.clone()).filter(|cwd| *cwd != first.cwd));
+            folders.extend(other_cwds(&second));
+            let mut both = ToolCall {
                 command: if first.command == second.command { first.command } else { together(commands) },
                 paths: [first.paths, second.paths].concat(),
                 globs: [first.globs, second.globs].concat(),
                 ..first
-            })
+            };
+            if !folders.is_empty() {
+                note(&mut both, OTHER_CWDS, folders.into());
+            }
+            Ok(both)
         }
         (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
         (None, None) => guessed_with_calls(agent, name, input, call),

@@ -33,7 +33,7 @@
 //! by hand, see `files`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -45,7 +45,6 @@ use super::folder::Folder;
 use super::hooks::{self, Entry};
 use super::off::{self, Own, Where};
 use super::plugins;
-use super::probe;
 use super::program::{self, Standing};
 use super::report::{self, Level, Report, json_of, show};
 use super::shims;
@@ -54,6 +53,7 @@ use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
 use crate::Failure;
+use crate::agent::quoted;
 use crate::columns::count;
 use crate::fired;
 use crate::show::print;
@@ -313,7 +313,7 @@ fn one(report: &mut Report, place: &Place) {
         _ => {}
     }
     for program in programs(place) {
-        self::program(report, &program, place.scope, &install);
+        self::program(report, &program, &install);
     }
 }
 
@@ -335,7 +335,7 @@ pub(super) fn is_this(program: &str) -> bool {
     this.is_some() && real(Path::new(program)) == this
 }
 
-fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
+fn program(report: &mut Report, program: &str, install: &str) {
     let path = PathBuf::from(program);
     let wrong = if !path.is_absolute() {
         Some("is no absolute path, so that it depends on PATH what is run")
@@ -352,22 +352,12 @@ fn program(report: &mut Report, program: &str, scope: Scope, install: &str) {
     }
     if is_this(program) {
         report.ok("program", format!("{program}, this one"));
-    } else if scope == Scope::Project {
-        // What a project names is not run by asking about it.
-        let says =
-            format!("{program} is not the program that you run now; it is not tried, as a project's file names it");
-        report.add("program", Level::Warn, says, format!("if that is not wanted: {install}"));
     } else {
-        let mut command = Command::new(program);
-        command.arg("--version");
-        let said = probe::once(command, "").unwrap_or_else(|error| error);
-        let said = said.trim();
-        if said == format!("toolgate {VERSION}") {
-            report.ok("program", format!("{program}, of the same version as this one"));
-        } else {
-            let says = format!("{program} says that it is {said:?}, and this is {VERSION}");
-            report.add("program", Level::Warn, says, install);
-        }
+        // Whoever can have this asked for a file of their own would have anything run that they name there.
+        let says = format!("{program} is not the program that you run now, and is not tried");
+        let todo =
+            format!("`{} doctor {}` tries it; if it is not wanted: {install}", quoted(program), report.known.name());
+        report.add("program", Level::Warn, says, todo);
     }
     match program::standing(&path) {
         Standing::Firm => report.ok("place", "where only the administrator can replace it"),

@@ -8,7 +8,7 @@ use super::doctor::{Content, Place, is_this};
 use super::hooks::{self, Entry};
 use super::probe::{self, Chain, Probe};
 use super::report::{Level, Report};
-use super::table::{Hooks, Known, Scope, TIMEOUT, Way};
+use super::table::{Hooks, Known, TIMEOUT, Way};
 use crate::columns::count;
 use crate::place;
 
@@ -55,19 +55,19 @@ pub(super) fn run(report: &mut Report, place: &Place) {
     report.all("time", late, format!("an answer takes {} ms at most", longest.as_millis()), todo);
 }
 
-/// The commands before a shell call. What a project names is only run if it is this program.
+/// The commands before a shell call. What a file names is only run if it is this program: a variable of a call can have
+/// another file asked about.
 fn gates(known: &Known, place: &Place) -> Vec<Gate> {
-    let runs = |program: &str| place.scope == Scope::User || is_this(program);
     let all = known.dialect.trials().iter().copied();
     let most = Duration::from_secs(TIMEOUT);
     match (&place.content, &known.way) {
         (Content::Shim { program }, _) => {
             let gate = |event| Gate { event, chain: Chain::Session(program.clone()), limit: most };
-            all.filter(|_| runs(program)).map(gate).collect()
+            all.filter(|_| is_this(program)).map(gate).collect()
         }
         (Content::Hooks { entries, .. }, Way::Hooks(hooks)) => {
             let of = |event| entries.iter().filter(move |entry| entry.event == event);
-            let run = |entry: &&Entry| entry.words.first().is_some_and(|program| runs(program));
+            let run = |entry: &&Entry| entry.words.first().is_some_and(|program| is_this(program));
             let gate = |event, entry| Some(Gate { event, chain: chain(entry)?, limit: most.min(limit(hooks, entry)) });
             all.flat_map(|event| of(event).filter(run).filter_map(move |entry| gate(event, entry))).collect()
         }
