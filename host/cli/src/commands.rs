@@ -80,7 +80,7 @@ async fn all(plugin: &Plugin, call: &ToolCall) -> Result<Vec<Command>, CallError
     let text = call.command.as_ref().map(|command| command.value.as_str()).unwrap_or_default();
     let ToolCall { cwd, home, workspace_root, .. } = call;
     let session = Session { home: home.clone(), workspace_root: workspace_root.clone(), ..Session::in_folder(cwd) };
-    let granted = Capabilities::denied().files(LocalFiles::new().inline()).log(LocalLog);
+    let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog);
     let request = json!({ "command": text, "cwd": cwd, "home": home, "workspace_root": workspace_root });
     let answer = Analysis::new(plugin.clone(), session, granted).walk(&request.to_string()).await?;
     let answer: Value = serde_json::from_str(&answer).unwrap_or_default();

@@ -416,9 +416,14 @@ fn code_lens() -> Option<Vec<OsString>> {
     let files = ALSO.iter().filter_map(|name| place::user_file_named(name));
     let texts = files.filter_map(|file| Some((String::from_utf8(read_regular(&file, CONFIG_FILE).ok()?).ok()?, file)));
     // Nearly nobody has it, and reading YAML takes its time.
-    let mut named =
-        texts.filter(|(text, file)| text.contains("code-lens") && by_others(file).is_none()).map(|(text, _)| text);
-    let found = named.find_map(|text| serde_saphyr::from_str::<Users>(&text).ok()?.lens?.code_lens)?;
+    let mut named = texts.filter(|(text, file)| text.contains("code-lens") && by_others(file).is_none());
+    let found = named.find_map(|(text, file)| match serde_saphyr::from_str::<Users>(&text) {
+        Ok(users) => users.lens?.code_lens,
+        Err(error) => {
+            tracing::warn!(file = %file.display(), %error, "it does not say which daemon checks; Toolgate's own does");
+            None
+        }
+    })?;
     Some(found.into_iter().map(OsString::from).collect()).filter(|command: &Vec<OsString>| !command.is_empty())
 }
 

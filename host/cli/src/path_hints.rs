@@ -15,7 +15,7 @@ pub(crate) async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, 
     let cwd = context.get(OTHER_CWD).and_then(Value::as_str).unwrap_or(&call.cwd);
     let session =
         Session { home: call.home.clone(), workspace_root: call.workspace_root.clone(), ..Session::in_folder(cwd) };
-    let granted = Capabilities::denied().files(LocalFiles::new().inline()).log(LocalLog);
+    let granted = Capabilities::denied().files(LocalFiles::new()).log(LocalLog);
     let request = json!({
         "command": text, "cwd": cwd, "home": call.home, "workspace_root": call.workspace_root,
     });

@@ -112,18 +112,22 @@ pub(crate) fn call(
     name: &str,
     input: &Value,
 ) -> Result<ToolCall, String> {
+    read(agent, name, input, bare(agent, scene, (id, mode), name))
+}
+
+/// The call of a tool as far as its input says nothing of it.
+pub(crate) fn bare(agent: &dyn Dialect, scene: &Scene, (id, mode): (&str, &str), name: &str) -> ToolCall {
     let mut context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session, "mode": mode });
     if let Some(pwd) = &scene.pwd {
         context[folder::PWD] = pwd.as_str().into();
     }
-    let call = ToolCall {
+    ToolCall {
         id: id.to_owned(),
         home: place::home(),
         workspace_root: scene.root.clone(),
         context: context.to_string(),
         ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
-    };
-    read(agent, name, input, call)
+    }
 }
 
 /// What came of a call.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use super::unknown::guessed_with_calls;
@@ -123,51 +123,11 @@ fn filled(
     mut call: ToolCall,
 ) -> Result<ToolCall, String> {
     let fields = input.as_object().ok_or_else(|| format!("the input of {name} is not a JSON object"))?;
+    let fields = Fields { of: name, fields };
     call.input = input.to_string();
     call.kind = row.kind;
-    let text = |key: &str| match fields.get(key) {
-        Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
-        None | Some(Value::Null) => Ok(None),
-        Some(_) => Err(format!("the field {key} of {name} is not a text")),
-    };
-    let first = |keys: &[&str]| keys.iter().find_map(|key| text(key).transpose()).transpose();
-    // Which of several the agent takes is not told by their being there.
-    let commands: Result<Vec<Field>, String> = row.command.iter().filter_map(|key| text(key).transpose()).collect();
-    let mut commands = commands?;
-    if let (true, Some(key)) = (commands.is_empty(), row.command.first()) {
-        return Err(format!("the input of {name} has no {key}"));
-    }
-    call.command = match row.kind {
-        ToolKind::Shell => together(commands),
-        _ if commands.len() > 1 => {
-            let texts: Vec<&str> = commands.iter().map(|field| field.value.as_str()).collect();
-            // Each is a patch of its own: what one ends with says nothing of the next.
-            Some(Field { name: commands[0].name.clone(), value: texts.join("\n*** End Patch\n") })
-        }
-        _ => commands.pop(),
-    };
-    let mut paths = Vec::new();
-    for key in row.required {
-        paths.push(text(key)?.ok_or_else(|| format!("the input of {name} has no {key}"))?);
-    }
-    let several = |key: &str| match fields.get(key) {
-        Some(Value::Array(items)) => {
-            let field = |(at, item): (usize, &Value)| match item {
-                Value::String(text) => Ok(Field { name: format!("{key}/{at}"), value: text.clone() }),
-                _ => Err(format!("the field {key} of {name} holds something that is not a text")),
-            };
-            items.iter().enumerate().map(field).collect::<Result<Vec<_>, _>>()
-        }
-        _ => Ok(text(key)?.into_iter().collect()),
-    };
-    for key in row.paths {
-        paths.extend(several(key)?);
-    }
-    // A tool that works on a file names it; one that does not may have another name for it.
-    let works = matches!(row.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
-    if let (true, true, Some(key)) = (works, paths.is_empty(), row.paths.first()) {
-        return Err(format!("the input of {name} has no {key}"));
-    }
+    call.command = command(row, &fields)?;
+    let paths = paths(row, &fields)?;
     let home = call.home.clone();
     let spelled = |field: Field| spelled(agent, home.as_deref(), field);
     match row.kind {
@@ -180,7 +140,7 @@ fn filled(
         _ => call.paths.extend(paths.into_iter().flat_map(spelled)),
     }
     for key in row.globs {
-        for field in several(key)? {
+        for field in fields.several(key)? {
             let each = agent.patterns(name, &field.value).into_iter();
             let each = each.map(|value| Field { name: field.name.clone(), value });
             call.globs.extend(each.flat_map(spelled));
@@ -191,11 +151,11 @@ fn filled(
     };
     // How the agent reads it need not be the first way.
     let mut others: Vec<String> = Vec::new();
-    if let Some(field) = first(row.cwd)? {
+    if let Some(field) = fields.first(row.cwd)? {
         others = named(&call.cwd, field);
         call.cwd = others.remove(0);
     }
-    if let Some(field) = first(row.other_cwd)?.filter(|field| !field.value.is_empty()) {
+    if let Some(field) = fields.first(row.other_cwd)?.filter(|field| !field.value.is_empty()) {
         let mut named = named(&call.cwd, field);
         note(&mut call, OTHER_CWD, named.remove(0).into());
         others.append(&mut named);
@@ -204,6 +164,78 @@ fn filled(
         note(&mut call, OTHER_CWDS, others.into());
     }
     Ok(call)
+}
+
+/// The input of a tool, and its name for what is wrong with it.
+struct Fields<'a> {
+    of: &'a str,
+    fields: &'a Map<String, Value>,
+}
+
+impl Fields<'_> {
+    fn text(&self, key: &str) -> Result<Option<Field>, String> {
+        match self.fields.get(key) {
+            Some(Value::String(text)) => Ok(Some(Field { name: key.to_owned(), value: text.clone() })),
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => Err(format!("the field {key} of {} is not a text", self.of)),
+        }
+    }
+
+    fn first(&self, keys: &[&str]) -> Result<Option<Field>, String> {
+        keys.iter().find_map(|key| self.text(key).transpose()).transpose()
+    }
+
+    fn several(&self, key: &str) -> Result<Vec<Field>, String> {
+        let Some(Value::Array(items)) = self.fields.get(key) else {
+            return Ok(self.text(key)?.into_iter().collect());
+        };
+        let field = |(at, item): (usize, &Value)| match item {
+            Value::String(text) => Ok(Field { name: format!("{key}/{at}"), value: text.clone() }),
+            _ => Err(format!("the field {key} of {} holds something that is not a text", self.of)),
+        };
+        items.iter().enumerate().map(field).collect()
+    }
+
+    fn missing(&self, key: &str) -> String {
+        format!("the input of {} has no {key}", self.of)
+    }
+}
+
+/// What the tool runs, or the patch that it applies.
+fn command(row: &Row<'_>, fields: &Fields<'_>) -> Result<Option<Field>, String> {
+    // Which of several the agent takes is not told by their being there.
+    let commands: Result<Vec<Field>, String> =
+        row.command.iter().filter_map(|key| fields.text(key).transpose()).collect();
+    let mut commands = commands?;
+    if let (true, Some(key)) = (commands.is_empty(), row.command.first()) {
+        return Err(fields.missing(key));
+    }
+    Ok(match row.kind {
+        ToolKind::Shell => together(commands),
+        _ if commands.len() > 1 => {
+            let texts: Vec<&str> = commands.iter().map(|field| field.value.as_str()).collect();
+            // Each is a patch of its own: what one ends with says nothing of the next.
+            Some(Field { name: commands[0].name.clone(), value: texts.join("\n*** End Patch\n") })
+        }
+        _ => commands.pop(),
+    })
+}
+
+/// The paths that the tool works on, as they are written.
+fn paths(row: &Row<'_>, fields: &Fields<'_>) -> Result<Vec<Field>, String> {
+    let mut paths = Vec::new();
+    for key in row.required {
+        paths.push(fields.text(key)?.ok_or_else(|| fields.missing(key))?);
+    }
+    for key in row.paths {
+        paths.extend(fields.several(key)?);
+    }
+    // A tool that works on a file names it; one that does not may have another name for it.
+    let works = matches!(row.kind, ToolKind::Read | ToolKind::Write | ToolKind::Edit);
+    match row.paths.first() {
+        Some(key) if works && paths.is_empty() => Err(fields.missing(key)),
+        _ => Ok(paths),
+    }
 }
 
 /// The paths that a tool which searches takes a text for. Some take one with blanks apart where there is nothing of that

@@ -8,7 +8,7 @@
 mod found;
 mod vocabulary;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use self::found::Found;
@@ -17,8 +17,7 @@ use self::vocabulary::{
     WRITES, is, is_verb, runner, words_of,
 };
 use super::row::{at_home, together};
-use super::{Dialect, Scene, folder, quoted};
-use crate::place;
+use super::{Dialect, Scene, folder, payload, quoted};
 
 /// Most calls of other tools in an input.
 const MOST_CALLS: usize = 64;
@@ -28,14 +27,7 @@ const DEPTH: usize = 64;
 
 /// A call of which not even the input is the tool's own.
 pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
-    let context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session });
-    let call = ToolCall {
-        home: place::home(),
-        workspace_root: scene.root.clone(),
-        context: context.to_string(),
-        ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
-    };
-    guessed(name, input, call)
+    guessed(name, input, payload::bare(agent, scene, ("", ""), name))
 }
 
 /// Fills in what a tool works on that is in no table, with the calls of the agent's own tools that its input holds: `batch` of
@@ -181,6 +173,8 @@ pub(super) fn guessed(name: &str, input: &Value, mut call: ToolCall) -> Result<T
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
