@@ -1,5 +1,6 @@
 //! How the command is linked.
 
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,17 +27,29 @@ fn main() {
 /// to be made again when that changes, and not all that this script is run for.
 fn in_order() {
     let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let folder = here.join("../../target/layout");
-    std::fs::create_dir_all(&folder).expect("the build's own folder can be written");
-    let folder = folder.canonicalize().expect("it is there");
-    for name in ["toolgate.order", "toolgate.link"] {
-        let file = folder.join(name);
-        if !file.is_file() {
-            std::fs::write(&file, "").expect("the build's own folder can be written");
-        }
-    }
+    let own = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
+    // Sources that cannot be written to are built without an order.
+    let folder = with_files(&here.join("../../target/layout")).or_else(|_| with_files(&own));
+    let folder = folder.expect("the build's own folder can be written");
     println!("cargo::rustc-env=TOOLGATE_LAYOUT={}", folder.display());
     println!("cargo::rustc-link-arg-bin=toolgate=@{}/toolgate.link", folder.display());
+}
+
+/// The folder, with both files in it. What another linker was told is not for this one, which may not know it.
+fn with_files(folder: &Path) -> std::io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let now =
+        ["RUSTC_LINKER", "CARGO_ENCODED_RUSTFLAGS"].map(|name| std::env::var(name).unwrap_or_default()).join("\n");
+    let (link, of) = (folder.join("toolgate.link"), folder.join("toolgate.linker"));
+    let same = std::fs::read_to_string(&of).is_ok_and(|before| before == now);
+    for file in [folder.join("toolgate.order"), link.clone()] {
+        OpenOptions::new().append(true).create(true).open(file)?;
+    }
+    if !same {
+        std::fs::write(&link, "")?;
+        std::fs::write(&of, now)?;
+    }
+    folder.canonicalize()
 }
 
 /// Has the C library linked into the program, where the system has it as an archive. To find four libraries, map them and

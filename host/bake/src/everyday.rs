@@ -151,6 +151,18 @@ mod tests {
     }
 
     #[test]
+    fn calls_are_those_of_the_contract() {
+        let mut resolve = wit_parser::Resolve::new();
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../wit/v0.1");
+        resolve.push_dir(folder).expect("the contract");
+        for Call { interface, function, .. } in CALLS {
+            let found = resolve.interfaces.iter().find(|(_, one)| one.name.as_deref() == Some(interface));
+            let (_, found) = found.unwrap_or_else(|| panic!("{interface}"));
+            assert!(found.functions.contains_key(*function), "{interface}.{function}");
+        }
+    }
+
+    #[test]
     fn what_is_imported_answers_nothing() {
         for of in ["bool", "u8", "s32", "char", "(result)"] {
             assert_eq!(answered(of).expect(of), 0, "{of}");

@@ -5,7 +5,7 @@
 //! all that the plainest call needs lies in one piece, and what only others need behind it.
 //!
 //! What is run is found by running it: each function is made to note when it was entered first, in memory behind all else, and
-//! the component prepares itself once more.
+//! the component is started, judges a call, and prepares itself once more.
 
 use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
 use wasm_encoder::{BlockType, CodeSection, Component, FunctionSection, Instruction, MemArg, MemoryType};

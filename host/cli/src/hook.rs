@@ -96,17 +96,11 @@ impl Answer {
     }
 }
 
-/// Does something on a thread of its own, and waits no longer for it than this.
-fn within(time: Duration, work: impl FnOnce() + Send + 'static) {
+/// Does something on a thread of its own, and waits no longer for it than this. None if it failed or takes longer.
+fn within<T: Send + 'static>(time: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (done, ended) = std::sync::mpsc::channel();
-    let worker = std::thread::Builder::new().spawn(move || {
-        work();
-        let _ = done.send(());
-    });
-    if worker.is_ok() {
-        // It ended, failed or takes too long; nothing depends on which.
-        let _ = ended.recv_timeout(time);
-    }
+    std::thread::Builder::new().spawn(move || drop(done.send(work()))).ok()?;
+    ended.recv_timeout(time).ok()
 }
 
 /// Whether nobody reads standard output. Where it was closed, the standard library has opened `/dev/null` in its place, and
@@ -160,13 +154,13 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
         }
         let verdict = refusal("deadline", &format!("no verdict within {} s", deadline.as_secs()));
         // What held the verdict may hold the log as well; the answer does not wait for it long.
-        let (done, logged) = std::sync::mpsc::channel();
         let (entry, moment) = (verdict.clone(), late.clone());
-        let writer = std::thread::Builder::new().spawn(move || drop(done.send(refused(agent, &moment, &entry))));
-        let said = writer.ok().and_then(|_| logged.recv_timeout(WRITING / 2).ok());
+        let said = within(WRITING / 2, move || refused(agent, &moment, &entry));
         // What it takes so long over may be a plugin's first compilation, which ends with this process. One that stays ends it.
         // That may wait for the same disk, and there is nobody left to end this.
-        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), || within(WRITING, resident::start));
+        watch.give(&said.unwrap_or_else(|| denial(agent, &late, &verdict)), || {
+            within(WRITING, resident::start);
+        });
     });
     if watching.is_err() {
         let verdict = refusal("threads", "no thread could be started to watch the time");

@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::Measure;
-use toolgate_host::private::PrivateFile;
+use toolgate_host::private::{PrivateFile, WHOLE};
 
 use crate::agent::Scene;
 use crate::events::Events;
@@ -133,7 +133,9 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -
     let kept = file.update(|before| {
         let mut kept = Kept::of(agent, &scene.session, before);
         change(&mut kept);
-        serde_json::to_vec(&kept).unwrap_or_default()
+        let bytes = serde_json::to_vec(&kept).unwrap_or_default();
+        // What is too much is lost, which has to be known: an older state would say that nothing happened since.
+        if bytes.len() as u64 <= WHOLE { bytes } else { Kept::lost(agent, &scene.session) }
     });
     kept.inspect_err(|error| tracing::warn!(%error, "the session is not kept")).is_ok()
 }
@@ -154,6 +156,12 @@ impl Kept {
             Some(Ok(_)) | None => Kept::default(),
         };
         Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..kept }
+    }
+
+    /// What is kept of a session of which everything is lost.
+    fn lost(agent: &str, session: &str) -> Vec<u8> {
+        let kept = Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..Kept::forgotten() };
+        serde_json::to_vec(&kept).unwrap_or_default()
     }
 
     /// What is known where there was something that cannot be read.
@@ -327,6 +335,7 @@ mod tests {
         kept.remember_for("0:", r#"{"schema":1,"n":1}"#, forgotten.as_ref());
         let own = json!({ "schema": 1, "n": 1, FORGOTTEN: true });
         assert_eq!(memory_of(&kept.memories, "0:"), Some(&own));
+        assert_eq!(Kept::lost("claude", "s"), file, "what is too much to be kept is lost in the same way");
         let again = Kept::of("claude", "s", Some(file.as_slice()));
         assert_eq!(memory_of(&again.memories, "1:").cloned(), forgotten, "it is kept");
         assert_eq!(memory_of(&Kept::default().memories, "1:"), None);

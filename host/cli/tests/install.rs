@@ -862,17 +862,29 @@ fn two_installations_are_told() {
 }
 
 #[test]
-fn another_program_is_not_run() {
+fn no_program_is_run_but_this_one() {
+    let this = env!("CARGO_BIN_EXE_toolgate");
     for file in ["project/.factory/hooks.json", file_of("droid")] {
-        let home = Home::new();
-        let marker = home.at("ran");
-        home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
-        fs::set_permissions(home.at("project/tools/toolgate"), fs::Permissions::from_mode(0o755)).expect("a mode");
-        let command = format!("{} hook droid", home.at("project/tools/toolgate").display());
-        let hooks = json!({ "PreToolUse": [{ "hooks": [{ "type": "command", "command": command, "timeout": 10 }] }] });
-        home.write(file, hooks.to_string());
-        let report = home.doctor("droid");
-        assert_eq!(level(&report, "program"), "warn", "{file}: {report}");
-        assert!(!marker.exists(), "{file}");
+        // A handler, and whether the program is told to be another one.
+        for (handler, other) in [
+            (json!({ "command": "TOOL hook droid" }), true),
+            (json!({ "command": "toolgate hook droid" }), true),
+            (json!({ "exec": format!("{this} hook droid"), "command": "TOOL" }), false),
+            (json!({ "command": format!("{this} hook droid; TOOL") }), false),
+        ] {
+            let home = Home::new();
+            let marker = home.at("ran");
+            let tool = home.at("project/tools/toolgate");
+            home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
+            fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).expect("a mode");
+            std::os::unix::fs::symlink(this, home.at("project/toolgate")).expect("a link to this one");
+            let handler = handler.to_string().replace("TOOL", &tool.display().to_string());
+            let hooks = format!(r#"{{"PreToolUse":[{{"hooks":[{handler}]}}]}}"#);
+            home.write(file, hooks.clone());
+            let report = home.doctor("droid");
+            assert!(!marker.exists(), "{file}: {hooks}");
+            let said = report.to_string();
+            assert!(!other || !said.contains("this one"), "{file}: {hooks}: {said}");
+        }
     }
 }

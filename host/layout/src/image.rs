@@ -6,17 +6,22 @@ use std::path::Path;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 
 /// A program as it lies in its file.
-pub(crate) struct Image {
+#[derive(Debug)]
+pub struct Image {
     /// The names of its functions by their addresses; one of several where there are several.
-    pub(crate) functions: BTreeMap<u64, String>,
+    pub functions: BTreeMap<u64, String>,
     /// Its code, with the address of its first byte.
-    pub(crate) code: Vec<(u64, Vec<u8>)>,
+    pub code: Vec<(u64, Vec<u8>)>,
     /// Whether it is of the linker that puts functions in the order of a file, and lies at the addresses that are in its file.
-    pub(crate) ordered: bool,
+    pub ordered: bool,
 }
 
 impl Image {
-    pub(crate) fn read(program: &Path) -> Result<Image, Box<dyn std::error::Error>> {
+    /// Reads the file of a program.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no program.
+    pub fn read(program: &Path) -> Result<Image, Box<dyn std::error::Error>> {
         let bytes = std::fs::read(program)?;
         let file = object::File::parse(bytes.as_slice())?;
         let mut code = Vec::new();

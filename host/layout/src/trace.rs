@@ -6,12 +6,14 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
+use std::io::Seek;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use nix::errno::Errno;
+use nix::libc;
 use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -20,13 +22,16 @@ use nix::unistd::Pid;
 use crate::image::Image;
 
 /// How this program is told to become another one that its parent watches.
-pub(crate) const TRACED: &str = "--traced";
+pub const TRACED: &str = "--traced";
 
 /// `int3`.
 const BREAKPOINT: u8 = 0xcc;
 
 /// Turns this process into the program, watched by its parent. Comes back only with an error.
-pub(crate) fn become_traced(program: &OsStr, arguments: &[OsString]) -> Result<String, Box<dyn std::error::Error>> {
+///
+/// # Errors
+/// If it may not be watched, or there is no such program.
+pub fn become_traced(program: &OsStr, arguments: &[OsString]) -> Result<String, Box<dyn std::error::Error>> {
     ptrace::traceme()?;
     let failed: Result<Infallible, _> = Err(Command::new(program).args(arguments).exec());
     match failed {
@@ -37,16 +42,21 @@ pub(crate) fn become_traced(program: &OsStr, arguments: &[OsString]) -> Result<S
 
 /// What a program is run with.
 pub(crate) struct Run<'a> {
+    /// The program that becomes the traced one: `toolgate-layout`.
+    pub(crate) tracer: &'a Path,
     pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [&'a str],
     pub(crate) input: File,
     pub(crate) home: &'a Path,
 }
 
-/// Runs a program to its end and adds the addresses of the functions that it enters to those that are known.
-pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Result<(), Box<dyn std::error::Error>> {
+/// Runs a program to its end, adds the addresses of the functions that it enters to those that are known, and gives what it
+/// printed.
+pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Result<String, Box<dyn std::error::Error>> {
+    // An answer that goes nowhere counts as none, and is told by the exit code.
+    let (mut output, mut complaint) = (tempfile::tempfile()?, tempfile::tempfile()?);
     // Its end is told by the system's own means below, which `Child` would miss.
-    let child = Command::new(std::env::current_exe()?)
+    let child = Command::new(run.tracer)
         .arg(TRACED)
         .arg(run.program)
         .args(run.arguments)
@@ -57,16 +67,17 @@ pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Resul
         .env("TOOLGATE_NO_SERVE", "1")
         .current_dir(run.home)
         .stdin(run.input)
-        // An answer that goes nowhere counts as none, and is told by the exit code.
-        .stdout(tempfile::tempfile()?)
-        .stderr(Stdio::null())
+        .stdout(output.try_clone()?)
+        .stderr(complaint.try_clone()?)
         .spawn()?;
     let main = Pid::from_raw(i32::try_from(child.id())?);
     match waitpid(main, Some(WaitPidFlag::__WALL))? {
         WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
-        other => return Err(format!("it did not start as it should: {other:?}").into()),
+        other => return Err(format!("it did not start: {other:?} {}", text(&mut complaint)?).into()),
     }
-    ptrace::setoptions(main, Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL)?;
+    // A process that it starts would meet the breakpoints, too, and is none of its call's code.
+    let started = Options::PTRACE_O_TRACEFORK | Options::PTRACE_O_TRACEVFORK;
+    ptrace::setoptions(main, started | Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_EXITKILL)?;
     let memory = OpenOptions::new().write(true).open(format!("/proc/{main}/mem"))?;
     for (start, code) in &image.code {
         let mut marked = code.clone();
@@ -78,13 +89,20 @@ pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Resul
         memory.write_all_at(&marked, *start)?;
     }
     ptrace::cont(main, None)?;
-    watch(image, main, &memory, known)
+    watch(image, main, &memory, known)?;
+    text(&mut output)
+}
+
+fn text(file: &mut File) -> Result<String, Box<dyn std::error::Error>> {
+    file.rewind()?;
+    Ok(std::io::read_to_string(file)?)
 }
 
 /// Addresses in the order in which they were met first.
-#[derive(Default)]
-pub(crate) struct Entered {
-    pub(crate) order: Vec<u64>,
+#[derive(Debug, Default)]
+pub struct Entered {
+    /// The addresses.
+    pub order: Vec<u64>,
     met: HashSet<u64>,
 }
 
@@ -118,6 +136,9 @@ fn watch(image: &Image, main: Pid, memory: &File, known: &mut Entered) -> Result
                 ptrace::setregs(thread, registers)?;
                 known.meet(address);
                 (thread, None)
+            }
+            WaitStatus::PtraceEvent(_, _, libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK) => {
+                return Err("it starts another process".into());
             }
             // That is how a new thread begins.
             WaitStatus::Stopped(thread, Signal::SIGSTOP) | WaitStatus::PtraceEvent(thread, ..) => (thread, None),

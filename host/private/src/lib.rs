@@ -253,7 +253,7 @@ impl Folder {
 }
 
 /// Largest file that is read and written as a whole here, in bytes.
-const WHOLE: u64 = 4 << 20;
+pub const WHOLE: u64 = 4 << 20;
 
 /// A small file that is read and replaced as a whole.
 #[derive(Clone, Debug)]
@@ -288,7 +288,7 @@ impl PrivateFile {
     /// Puts something new in the place of what is in it, while no other process does.
     ///
     /// # Errors
-    /// If others may have written it, or it cannot be read or written.
+    /// If others may have written it, it cannot be read or written, or the new is larger than [`WHOLE`].
     pub fn update(&self, change: impl FnOnce(Option<&[u8]>) -> Vec<u8>) -> Result<(), PrivateError> {
         self.try_update(|before| Ok(change(before)))
     }

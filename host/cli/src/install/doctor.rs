@@ -13,7 +13,7 @@
 //! | A matcher that leaves out tools; a handler that runs beside the call (`async`) | all | `form` |
 //! | The payload does not say the event, and the arguments do not either | Copilot | `form` |
 //! | A shell changes the command; the extension is an older one | all | `form` |
-//! | The program is gone, is no program or another version | all | `program` |
+//! | The program is gone, is no program or another one than asks | all | `program` |
 //! | The program can be removed or replaced by others | all | `place` |
 //! | Two entries judge and log each call twice; another agent's entries are read too | Copilot, Cursor; all | `double` |
 //! | Hooks that are not trusted, or were something else when they were | Codex | `trusted` |
@@ -53,7 +53,6 @@ use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
 use crate::Failure;
-use crate::agent::quoted;
 use crate::columns::count;
 use crate::fired;
 use crate::show::print;
@@ -328,8 +327,11 @@ fn programs(place: &Place) -> Vec<String> {
     all
 }
 
-/// Whether a configured program is this very file.
+/// Whether a configured program is this very file, wherever it is started.
 pub(super) fn is_this(program: &str) -> bool {
+    if !Path::new(program).is_absolute() {
+        return false;
+    }
     let real = |path: &Path| path.canonicalize().ok();
     let this = std::env::current_exe().ok().and_then(|path| real(&path));
     this.is_some() && real(Path::new(program)) == this
@@ -355,9 +357,7 @@ fn program(report: &mut Report, program: &str, install: &str) {
     } else {
         // Whoever can have this asked for a file of their own would have anything run that they name there.
         let says = format!("{program} is not the program that you run now, and is not tried");
-        let todo =
-            format!("`{} doctor {}` tries it; if it is not wanted: {install}", quoted(program), report.known.name());
-        report.add("program", Level::Warn, says, todo);
+        report.add("program", Level::Warn, says, format!("if that is not wanted: {install}"));
     }
     match program::standing(&path) {
         Standing::Firm => report.ok("place", "where only the administrator can replace it"),

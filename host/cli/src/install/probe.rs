@@ -1,5 +1,5 @@
-//! A shell call through the very command that an agent has been given, run as the agent runs it: one that must be denied,
-//! one that must pass and one that is asked about. They are texts that are judged; none is ever run.
+//! A shell call through this program with what the command has that an agent has been given: one that must be denied, one that
+//! must pass and one that is asked about. They are texts that are judged; none is ever run.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -36,14 +36,12 @@ const SHOWN: usize = 300;
 /// Largest answer that is read.
 const ANSWER: u64 = 1 << 20;
 
-/// How the command is started.
+/// How this program is started. No other is: what a file names as it may be another one by the time that it runs.
 pub(crate) enum Chain {
-    /// A program with its arguments.
-    Exec(Vec<String>),
-    /// A text for `sh -c`.
-    Shell(String),
-    /// The session that a shim has with this program.
-    Session(String),
+    /// With these arguments.
+    Hook(Vec<String>),
+    /// For the session that a shim has with it.
+    Session,
 }
 
 /// A command that stands before the shell calls of an agent.
@@ -105,22 +103,10 @@ impl Probe<'_> {
         let payload = self.dialect.trial(&trial);
         let nowhere = |error: std::io::Error| format!("there is no place for a trial's files: {error}");
         let scratch = tempfile::tempdir().map_err(nowhere)?;
-        let mut command = match self.chain {
-            Chain::Session(program) => {
-                let mut command = Command::new(program);
-                command.args(["serve", "--stdio", self.dialect.name()]);
-                command
-            }
-            Chain::Exec(words) => {
-                let mut command = Command::new(words.first().ok_or("there is no command")?);
-                command.args(&words[1..]);
-                command
-            }
-            Chain::Shell(text) => {
-                let mut command = Command::new("/bin/sh");
-                command.args(["-c", text]);
-                command
-            }
+        let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
+        match self.chain {
+            Chain::Session => command.args(["serve", "--stdio", self.dialect.name()]),
+            Chain::Hook(arguments) => command.args(arguments),
         };
         // The log and the sign of life are the agent's, and this is no call of its. But the same plugins judge it.
         let state = scratch.path().join("toolgate");
@@ -133,8 +119,8 @@ impl Probe<'_> {
         }
         let start = Instant::now();
         let answer = match self.chain {
-            Chain::Session(_) => session(command, self.event, &payload)?,
-            Chain::Exec(_) | Chain::Shell(_) => once(command, &payload.to_string())?,
+            Chain::Session => session(command, self.event, &payload)?,
+            Chain::Hook(_) => once(command, &payload.to_string())?,
         };
         let took = start.elapsed();
         let said = self.dialect.said(self.event, &answer)?;

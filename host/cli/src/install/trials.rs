@@ -62,27 +62,19 @@ fn gates(known: &Known, place: &Place) -> Vec<Gate> {
     let most = Duration::from_secs(TIMEOUT);
     match (&place.content, &known.way) {
         (Content::Shim { program }, _) => {
-            let gate = |event| Gate { event, chain: Chain::Session(program.clone()), limit: most };
+            let gate = |event| Gate { event, chain: Chain::Session, limit: most };
             all.filter(|_| is_this(program)).map(gate).collect()
         }
         (Content::Hooks { entries, .. }, Way::Hooks(hooks)) => {
             let of = |event| entries.iter().filter(move |entry| entry.event == event);
-            let run = |entry: &&Entry| entry.words.first().is_some_and(|program| is_this(program));
-            let gate = |event, entry| Some(Gate { event, chain: chain(entry)?, limit: most.min(limit(hooks, entry)) });
-            all.flat_map(|event| of(event).filter(run).filter_map(move |entry| gate(event, entry))).collect()
+            let gate = |event, entry: &Entry| {
+                let (program, arguments) = entry.words.split_first()?;
+                let gate = Gate { event, chain: Chain::Hook(arguments.to_vec()), limit: most.min(limit(hooks, entry)) };
+                is_this(program).then_some(gate)
+            };
+            all.flat_map(|event| of(event).filter_map(move |entry| gate(event, entry))).collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// How the agent starts an entry's command.
-fn chain(entry: &Entry) -> Option<Chain> {
-    match entry.handler.get("args") {
-        Some(_) => Some(Chain::Exec(entry.words.clone())),
-        None => {
-            let text = entry.handler["command"].as_str().or(entry.handler["bash"].as_str());
-            text.map(|text| Chain::Shell(text.to_owned()))
-        }
     }
 }
 

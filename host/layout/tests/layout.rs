@@ -1,0 +1,71 @@
+//! The command as `just build` left it, and the program that puts it in order.
+
+#![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+// What is left out is said.
+#![allow(clippy::print_stderr)]
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use toolgate_layout::{Image, run, write};
+
+const LAYOUT: &str = env!("CARGO_BIN_EXE_toolgate-layout");
+
+/// The command. In CI it is always there.
+fn built() -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/toolgate").canonicalize().ok();
+    assert!(program.is_some() || std::env::var_os("CI").is_none(), "`just build` has built nothing");
+    if program.is_none() {
+        eprintln!("left out: `just build` has built nothing");
+    }
+    program
+}
+
+#[test]
+fn what_a_call_runs_lies_together() {
+    let Some(program) = built() else { return };
+    let image = Image::read(&program).expect("a program");
+    if !image.ordered {
+        return eprintln!("left out: the linker is none that is known to take an order");
+    }
+    let order = std::fs::read_to_string(program.with_file_name("../layout/toolgate.order")).unwrap_or_default();
+    if order.is_empty() {
+        assert!(std::env::var_os("CI").is_none(), "`just build` has put nothing in order");
+        return eprintln!("left out: `just build` has put nothing in order, and said why");
+    }
+    let order: HashSet<&str> = order.lines().collect();
+    let places: Vec<u64> =
+        image.functions.iter().filter(|(_, name)| order.contains(name.as_str())).map(|(place, _)| *place).collect();
+    let span = places.last().zip(places.first()).map(|(last, first)| last - first).expect("places");
+    assert!(places.len() * 2 > order.len(), "only {} of {} functions are known", places.len(), order.len());
+    assert!(span < 4 << 20, "{} functions lie over {span} bytes", places.len());
+}
+
+#[test]
+fn everyday_calls_are_watched_to_their_end() {
+    let Some(program) = built() else { return };
+    let image = Image::read(&program).expect("a program");
+    if !image.ordered {
+        return eprintln!("left out: the program does not lie where its file says");
+    }
+    let entered = run(&image, &program, Path::new(LAYOUT)).expect("it can be watched");
+    let name = |address: &u64| image.functions.get(address).map_or("", String::as_str);
+    for part in ["_start", "toolgate4main"] {
+        assert!(entered.order.iter().any(|address| name(address).contains(part)), "{part} is not among them");
+    }
+    assert!(entered.order.len() > 1_000, "{} functions", entered.order.len());
+    let each: HashSet<&u64> = entered.order.iter().collect();
+    assert_eq!(each.len(), entered.order.len(), "one is there twice");
+}
+
+#[test]
+fn what_is_no_program_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("text"), "no program").expect("a file");
+    for name in ["text", "none"] {
+        assert!(write(&folder.path().join(name), folder.path(), Path::new(LAYOUT)).is_err(), "{name}");
+    }
+    let output = Command::new(LAYOUT).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(64));
+}
