@@ -646,43 +646,6 @@ fn a_sign_of_life_is_one_before_a_call_of_late_and_by_this_program() {
 }
 
 #[test]
-fn a_question_must_not_become_a_yes() {
-    let nested = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"x"}}"#;
-    let cases = [
-        ("claude", "PreToolUse", nested, "ok"),
-        ("claude", "PreToolUse", "", "fail"),
-        ("codex", "PreToolUse", nested, "fail"),
-        ("droid", "PreToolUse", nested, "fail"),
-        ("droid", "PreToolUse", "", "fail"),
-        ("droid", "PreToolUse", r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#, "fail"),
-        ("droid", "PreToolUse", &nested.replace("ask", "deny"), "ok"),
-        ("gemini", "BeforeTool", r#"{"decision":"ask","reason":"x"}"#, "fail"),
-        ("copilot", "preToolUse", r#"{"permissionDecision":"ask","permissionDecisionReason":"x"}"#, "ok"),
-        ("cursor", "beforeShellExecution", r#"{"permission":"ask","agent_message":"x"}"#, "ok"),
-        ("cursor", "beforeShellExecution", "{}", "fail"),
-        // It is asked at the event above.
-        ("cursor", "preToolUse", "{}", "ok"),
-        ("cursor", "preToolUse", r#"{"permission":"ask","agent_message":"x"}"#, "fail"),
-    ];
-    for (agent, event, answer, expected) in cases {
-        let home = Home::new();
-        home.script("tools/toolgate", &format!("read x\ncase \"$x\" in *doctor-asks*) echo '{answer}' ;; esac"));
-        let handler =
-            json!({ "type": "command", "command": format!("{} hook {agent}", home.at("tools/toolgate").display()) });
-        let root = match agent {
-            "copilot" | "cursor" => json!({ "version": 1, "hooks": { event: [handler] } }),
-            "droid" => json!({ event: [{ "hooks": [handler] }] }),
-            _ => json!({ "hooks": { event: [{ "hooks": [handler] }] } }),
-        };
-        home.write(file_of(agent), root.to_string());
-        let report = home.doctor(agent);
-        assert_eq!(level(&report, "asks"), expected, "{agent} {event} {answer}: {report}");
-        // What says nothing denies nothing.
-        assert_eq!(level(&report, "denies"), "fail", "{agent}: {report}");
-    }
-}
-
-#[test]
 fn an_agent_that_is_too_old_is_told() {
     let cases = [
         ("claude", "claude", "2.1.294 (Claude Code)", "warn"),

@@ -84,16 +84,22 @@ impl Probe<'_> {
     /// Whether a question becomes one where the agent puts it to its user, which it does at these events, and else a denial.
     pub(crate) fn asks(&self, at: &[&str]) -> Result<Duration, String> {
         let heard = self.hear(ASKED, Some(RULES))?;
+        self.is_asked(at, &heard.said, &heard.text)?;
+        Ok(heard.took)
+    }
+
+    /// The same of an answer.
+    fn is_asked(&self, at: &[&str], said: &Said, text: &str) -> Result<(), String> {
         let here = at.contains(&self.event);
-        match heard.said {
-            Said::Deny(_) => Ok(heard.took),
-            Said::Ask(_) if here => Ok(heard.took),
+        match said {
+            Said::Deny(_) => Ok(()),
+            Said::Ask(_) if here => Ok(()),
             // It is asked at another event.
-            Said::Nothing if !here && !at.is_empty() => Ok(heard.took),
+            Said::Nothing if !here && !at.is_empty() => Ok(()),
             Said::Ask(_) => {
                 Err(format!("{} takes the question for a yes, and the call would run", self.dialect.title()))
             }
-            _ => Err(format!("its answer is neither a question nor a denial: {:?}", heard.text)),
+            _ => Err(format!("its answer is neither a question nor a denial: {text:?}")),
         }
     }
 
@@ -246,6 +252,7 @@ fn result(child: &mut Child, request: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::AGENTS;
     use super::*;
 
     #[test]
@@ -265,6 +272,35 @@ mod tests {
                 (Err(why), Err(expected)) => assert!(why.starts_with(expected), "{text}: {why}"),
                 (said, _) => panic!("{text}: {said:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn a_question_must_not_become_a_yes() {
+        let nested = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"x"}}"#;
+        // What an agent is answered at an event, and whether the question reaches its user or the call is denied.
+        let cases = [
+            ("claude", "PreToolUse", nested, true),
+            ("claude", "PreToolUse", "", false),
+            ("codex", "PreToolUse", nested, false),
+            ("droid", "PreToolUse", nested, false),
+            ("droid", "PreToolUse", "", false),
+            ("droid", "PreToolUse", r#"{"hookSpecificOutput":{"permissionDecision":"deny"}}"#, false),
+            ("droid", "PreToolUse", &nested.replace("ask", "deny"), true),
+            ("gemini", "BeforeTool", r#"{"decision":"ask","reason":"x"}"#, false),
+            ("copilot", "preToolUse", r#"{"permissionDecision":"ask","permissionDecisionReason":"x"}"#, true),
+            ("cursor", "beforeShellExecution", r#"{"permission":"ask","agent_message":"x"}"#, true),
+            ("cursor", "beforeShellExecution", "{}", false),
+            // It is asked at the event above.
+            ("cursor", "preToolUse", "{}", true),
+            ("cursor", "preToolUse", r#"{"permission":"ask","agent_message":"x"}"#, false),
+        ];
+        for (agent, event, answer, expected) in cases {
+            let known = AGENTS.iter().find(|known| known.name() == agent).expect(agent);
+            let probe = Probe { dialect: known.dialect, event, chain: &Chain::Session, folder: "/" };
+            let said = known.dialect.said(event, answer);
+            let reached = said.and_then(|said| probe.is_asked(known.risks.asks, &said, answer));
+            assert_eq!(reached.is_ok(), expected, "{agent} {event} {answer}: {reached:?}");
         }
     }
 
