@@ -14,4 +14,4 @@ mod trace;
 
 pub use image::Image;
 pub use order::{run, write};
-pub use trace::{Entered, TRACED, become_traced};
+pub use trace::{Entered, NOT_ALLOWED, TRACED, become_traced};

@@ -24,6 +24,9 @@ use crate::image::Image;
 /// How this program is told to become another one that its parent watches.
 pub const TRACED: &str = "--traced";
 
+/// What is said where the system lets no process watch another, or write into it.
+pub const NOT_ALLOWED: &str = "a process cannot be watched here";
+
 /// `int3`.
 const BREAKPOINT: u8 = 0xcc;
 
@@ -73,7 +76,7 @@ pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Resul
     let main = Pid::from_raw(i32::try_from(child.id())?);
     match waitpid(main, Some(WaitPidFlag::__WALL))? {
         WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
-        other => return Err(format!("it did not start: {other:?} {}", text(&mut complaint)?).into()),
+        other => return Err(format!("{NOT_ALLOWED}: {other:?} {}", text(&mut complaint)?).into()),
     }
     // A process that it starts would meet the breakpoints, too, and is none of its call's code.
     let started = Options::PTRACE_O_TRACEFORK | Options::PTRACE_O_TRACEVFORK;
@@ -86,7 +89,7 @@ pub(crate) fn entered(image: &Image, run: Run<'_>, known: &mut Entered) -> Resul
                 *byte = BREAKPOINT;
             }
         }
-        memory.write_all_at(&marked, *start)?;
+        memory.write_all_at(&marked, *start).map_err(|error| format!("{NOT_ALLOWED}: {error}"))?;
     }
     ptrace::cont(main, None)?;
     watch(image, main, &memory, known)?;

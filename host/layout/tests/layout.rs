@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toolgate_layout::{Image, run, write};
+use toolgate_layout::{Entered, Image, NOT_ALLOWED, run, write};
 
 const LAYOUT: &str = env!("CARGO_BIN_EXE_toolgate-layout");
 
@@ -22,6 +22,18 @@ fn built() -> Option<PathBuf> {
     program
 }
 
+/// What everyday calls enter, if that can be seen here.
+fn watched(image: &Image, program: &Path) -> Option<Entered> {
+    match run(image, program, Path::new(LAYOUT)) {
+        Ok(entered) => Some(entered),
+        Err(error) if error.to_string().contains(NOT_ALLOWED) => {
+            eprintln!("left out: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
 #[test]
 fn what_a_call_runs_lies_together() {
     let Some(program) = built() else { return };
@@ -31,7 +43,8 @@ fn what_a_call_runs_lies_together() {
     }
     let order = std::fs::read_to_string(program.with_file_name("../layout/toolgate.order")).unwrap_or_default();
     if order.is_empty() {
-        assert!(std::env::var_os("CI").is_none(), "`just build` has put nothing in order");
+        let could = watched(&image, &program).is_some();
+        assert!(!could || std::env::var_os("CI").is_none(), "`just build` has put nothing in order");
         return eprintln!("left out: `just build` has put nothing in order, and said why");
     }
     let order: HashSet<&str> = order.lines().collect();
@@ -49,7 +62,7 @@ fn everyday_calls_are_watched_to_their_end() {
     if !image.ordered {
         return eprintln!("left out: the program does not lie where its file says");
     }
-    let entered = run(&image, &program, Path::new(LAYOUT)).expect("it can be watched");
+    let Some(entered) = watched(&image, &program) else { return };
     let name = |address: &u64| image.functions.get(address).map_or("", String::as_str);
     for part in ["_start", "toolgate4main"] {
         assert!(entered.order.iter().any(|address| name(address).contains(part)), "{part} is not among them");
