@@ -3,7 +3,6 @@
 //! Each function begins with a breakpoint, which goes away when it is met: a run of 3 000 functions stops 3 000 times.
 
 use std::collections::HashSet;
-use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::Seek;
@@ -36,11 +35,7 @@ const BREAKPOINT: u8 = 0xcc;
 /// If it may not be watched, or there is no such program.
 pub fn become_traced(program: &OsStr, arguments: &[OsString]) -> Result<String, Box<dyn std::error::Error>> {
     ptrace::traceme()?;
-    let failed: Result<Infallible, _> = Err(Command::new(program).args(arguments).exec());
-    match failed {
-        Ok(never) => match never {},
-        Err(error) => Err(error.into()),
-    }
+    Err(Command::new(program).args(arguments).exec().into())
 }
 
 /// What a program is run with.
@@ -119,7 +114,8 @@ impl Entered {
 
 fn watch(image: &Image, main: Pid, memory: &File, known: &mut Entered) -> Result<(), Box<dyn std::error::Error>> {
     loop {
-        let (thread, signal) = match waitpid(None, Some(WaitPidFlag::__WALL))? {
+        // Of this thread alone: what others of this process have started is theirs to wait for.
+        let (thread, signal) = match waitpid(None, Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD))? {
             WaitStatus::Exited(thread, code) if thread == main => {
                 return if code == 0 { Ok(()) } else { Err(format!("it ended with {code}").into()) };
             }

@@ -414,6 +414,11 @@ mod tests {
             Err(unfit(scratch.path(), "fails"))
         });
         assert!(failed.is_err());
+        // What could not be read again is not written.
+        let most = usize::try_from(WHOLE).expect("a length");
+        assert!(file.update(|_| vec![b'x'; most + 1]).is_err());
         assert_eq!(file.read().expect("fit").as_deref(), Some(&b"one"[..]));
+        file.update(|_| vec![b'x'; most]).expect("written");
+        assert_eq!(file.read().expect("fit").map(|bytes| bytes.len()), Some(most));
     }
 }
