@@ -36,6 +36,8 @@ mod bindings {
         ",
         world: "toolgate:guest/guest",
         generate_all,
+        // To tell whether what is there is what was read before.
+        additional_derives: [PartialEq],
     });
     use super::Component;
     export!(Component);
@@ -55,6 +57,8 @@ struct Component;
 thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.
     static GUARD: RefCell<Option<Guard>> = const { RefCell::new(None) };
+    // Of the rule files that `GUARD` has, if it has any: a component may begin with the memory of another one.
+    static READ: RefCell<Option<Read>> = const { RefCell::new(None) };
     static SHOWN: RefCell<StatusLine> = RefCell::default();
     // Of the call that was judged last.
     static MEMORY: RefCell<Option<call::Memory>> = const { RefCell::new(None) };
@@ -64,6 +68,54 @@ thread_local! {
     static WITNESSES: Cell<bool> = const { Cell::new(false) };
     // Only an instance for the terminal has one.
     static MIRROR: RefCell<Option<Mirror>> = const { RefCell::new(None) };
+}
+
+/// Rule files, and what was left out of them.
+struct Read {
+    files: Vec<files::ConfigFile>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Gives the guard the rules of these files and no others. Says what of them was left out.
+fn read(found: Vec<files::ConfigFile>) -> Vec<Diagnostic> {
+    if let Some(read) = READ.take() {
+        if read.files == found {
+            let diagnostics = read.diagnostics.clone();
+            READ.set(Some(read));
+            return diagnostics;
+        }
+        GUARD.set(None);
+    }
+    let mut diagnostics = Vec::new();
+    for file in &found {
+        let layer = if file.layer == "user" { Layer::User } else { Layer::Project };
+        match &file.content {
+            Ok(content) => {
+                let problems = with_guard(|guard| guard.load(&file.path, layer, content));
+                diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
+                    level: if problem.whole_file { Level::Error } else { Level::Warning },
+                    ..diagnostic(problem)
+                }));
+            }
+            Err(error) => diagnostics.push(Diagnostic {
+                level: Level::Error,
+                file: Some(file.path.clone()),
+                line: None,
+                message: format!("the file could not be read: {}", describe(error)),
+            }),
+        }
+    }
+    if !found.is_empty() {
+        READ.set(Some(Read { files: found, diagnostics: diagnostics.clone() }));
+    }
+    diagnostics
+}
+
+/// Forgets the rules of all files.
+fn forget() {
+    if READ.take().is_some() {
+        GUARD.set(None);
+    }
 }
 
 fn with_guard<T>(use_it: impl FnOnce(&mut Guard) -> T) -> T {
@@ -81,6 +133,7 @@ impl lifecycle::Guest for Component {
             guard.forget_tests();
         });
         prepare::close_holes();
+        prepare::clear_stack();
     }
 
     fn start(session: lifecycle::Session) -> Result<lifecycle::Started, String> {
@@ -91,7 +144,6 @@ impl lifecycle::Guest for Component {
             "terminal" => return Ok(terminal::start(session)),
             _ => {}
         }
-        let mut diagnostics = Vec::new();
         let found = files::read_config("rules");
         // Rules that are merely slow are in force: no verdict without them.
         let slow = |error: &Error| matches!(error, Error::Timeout);
@@ -102,31 +154,11 @@ impl lifecycle::Guest for Component {
         if late {
             return Err("the rule files could not be read in time".into());
         }
-        let rules = with_guard(|guard| {
-            match found {
-                Ok(found) => {
-                    for file in found {
-                        let layer = if file.layer == "user" { Layer::User } else { Layer::Project };
-                        let content = match file.content {
-                            Ok(content) => content,
-                            Err(error) => {
-                                diagnostics.push(Diagnostic {
-                                    level: Level::Error,
-                                    file: Some(file.path),
-                                    line: None,
-                                    message: format!("the file could not be read: {}", describe(&error)),
-                                });
-                                continue;
-                            }
-                        };
-                        let problems = guard.load(&file.path, layer, &content);
-                        diagnostics.extend(problems.into_iter().map(|problem| Diagnostic {
-                            level: if problem.whole_file { Level::Error } else { Level::Warning },
-                            ..diagnostic(problem)
-                        }));
-                    }
-                }
-                Err(error) => diagnostics.push(Diagnostic {
+        let mut diagnostics = match found {
+            Ok(found) => read(found),
+            Err(error) => {
+                forget();
+                vec![Diagnostic {
                     level: Level::Error,
                     file: None,
                     line: None,
@@ -135,8 +167,10 @@ impl lifecycle::Guest for Component {
                         session.workspace_root,
                         describe(&error)
                     ),
-                }),
+                }]
             }
+        };
+        let rules = with_guard(|guard| {
             let provided = provided();
             let told = |message: &String| Diagnostic {
                 level: Level::Warning,

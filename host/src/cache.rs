@@ -1,43 +1,25 @@
 //! Machine code of components, kept between runs: compiling a component that carries a language's runtime takes seconds.
 //!
-//! An entry is a file named by the digest of the component and by everything that decides what its code looks like: the
-//! version of wasmtime, its settings, this processor. It begins with that name and with the digest of the code. It is used
-//! only if the folder and the file are the user's alone, and if the name and the digest are right; whatever is wrong, the
-//! component is compiled again and the entry replaced.
-//!
-//! They find what was cut, mixed up or damaged. They do not find a forgery: whoever can write here as this user can
-//! write a digest as well, and machine code can do what this program can. There is no secret here that such a program
-//! could not read; it could change this program itself just as well. So the gate keeps agents out of the folder, as it
-//! does for all that is Toolgate's own.
+//! An entry is named by the digest of the component and by everything that decides what its code looks like: the version of
+//! wasmtime, its settings, this processor. Machine code can do what this program can, so what `entries` says of forgeries
+//! weighs most here.
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use rustix::fs::{AtFlags, OFlags};
 use sha2::{Digest as _, Sha256};
-use toolgate_private::{Folder, Others, PrivateError, secret_folder};
 use wasmtime::component::Component;
 
+use crate::entries::{Entries, Kind};
 use crate::measure::Measure;
 use crate::precompiled;
 
-/// What all entries together may take, in bytes: a dozen components with a runtime of 40 MB each.
-const SIZE: u64 = 512 << 20;
-
-/// What one entry may take.
-const ENTRY: u64 = 256 << 20;
-
-/// What an entry begins with, before its name, a blank, the 64 hexadecimal digits of the code's digest and the end of the
-/// line.
-const MARK: &[u8] = b"toolgate code 2 ";
+/// A dozen components with a runtime of 40 MB each.
+const KIND: Kind = Kind { mark: b"toolgate code 2 ", called: "machine code", largest: 256 << 20, size: 512 << 20 };
 
 /// A folder with machine code of components.
 #[derive(Clone, Debug)]
-pub struct Cache {
-    folder: PathBuf,
-    size: u64,
-}
+pub struct Cache(Entries);
 
 /// What an entry is found by.
 pub(crate) struct Key {
@@ -77,107 +59,30 @@ impl Hasher for Sha {
 impl Cache {
     /// A cache in this folder, which is made with the first entry and which nobody else can look into.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Cache { folder: folder.into(), size: SIZE }
-    }
-
-    /// The same with another limit to what all entries together may take, in bytes.
-    #[must_use]
-    pub fn with_size(mut self, size: u64) -> Self {
-        self.size = size;
-        self
+        Cache(Entries::new(folder.into(), KIND))
     }
 
     /// Where it is.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.0.folder()
     }
 
     /// The component and the measure of its code, if there is an entry that can be used.
     pub(crate) fn get(&self, engine: &wasmtime::Engine, key: &Key) -> Option<(Component, Measure)> {
-        let bytes = match self.read(&key.name) {
-            Ok(bytes) => bytes?,
+        let entry = self.0.get(&key.name)?;
+        match precompiled::load_kept(engine, entry.content()) {
+            Ok(component) => Some((component, entry.measure)),
             Err(error) => {
-                tracing::warn!(%error, "machine code is not used");
-                return None;
-            }
-        };
-        let unfit = |why: &str| tracing::warn!(entry = key.name, why, "machine code is not used");
-        let Some((code, measure)) = checked(&key.name, &bytes) else {
-            unfit("it is not what was written");
-            return None;
-        };
-        match precompiled::load_kept(engine, code) {
-            Ok(component) => Some((component, measure)),
-            Err(error) => {
-                unfit(&format!("{error:#}"));
+                self.0.unfit(&key.name, &format!("{error:#}"));
                 None
             }
         }
     }
 
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, PrivateError> {
-        let Some(folder) = Folder::open(&self.folder)? else { return Ok(None) };
-        secret_folder(&self.folder)?;
-        let bytes = folder.read(name, Others::Distrust, ENTRY)?;
-        if let (Some(_), Ok(Some(file))) = (&bytes, folder.file(name, OFlags::RDONLY, Others::Distrust)) {
-            // So that what is used goes last. It is only about room.
-            let _ = file.set_modified(SystemTime::now());
-        }
-        Ok(bytes)
-    }
-
     /// Keeps code. That it cannot be kept costs time and nothing else.
     pub(crate) fn put(&self, key: &Key, code: &[u8]) {
-        if let Err(error) = self.write(&key.name, code) {
-            tracing::warn!(%error, "machine code is not kept");
-        }
+        self.0.put(&key.name, code);
     }
-
-    fn write(&self, name: &str, code: &[u8]) -> Result<(), PrivateError> {
-        let entry = entry(name, code);
-        if entry.len() as u64 > ENTRY.min(self.size) {
-            return Ok(());
-        }
-        let folder = Folder::create(&self.folder)?;
-        secret_folder(&self.folder)?;
-        folder.replace(name, &entry)?;
-        self.make_room(&folder, name);
-        Ok(())
-    }
-
-    /// Removes what was used longest ago until the rest has room. What a writer left that was killed goes the same way.
-    fn make_room(&self, folder: &Folder, but: &str) {
-        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
-        let mut files: Vec<(SystemTime, u64, std::ffi::OsString)> = entries
-            .filter_map(|entry| {
-                let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-                Some((found.modified().ok()?, found.len(), entry.file_name()))
-            })
-            .collect();
-        files.sort();
-        let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
-        for (_, length, name) in files.into_iter().filter(|(_, _, name)| name != but) {
-            if all <= self.size {
-                break;
-            }
-            if rustix::fs::unlinkat(folder.fd(), &name, AtFlags::empty()).is_ok() {
-                all -= length;
-            }
-        }
-    }
-}
-
-/// The entry of this name for code.
-fn entry(name: &str, code: &[u8]) -> Vec<u8> {
-    [MARK, name.as_bytes(), b" ", Measure::of(code).sha256.as_bytes(), b"\n", code].concat()
-}
-
-/// The code of an entry, if it was written under this name and has the digest that the entry names.
-fn checked<'a>(name: &str, entry: &'a [u8]) -> Option<(&'a [u8], Measure)> {
-    let entry = entry.strip_prefix(MARK)?.strip_prefix(name.as_bytes())?.strip_prefix(b" ")?;
-    let (digest, code) = entry.split_at_checked(64)?;
-    let (code, measure) = (code.strip_prefix(b"\n")?, Measure::of(code.get(1..)?));
-    (measure.sha256.as_bytes() == digest).then_some((code, measure))
 }
 
 #[cfg(test)]
@@ -214,7 +119,7 @@ mod tests {
 
     /// As whoever can write here would: with the name and the digest that belong to it.
     fn forge(file: &Path, code: &[u8]) {
-        std::fs::write(file, entry(&name(file), code)).expect("written");
+        std::fs::write(file, KIND.entry(&name(file), code)).expect("written");
     }
 
     fn name(file: &Path) -> String {
@@ -223,7 +128,7 @@ mod tests {
 
     /// The length of what stands before an entry's code.
     fn head(file: &Path) -> usize {
-        entry(&name(file), b"").len()
+        KIND.entry(&name(file), b"").len()
     }
 
     fn mode(path: &Path, mode: u32) {
@@ -237,12 +142,12 @@ mod tests {
             ("empty", |_, file| std::fs::write(file, "").expect("written")),
             ("garbage", |_, file| std::fs::write(file, [0x7f; 5_000]).expect("written")),
             ("garbage with the right beginning", |_, file| {
-                let bytes = [MARK, name(file).as_bytes(), b" ", &[b'a'; 64], b"\n", &[0; 99]].concat();
+                let bytes = [KIND.mark, name(file).as_bytes(), b" ", &[b'a'; 64], b"\n", &[0; 99]].concat();
                 std::fs::write(file, bytes).expect("written");
             }),
             ("garbage with its digest", |_, file| forge(file, &[0x7f; 5_000])),
             ("nothing with its digest", |_, file| forge(file, b"")),
-            ("only the beginning", |_, file| std::fs::write(file, MARK).expect("written")),
+            ("only the beginning", |_, file| std::fs::write(file, KIND.mark).expect("written")),
             ("cut", |_, file| {
                 let bytes = std::fs::read(file).expect("read");
                 std::fs::write(file, &bytes[..bytes.len() - 1]).expect("written");
@@ -265,7 +170,7 @@ mod tests {
             }),
             ("another component's entry", |engine, file| {
                 let other = Key::of(engine.wasmtime().expect("an engine"), &component(OTHER));
-                std::fs::write(file, entry(&other.name, &code(engine, OTHER))).expect("written");
+                std::fs::write(file, KIND.entry(&other.name, &code(engine, OTHER))).expect("written");
             }),
             ("code for other settings, with its digest", |_, file| {
                 let other = wasmtime::Engine::default().precompile_component(&component(ONE)).expect("compiled");
@@ -355,27 +260,5 @@ mod tests {
         assert_eq!(name, key(Engine::new().expect("an engine").wasmtime().expect("one that compiles"), ONE));
         assert_ne!(name, key(engine.wasmtime().expect("an engine"), OTHER));
         assert_ne!(name, key(&wasmtime::Engine::default(), ONE));
-    }
-
-    #[test]
-    fn what_was_used_longest_ago_makes_room() {
-        let engine = Engine::new().expect("an engine");
-        let code = code(&engine, ONE);
-        let scratch = tempfile::tempdir().expect("a scratch folder");
-        let entry = entry("large", &code).len() as u64;
-        let cache = Cache::new(scratch.path()).with_size(entry * 2 + entry / 2);
-        let there = |name: &str| scratch.path().join(name).exists();
-        for (age, name) in [(30, "old"), (20, "older-than-it-was"), (10, "new")] {
-            cache.write(name, &code).expect("written");
-            let file = std::fs::File::open(scratch.path().join(name)).expect("there");
-            file.set_modified(SystemTime::now() - std::time::Duration::from_secs(age)).expect("its time");
-            if name == "older-than-it-was" {
-                assert!(cache.read("old").expect("fit").is_some(), "it is used");
-            }
-        }
-        assert_eq!(["old", "older-than-it-was", "new"].map(there), [true, false, true]);
-        let small = Cache::new(scratch.path()).with_size(entry - 1);
-        small.write("large", &code).expect("left out");
-        assert!(!there("large"));
     }
 }

@@ -3,16 +3,22 @@
 //!
 //! Wasmtime does the same for code that it loads from a file of its own. Of code that lies in a program's image it would make
 //! a file in memory first and copy everything into it, at each start of the program.
+//!
+//! A memory can start as another one was left, too, see `snapshot`.
 
 // Memory that wasmtime's code runs on is nothing that the compiler can check.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
+use wasmtime::{LinearMemory, MemoryCreator, MemoryType, Store};
+
+use crate::snapshot::{PAGE, Snapshot};
 
 /// What the memory of a component holds when it starts, but for zeros before and after.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +34,64 @@ impl Initial {
     }
 }
 
+/// What is special about a memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Next {
+    /// It starts as another one was left, which was made by the same component.
+    Like(Arc<Snapshot>),
+    /// What becomes of it is asked later.
+    Watched(Watched),
+}
+
+thread_local! {
+    /// What is special about the memory that is made next on this thread. Wasmtime does not say for whom it makes one.
+    static NEXT: RefCell<Option<Next>> = const { RefCell::new(None) };
+}
+
+/// Does something in which a memory is made, about which this is special.
+pub(crate) async fn with<T>(next: Option<Next>, work: impl Future<Output = T>) -> T {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(move |context| {
+        if next.is_none() {
+            return work.as_mut().poll(context);
+        }
+        let _last = Last(NEXT.replace(next.clone()));
+        work.as_mut().poll(context)
+    })
+    .await
+}
+
+/// Puts back what was there before, also if the work fails.
+struct Last(Option<Next>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        NEXT.set(self.0.take());
+    }
+}
+
+/// A memory that can be looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Watched(Arc<OnceLock<(Initial, Arc<Reserved>)>>);
+
+impl Watched {
+    /// What is in it that was not at the start. None if there is no such memory. Whoever asks has the memory's store to himself, so
+    /// that nothing runs in it meanwhile.
+    pub(crate) fn changed<T>(&self, _store: &mut Store<T>) -> Option<Snapshot> {
+        let (initial, memory) = self.0.get()?;
+        // SAFETY: so much of the mapping can be read, it lives as long as `memory`, and nothing writes to it while the store is
+        // borrowed.
+        let now = unsafe { std::slice::from_raw_parts(memory.base.as_ptr(), memory.size()) };
+        let from = initial.start..initial.start + initial.bytes.len();
+        let nothing = [0; PAGE];
+        let before = |at: usize| match from.contains(&at) {
+            true => initial.bytes.get(at - from.start..at - from.start + PAGE),
+            false => Some(&nothing[..]),
+        };
+        Snapshot::taken(now, before)
+    }
+}
+
 /// Makes the memories of one component, all of which start like this.
 pub(crate) struct Memories {
     initial: Initial,
@@ -39,7 +103,7 @@ impl Memories {
         Memories { initial, source: OnceLock::new() }
     }
 
-    fn make(&self, minimum: usize, reserved: usize) -> Result<Reserved, String> {
+    fn make(&self, minimum: usize, reserved: usize, like: Option<&Snapshot>) -> Result<Reserved, String> {
         let Initial { bytes, start } = self.initial;
         if start + bytes.len() > minimum {
             return Err(format!("a memory of {minimum} bytes is not the one that {} bytes belong to", bytes.len()));
@@ -49,14 +113,21 @@ impl Memories {
         // SAFETY: a new mapping at an address of the kernel's choice takes nothing from anybody.
         let base = unsafe { mmap_anonymous(ptr::null_mut(), reserved, ProtFlags::empty(), flags) }.map_err(wrong)?;
         let base = NonNull::new(base.cast::<u8>()).ok_or("a mapping at address 0")?;
-        let mut memory = Reserved { base, reserved, size: 0 };
-        memory.open(minimum).map_err(wrong)?;
+        let memory = Reserved { base, reserved, size: AtomicUsize::new(0) };
+        memory.open(like.map_or(minimum, |like| like.size().max(minimum))).map_err(wrong)?;
         // SAFETY: the check above: these bytes are inside the part that was just opened, and of nobody else's.
         let place = unsafe { base.add(start) };
         let part = self.source.get_or_init(|| file::Part::holding(bytes));
         if !part.as_ref().is_some_and(|part| part.map(place, bytes.len())) {
             // SAFETY: as above, and what is in the program's image does not lie in a new mapping.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len()) };
+        }
+        for (at, bytes) in like.into_iter().flat_map(Snapshot::runs) {
+            if memory.size().checked_sub(bytes.len()).is_none_or(|last| at > last) {
+                return Err(format!("a snapshot goes beyond the {} bytes of its memory", memory.size()));
+            }
+            // SAFETY: the check above, and this mapping is nobody else's.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr().add(at), bytes.len()) };
         }
         Ok(memory)
     }
@@ -73,17 +144,31 @@ unsafe impl MemoryCreator for Memories {
         reserved: Option<usize>,
         guard: usize,
     ) -> Result<Box<dyn LinearMemory>, String> {
+        let next = NEXT.take();
+        let like = match &next {
+            Some(Next::Like(snapshot)) => Some(&**snapshot),
+            _ => None,
+        };
         let capacity = reserved.or(maximum).unwrap_or(minimum).max(minimum);
+        if like.is_some_and(|like| like.size() > maximum.unwrap_or(capacity).min(capacity)) {
+            return Err("a snapshot is larger than its memory can be".to_owned());
+        }
         let reserved = capacity.checked_add(guard).ok_or("a memory beyond all addresses")?;
-        Ok(Box::new(Capped { memory: self.make(minimum, reserved)?, capacity }))
+        let memory = Arc::new(self.make(minimum, reserved, like)?);
+        if let Some(Next::Watched(watched)) = next {
+            // A component whose memory starts like this has one.
+            let _ = watched.0.set((self.initial, Arc::clone(&memory)));
+        }
+        Ok(Box::new(Capped { memory, capacity }))
     }
 }
 
 /// Addresses that belong to a memory, of which the first part can be read and written.
+#[derive(Debug)]
 struct Reserved {
     base: NonNull<u8>,
     reserved: usize,
-    size: usize,
+    size: AtomicUsize,
 }
 
 // SAFETY: it owns its mapping, as a box does.
@@ -92,14 +177,19 @@ unsafe impl Send for Reserved {}
 unsafe impl Sync for Reserved {}
 
 impl Reserved {
+    fn size(&self) -> usize {
+        self.size.load(Ordering::Acquire)
+    }
+
     /// Lets more of it be used.
-    fn open(&mut self, size: usize) -> rustix::io::Result<()> {
-        if size > self.size {
-            let start = self.base.as_ptr().wrapping_add(self.size).cast::<c_void>();
+    fn open(&self, size: usize) -> rustix::io::Result<()> {
+        let before = self.size();
+        if size > before {
+            let start = self.base.as_ptr().wrapping_add(before).cast::<c_void>();
             let access = MprotectFlags::READ | MprotectFlags::WRITE;
             // SAFETY: the caller stays below what is reserved, and nothing but this memory is there.
-            unsafe { mprotect(start, size - self.size, access) }?;
-            self.size = size;
+            unsafe { mprotect(start, size - before, access) }?;
+            self.size.store(size, Ordering::Release);
         }
         Ok(())
     }
@@ -116,14 +206,14 @@ impl Drop for Reserved {
 }
 
 struct Capped {
-    memory: Reserved,
+    memory: Arc<Reserved>,
     capacity: usize,
 }
 
 // SAFETY: the address stays the same for as long as it lives, and `byte_size` bytes can be used.
 unsafe impl LinearMemory for Capped {
     fn byte_size(&self) -> usize {
-        self.memory.size
+        self.memory.size()
     }
 
     fn byte_capacity(&self) -> usize {

@@ -5,11 +5,12 @@
 use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::bindings::exports::toolgate::plugin as hooks;
-use crate::capability::Capabilities;
-use crate::capability::Outgoing;
+use crate::capability::{self, Capabilities, Outgoing};
 use crate::error::CallError;
+use crate::initial::{self, Next, Watched};
 use crate::limits::{HANDOVER, Limits};
 use crate::plugin::{Hooks, Plugin};
+use crate::snapshot::{self, Snapshot};
 use crate::state::{HostState, TooManyHostCalls};
 use crate::{
     Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Truth, Turn, Update, Verdict,
@@ -165,21 +166,46 @@ impl Instance {
         capabilities: Capabilities,
         limits: Limits,
     ) -> Result<(Self, Started), CallError> {
-        let state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
+        // Before it asks for them: what they are decides what its memory starts with.
+        let rules = match role {
+            Role::Gate | Role::Analysis if plugin.snapshots().is_some() => {
+                Some(capability::rules(&*capabilities.files).await)
+            }
+            _ => None,
+        };
+        let snapshot = rules.as_ref().and_then(|rules| plugin.snapshot(rules.as_ref().ok()?));
+        let snapshot = snapshot.filter(|snapshot| snapshot.size() <= limits.memory);
+        let mut state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
+        state.rules = rules;
+        let size = snapshot.as_ref().map(|snapshot| snapshot.size());
+        let mut instance = Self::made(plugin, state, snapshot.map(Next::Like)).await?;
+        if let Some(size) = size {
+            tracing::debug!(plugin = plugin.name, role = role.name(), size, "begins with a snapshot");
+            instance.store.data_mut().usage.began_with(size);
+        }
+        let started = instance.begin(role, session).await?;
+        Ok((instance, started))
+    }
+
+    async fn made(plugin: &Plugin, state: HostState, next: Option<Next>) -> Result<Self, CallError> {
+        let lifted = state.limits.lifted;
         let mut store = Store::new(plugin.pre.engine(), state);
         store.limiter(|state| &mut state.usage);
-        store.set_hostcall_fuel(limits.lifted);
+        store.set_hostcall_fuel(lifted);
         store.epoch_deadline_callback(|context| {
             // Yielding lets other tasks of an embedding agent run while this one computes.
             Ok(if context.data().is_over() { UpdateDeadline::Interrupt } else { UpdateDeadline::Yield(1) })
         });
         arm(&mut store);
         let made = async {
-            let instance = plugin.pre.instantiate_async(&mut store).await?;
+            let instance = initial::with(next, plugin.pre.instantiate_async(&mut store)).await?;
             Loaded::of(&mut store, &instance, &plugin.hooks)
         };
         let hooks = made.await.map_err(|error| explain(&store, &error))?;
-        let mut instance = Instance { store, hooks };
+        Ok(Instance { store, hooks })
+    }
+
+    async fn begin(&mut self, role: Role, session: &Session) -> Result<Started, CallError> {
         let session = hooks::lifecycle::Session {
             role: role.name().to_owned(),
             cwd: session.cwd.clone(),
@@ -187,10 +213,25 @@ impl Instance {
             workspace_root: session.workspace_root.clone(),
             context: session.context.clone(),
         };
+        arm(&mut self.store);
+        let started = self.hooks.lifecycle.call_start(&mut self.store, &session).await;
+        started.map_err(|error| explain(&self.store, &error))?.map_err(CallError::Start)
+    }
+
+    /// What the memory of an instance becomes that is started for nobody, with nothing but this, and prepares itself. None if it
+    /// is none that is known.
+    pub(crate) async fn snapshot_of(
+        plugin: &Plugin,
+        capabilities: Capabilities,
+    ) -> Result<Option<Snapshot>, CallError> {
+        let state = HostState::new(&plugin.name, capabilities, Limits::DEFAULT, plugin.engine.ticks());
+        let watched = Watched::default();
+        let mut instance = Self::made(plugin, state, Some(Next::Watched(watched.clone()))).await?;
+        instance.begin(Role::Gate, &snapshot::nobody()).await?;
         arm(&mut instance.store);
-        let started = instance.hooks.lifecycle.call_start(&mut instance.store, &session).await;
-        let started = started.map_err(|error| explain(&instance.store, &error))?.map_err(CallError::Start)?;
-        Ok((instance, started))
+        let prepared = instance.hooks.lifecycle.call_prepare(&mut instance.store).await;
+        prepared.map_err(|error| explain(&instance.store, &error))?;
+        Ok(watched.changed(&mut instance.store))
     }
 
     /// A verdict, and what later calls of the session are to be told after it.

@@ -32,7 +32,9 @@
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
+//! | `entries` | what is kept between runs, checked | what it is |
 //! | `cache` | machine code of components, kept between runs | what is built in |
+//! | `snapshot` | a component's memory once it has read its rules, kept between runs | whether it is the right one: the component sees to that |
 //! | `wasi` | WASI with nothing behind it | capabilities |
 //! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
@@ -53,6 +55,7 @@ pub mod capability;
 pub mod decide;
 mod denials;
 mod engine;
+mod entries;
 mod error;
 pub mod failure;
 mod granted;
@@ -69,6 +72,7 @@ pub mod redact;
 pub mod reload;
 mod role;
 mod slot;
+mod snapshot;
 mod state;
 mod text;
 mod version;
@@ -100,6 +104,7 @@ pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
 pub use role::{Analysis, Extension, Gate, Observer, Provider};
 pub use slot::{Slot, SwapError};
+pub use snapshot::Snapshots;
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;
 pub use toolgate_private::{PrivateError, state_folder};

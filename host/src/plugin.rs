@@ -1,17 +1,21 @@
 //! A component, from its bytes to ready to start.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::Serialize;
 use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
 use crate::cache::{Cache, Key};
+use crate::capability::ConfigFile;
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::granted::Capability;
+use crate::instance::Instance;
 use crate::measure::Measure;
 use crate::precompiled::{self, Precompiled};
+use crate::snapshot::{self, Snapshot, Snapshots};
 use crate::state::HostState;
 use crate::version::{CONTRACT, Version};
 use crate::wasi;
@@ -27,6 +31,7 @@ pub struct Plugin {
     pub(crate) pre: InstancePre<HostState>,
     pub(crate) hooks: Hooks,
     description: Description,
+    snapshots: Option<Arc<Snapshots>>,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -179,7 +184,38 @@ impl Plugin {
         let contract = |error| misfit(&description, error);
         let pre = linker(runs_in, with_wasi).and_then(|linker| linker.instantiate_pre(component)).map_err(contract)?;
         let hooks = Hooks::of(&pre, &description).map_err(contract)?;
-        Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description })
+        Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description, snapshots: None })
+    }
+
+    /// The same, where an instance starts from a snapshot once there is one of its rule files. For [`Plugin::precompiled`]; others
+    /// have no memory that is known before they run.
+    #[must_use]
+    pub fn with_snapshots(mut self, snapshots: Snapshots) -> Self {
+        self.snapshots = Some(Arc::new(snapshots));
+        self
+    }
+
+    /// Its snapshots, if it has some.
+    pub fn snapshots(&self) -> Option<&Snapshots> {
+        self.snapshots.as_deref()
+    }
+
+    /// Takes the snapshots that instances have missed so far. For when nobody waits: each takes some ten milliseconds. What goes
+    /// wrong costs the time that it would have saved.
+    pub async fn take_snapshots(&self) {
+        let Some(snapshots) = &self.snapshots else { return };
+        for (name, files) in snapshots.missing() {
+            match Instance::snapshot_of(self, snapshot::handed(files)).await {
+                Ok(Some(taken)) => snapshots.keep(name, taken),
+                Ok(None) => tracing::debug!(plugin = self.name, "no snapshot is taken: its memory is not known"),
+                Err(error) => tracing::warn!(plugin = self.name, %error, "no snapshot is taken"),
+            }
+        }
+    }
+
+    /// The snapshot of an instance that is to read these rule files.
+    pub(crate) fn snapshot(&self, files: &[ConfigFile]) -> Option<Arc<Snapshot>> {
+        self.snapshots.as_ref()?.find(&self.description.precompiled.sha256, files)
     }
 
     /// Whether it judges calls.

@@ -9,7 +9,7 @@ use wasmtime::ResourceLimiter;
 
 use crate::CapabilityError;
 use crate::Level;
-use crate::capability::Capabilities;
+use crate::capability::{Answer, Capabilities, ConfigFile};
 use crate::limits::said::LOG_LINES;
 use crate::limits::{Limits, TICK, deadline};
 use crate::wasi::Wasi;
@@ -20,6 +20,8 @@ pub(crate) struct HostState {
     pub(crate) plugin: String,
     pub(crate) limits: Limits,
     pub(crate) usage: Usage,
+    /// The rule files, where they were read before the component asks for them.
+    pub(crate) rules: Option<Answer<Vec<ConfigFile>>>,
     /// Made when it is first used, so never for most components.
     pub(crate) wasi: Option<Box<Wasi>>,
     calls: u32,
@@ -42,6 +44,13 @@ pub(crate) struct Usage {
     most_instances: usize,
     /// Whether something was refused, as a guest that is refused memory traps without saying why.
     pub(crate) refused: bool,
+}
+
+impl Usage {
+    /// Counts the memory of a component that has a single one, which began with so many bytes and not with what its code says.
+    pub(crate) fn began_with(&mut self, memory: usize) {
+        self.memory = self.memory.max(memory);
+    }
 }
 
 impl ResourceLimiter for Usage {
@@ -100,6 +109,7 @@ impl HostState {
             plugin: plugin.to_owned(),
             limits,
             usage,
+            rules: None,
             wasi: None,
             calls: 0,
             logged: 0,

@@ -46,6 +46,9 @@ const BEHIND: usize = 256 << 10;
 /// The allocator's chunks are 16 bytes and more, of which 4 are its own. What asks for this gets the smallest.
 const SMALLEST: usize = 8;
 
+/// What everyday calls have of the stack, in bytes, and more.
+const STACK: usize = 256 << 10;
+
 /// A page of WebAssembly, in bytes.
 const PAGE: usize = 64 << 10;
 
@@ -58,7 +61,7 @@ pub(super) fn close_holes() {
     let place = |bytes: &Vec<u8>| std::hint::black_box(bytes.as_ptr()) as usize;
     let end = std::arch::wasm32::memory_size::<0>() * PAGE;
     let behind = loop {
-        let piece = Vec::with_capacity(BEHIND);
+        let piece = vec![0; BEHIND];
         if place(&piece) + BEHIND > end {
             break place(&piece);
         }
@@ -66,11 +69,17 @@ pub(super) fn close_holes() {
     };
     let mut size = BEHIND / 2;
     while size >= SMALLEST {
-        let piece = Vec::with_capacity(size);
+        let piece = vec![0; size];
         if place(&piece) < behind {
             piece.leak();
         } else {
             size /= 2;
         }
     }
+}
+
+/// Makes zeros of what the calls so far have left on the stack.
+#[inline(never)]
+pub(super) fn clear_stack() {
+    std::hint::black_box([0_u8; STACK]);
 }

@@ -5,8 +5,8 @@
 //! touched. So it is taken out of the component that is compiled.
 
 use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
-use wasm_encoder::{Component, ConstExpr, DataSection};
-use wasmparser::{Data, DataKind, Operator, Parser};
+use wasm_encoder::{Component, ConstExpr, DataSection, GlobalSection};
+use wasmparser::{Data, DataKind, Global, Operator, Parser};
 
 /// Pages of the memory are mapped, so whole ones are written. No larger ones are in use where code runs in place.
 const PAGE: usize = 4_096;
@@ -32,6 +32,9 @@ pub enum Unfit {
     /// Data beyond what a memory can hold.
     #[error("the data lies beyond the end of a memory")]
     Beyond,
+    /// State beside the memory and the pointer to its stack, which a host that takes a snapshot of the memory would not see.
+    #[error("the component has more than one global that can change")]
+    Global,
     /// Functions that cannot be counted and put in order: those of another component, or of a module without one small memory.
     #[error("the order is that of other functions, or the module has no memory of its own")]
     Order,
@@ -39,7 +42,7 @@ pub enum Unfit {
 
 /// Takes the data out of the one module that has any. What is left has the same code and segments of no length.
 pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>> {
-    let mut taker = Taker { memory: None };
+    let mut taker = Taker { memory: None, changing: 0 };
     let mut rest = Component::new();
     taker.parse_component(&mut rest, Parser::new(0), component)?;
     let bytes = taker.memory.unwrap_or_default();
@@ -53,6 +56,8 @@ pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>>
 
 struct Taker {
     memory: Option<Vec<u8>>,
+    /// Globals that can change.
+    changing: usize,
 }
 
 impl Reencode for Taker {
@@ -68,6 +73,14 @@ impl Reencode for Taker {
             return Ok(());
         }
         reencode::utils::parse_custom_section(self, module, section)
+    }
+
+    fn parse_global(&mut self, globals: &mut GlobalSection, global: Global<'_>) -> Result<(), Error<Unfit>> {
+        self.changing += usize::from(global.ty.mutable);
+        if self.changing > 1 {
+            return Err(Error::UserError(Unfit::Global));
+        }
+        reencode::utils::parse_global(self, globals, global)
     }
 
     fn parse_data_section(
@@ -142,6 +155,11 @@ mod tests {
             (r#"(data (i32.const 0) "ab") (data (i32.const 1) "c")"#, Ok((0, PAGE, &[(0, b'a'), (1, b'c')]))),
             (r#"(data "a") (data (i32.const 1) "b")"#, Ok((0, PAGE, &[(1, b'b')]))),
             (r#"(global $g i32 (i32.const 1)) (data (global.get $g) "a")"#, Err("no known place")),
+            (
+                r#"(global (mut i32) (i32.const 1)) (global i32 (i32.const 2)) (data (i32.const 5) "a")"#,
+                Ok((0, PAGE, &[(5, b'a')])),
+            ),
+            ("(global (mut i32) (i32.const 1)) (global (mut i32) (i32.const 2))", Err("more than one global")),
             (r#"(memory $two 1) (data (memory $two) (i32.const 0) "a")"#, Err("no known place")),
             (r#"(data (i32.const -1) "ab")"#, Err("beyond the end")),
         ];

@@ -22,6 +22,7 @@ use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
 use crate::signals;
+use crate::standing;
 use crate::watch::Watch;
 
 /// The exit code that every agent takes for "no".
@@ -176,6 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> ! {
     answer.give(&said, || {
         fired::note(agent.name(), unreadable.when.gates());
         resident::start();
+        standing::take_snapshots();
     })
 }
 

@@ -84,7 +84,14 @@ impl Judge {
                     here(&plugin, question, None, Life::Call).await
                 }
             },
-            Judge::ForMany { plugin, frames } => here(plugin, question, frames.as_ref(), Life::Session).await,
+            Judge::ForMany { plugin, frames } => {
+                let judged = here(plugin, question, frames.as_ref(), Life::Session).await;
+                if standing::misses_snapshots(plugin) {
+                    // Without one the next call takes longer, and nothing else.
+                    let _ = std::thread::Builder::new().spawn(standing::take_snapshots);
+                }
+                judged
+            }
         }
     }
 }

@@ -35,6 +35,11 @@ pub(crate) fn state() -> Option<PathBuf> {
     state_folder(home().map(PathBuf::from).as_deref())
 }
 
+/// Where snapshots of the guard are, which has read rule files.
+pub(crate) fn snapshots() -> Option<PathBuf> {
+    Some(state()?.join("snapshots"))
+}
+
 /// A folder that an option names, absolute; the current one if none does.
 pub(crate) fn folder(given: Option<&Path>) -> Result<String, Failure> {
     let folder = match (given, std::env::current_dir()) {

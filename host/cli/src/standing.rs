@@ -8,27 +8,44 @@ use serde_json::json;
 use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalLog};
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
-    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Started,
+    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Snapshots, Started,
 };
 
 use crate::agent::Whose;
 use crate::events::CallEvents;
 use crate::gates::{self, Asked, Gates};
 use crate::packs::Packs;
-use crate::place::{demoted, home, own};
+use crate::place::{self, demoted, home, own};
 use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
 
+static DEFAULT: OnceLock<Plugin> = OnceLock::new();
+
 /// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
 /// engine.
 pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
-    static MADE: OnceLock<Plugin> = OnceLock::new();
-    if let Some(plugin) = MADE.get() {
+    if let Some(plugin) = DEFAULT.get() {
         return Ok(plugin.clone());
     }
     let made = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
-    Ok(MADE.get_or_init(|| made).clone())
+    let made = made.with_snapshots(Snapshots::new(place::snapshots()));
+    Ok(DEFAULT.get_or_init(|| made).clone())
+}
+
+/// Takes the snapshots that calls have missed so far, so that the next ones need not read the same rules again. For when the
+/// answer is given: each takes some ten milliseconds.
+pub(crate) fn take_snapshots() {
+    let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
+    match tokio::runtime::Builder::new_current_thread().enable_time().build() {
+        Ok(runtime) => runtime.block_on(plugin.take_snapshots()),
+        Err(error) => tracing::warn!(%error, "no snapshot is taken"),
+    }
+}
+
+/// Whether there is something to take.
+pub(crate) fn misses_snapshots(plugin: &Plugin) -> bool {
+    plugin.snapshots().is_some_and(Snapshots::are_missing)
 }
 
 /// What a component may reach here.

@@ -172,6 +172,66 @@ fn a_resident_host_reads_the_rules_anew() {
     assert!(answer.contains("deny"), "{answer}");
 }
 
+/// The snapshots of rules that are kept.
+fn snapshots(scene: &Scene) -> usize {
+    let kept = std::fs::read_dir(scene.at("home/.local/state/toolgate/snapshots"));
+    let names = kept.into_iter().flatten().map(|entry| entry.expect("an entry").file_name());
+    names.filter(|name| !name.to_string_lossy().contains('.')).count()
+}
+
+/// Whether a hook that judges itself begins with a snapshot, and what it says.
+fn by_itself(scene: &Scene, command: &str) -> (String, bool) {
+    let mut variables = variables(scene);
+    variables.retain(|(name, _)| *name != "TOOLGATE_NO_SERVE");
+    variables.push(("TOOLGATE_NO_SERVE", "1".to_owned()));
+    let payload = json!({
+        "session_id": "", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": command},
+    });
+    let output = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &variables);
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    (String::from_utf8(output.stdout).expect("UTF-8"), log.contains("begins with a snapshot"))
+}
+
+/// Rules that were read once are not read again until they are others. The first hook leaves a snapshot when it has answered.
+#[test]
+fn rules_are_read_once() {
+    let scene = Scene::new();
+    assert_eq!(by_itself(&scene, "make deploy"), (String::new(), false));
+    assert_eq!((by_itself(&scene, "ls").1, snapshots(&scene)), (false, 0), "without rules there is none");
+    for (number, pattern) in ["deploy", "release"].iter().enumerate() {
+        scene.write(
+            "home/.config/toolgate/toolgate.yaml",
+            format!("bashToolPatterns: [{{pattern: {pattern}, reason: no}}]"),
+        );
+        for begins in [false, true, true] {
+            let (answer, began) = by_itself(&scene, &format!("make {pattern}"));
+            assert!(answer.contains("deny"), "{answer}");
+            assert_eq!((began, snapshots(&scene)), (begins, number + 1), "{pattern}");
+            assert_eq!(by_itself(&scene, "ls").0, "");
+        }
+    }
+}
+
+/// A resident host takes one as well.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
+fn a_resident_host_leaves_a_snapshot_of_rules() {
+    let scene = Scene::new();
+    let (_running, _) = resident(&scene);
+    scene.write("home/.config/toolgate/toolgate.yaml", "bashToolPatterns: [{pattern: deploy, reason: no}]");
+    for _ in 0..3 {
+        let answer = by_host(&scene, "make deploy");
+        assert!(answer.contains("deny"), "{answer}");
+    }
+    let end = Instant::now() + Duration::from_secs(20);
+    while snapshots(&scene) == 0 {
+        assert!(Instant::now() < end, "there is none");
+        std::thread::yield_now();
+    }
+    assert!(by_itself(&scene, "make deploy").1);
+}
+
 /// A host that was killed, one that hangs, and one that is somebody else's: the hook judges itself.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]

@@ -75,8 +75,7 @@ pub fn private_folder(path: &Path) -> Result<(), PrivateError> {
 /// # Errors
 /// If it is not like that and cannot be made.
 pub fn secret_folder(path: &Path) -> Result<(), PrivateError> {
-    let folder = Folder::create(path)?;
-    rustix::fs::fchmod(folder.fd(), Mode::RWXU).map_err(|error| system(path, error.into()))
+    Folder::create(path)?.closed()
 }
 
 /// Who else may do what with a file.
@@ -132,6 +131,18 @@ impl Folder {
             return Err(unfit(path, "can be written by other users; `chmod go-w` it"));
         }
         Ok(Some(Folder { path: path.to_path_buf(), fd }))
+    }
+
+    /// Sees to it that nobody else can look into it.
+    ///
+    /// # Errors
+    /// If its mode cannot be set right.
+    pub fn closed(&self) -> Result<(), PrivateError> {
+        let found = rustix::fs::fstat(&self.fd).map_err(|error| system(&self.path, error.into()))?;
+        if Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
+            rustix::fs::fchmod(&self.fd, Mode::RWXU).map_err(|error| system(&self.path, error.into()))?;
+        }
+        Ok(())
     }
 
     /// The open folder.
@@ -212,12 +223,23 @@ impl Folder {
     /// As for [`Folder::file`], or if it is larger.
     pub fn read(&self, name: &str, others: Others, most: u64) -> Result<Option<Vec<u8>>, PrivateError> {
         let Some(file) = self.file(name, OFlags::RDONLY, others)? else { return Ok(None) };
-        let mut bytes = Vec::new();
-        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| system(&self.path(name), error))?;
-        if bytes.len() as u64 > most {
-            return Err(unfit(&self.path(name), "is too large"));
+        self.content(&file, name, most).map(Some)
+    }
+
+    /// Reads one that is open.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is larger.
+    pub fn content(&self, file: &File, name: &str, most: u64) -> Result<Vec<u8>, PrivateError> {
+        let too_large = || unfit(&self.path(name), "is too large");
+        let length = file.metadata().map_or(0, |found| found.len());
+        if length > most {
+            return Err(too_large());
         }
-        Ok(Some(bytes))
+        // One more, so that the end is seen without asking for more room.
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default().saturating_add(1));
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| system(&self.path(name), error))?;
+        if bytes.len() as u64 > most { Err(too_large()) } else { Ok(bytes) }
     }
 
     /// Puts a file with this content in the place of the one there: whoever reads it sees one or the other, whole.

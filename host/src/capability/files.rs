@@ -20,6 +20,15 @@ use crate::granted::Capability;
 use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE, deadline};
 use crate::state::HostState;
 
+/// The name by which components ask for rule files.
+const RULES: &str = "rules";
+
+/// The rule files, as a component gets them.
+pub(crate) async fn rules(files: &dyn Files) -> Answer<Vec<ConfigFile>> {
+    let read = tokio::time::timeout(deadline::FILES, files.read_config(RULES.to_owned())).await;
+    read.unwrap_or(Err(CapabilityError::Timeout))
+}
+
 /// Looks at the file system.
 #[async_trait]
 pub trait Files: Send + Sync {
@@ -183,7 +192,7 @@ impl Files for LocalFiles {
 
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
         let files = self.clone();
-        if name == "rules" {
+        if name == RULES {
             return self.look(move || files.read_rules()).await;
         }
         if files.others.iter().all(|(known, ..)| *known != name) {
@@ -332,6 +341,12 @@ impl Host for HostState {
     }
 
     async fn read_config(&mut self, name: String) -> wasmtime::Result<Answer<Vec<ConfigFile>>> {
+        if name == RULES
+            && let Some(read) = self.rules.take()
+        {
+            self.count()?;
+            return Ok(read);
+        }
         let files = self.capabilities.files.clone();
         self.host_call(deadline::FILES, async move { files.read_config(name).await }).await
     }

@@ -31,6 +31,7 @@ pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
 pub use clock::{Clock, LocalClock};
 pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
+pub(crate) use files::rules;
 pub use files::{Files, LocalFiles};
 pub use git::{ELSEWHERE, Git, LocalGit};
 pub use journal::Journal;

@@ -58,6 +58,11 @@ fn machine_code_may_be_anything() {
 }
 
 #[test]
+fn snapshots_may_be_anything() {
+    nothing_goes_wrong("snapshots");
+}
+
+#[test]
 fn what_is_kept_of_a_session_may_be_anything() {
     nothing_goes_wrong("session");
 }

@@ -384,6 +384,7 @@ mod linux {
                     if answer(stream, &plugin).is_none() {
                         tracing::debug!("a hook went away without an answer");
                     }
+                    standing::take_snapshots();
                 });
                 continue;
             }

@@ -10,6 +10,7 @@ mod listeners;
 mod resident;
 mod rules;
 mod session;
+mod snapshots;
 mod streams;
 mod surroundings;
 mod terminal;
@@ -50,13 +51,14 @@ pub struct Boundary {
 }
 
 /// All of them.
-pub static ALL: [Boundary; 12] = [
+pub static ALL: [Boundary; 13] = [
     Boundary { name: "resident-host", faults: resident::faults },
     Boundary { name: "check-daemon", faults: daemon::faults },
     Boundary { name: "terminal", faults: terminal::faults },
     Boundary { name: "git", faults: git::faults },
     Boundary { name: "rule-files", faults: rules::faults },
     Boundary { name: "machine-code", faults: cache::faults },
+    Boundary { name: "snapshots", faults: snapshots::faults },
     Boundary { name: "session", faults: session::faults },
     Boundary { name: "disk", faults: disk::faults },
     Boundary { name: "limits", faults: limits::faults },
