@@ -8,6 +8,8 @@
 //! write a digest as well. There is no secret here that such a program could not read; it could change this program itself
 //! just as well. So the gate keeps agents out of the folder, as it does for all that is Toolgate's own.
 
+use std::ffi::OsString;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -110,7 +112,9 @@ impl Entries {
         let age = age.map(|tried| now.duration_since(tried).unwrap_or_else(|early| early.duration()));
         let begin = || -> Result<(), PrivateError> {
             let flags = OFlags::WRONLY | OFlags::CREATE;
-            let file = Folder::create(&self.folder)?.file(&begun, flags, Others::SetRight)?;
+            let folder = Folder::create(&self.folder)?;
+            self.tidy(&folder);
+            let file = folder.file(&begun, flags, Others::SetRight)?;
             file.map_or(Ok(()), |file| file.set_modified(SystemTime::now()))
                 .map_err(|error| system(&self.folder, error))
         };
@@ -135,20 +139,40 @@ impl Entries {
         }
         let folder = Folder::create(&self.folder)?;
         folder.closed()?;
-        folder.replace(name, &entry)?;
+        folder.replace_checked(name, &entry)?;
         self.make_room(&folder, name);
         Ok(true)
     }
 
-    /// Removes what was used longest ago until the rest has room. What a writer left that was killed goes the same way.
-    fn make_room(&self, folder: &Folder, but: &str) {
+    /// What is in the folder: when it was last used, how long it is, and its name.
+    fn files(&self) -> Vec<(SystemTime, u64, OsString)> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
-        let mut files: Vec<(SystemTime, u64, std::ffi::OsString)> = entries
-            .filter_map(|entry| {
-                let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
-                Some((found.modified().ok()?, found.len(), entry.file_name()))
-            })
-            .collect();
+        let file = |entry: DirEntry| {
+            let found = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
+            Some((found.modified().ok()?, found.len(), entry.file_name()))
+        };
+        entries.filter_map(file).collect()
+    }
+
+    /// Removes what makers left that did not come to an end: entries' names have no dot.
+    fn tidy(&self, folder: &Folder) {
+        let now = SystemTime::now();
+        for (time, _, name) in self.files() {
+            let old = now.duration_since(time).is_ok_and(|age| age >= AGAIN);
+            if old && name.as_encoded_bytes().contains(&b'.') {
+                let _ = rustix::fs::unlinkat(folder.fd(), &name, AtFlags::empty());
+            }
+        }
+    }
+
+    /// Removes an entry that is of no use.
+    pub(crate) fn remove(&self, name: &str) {
+        let _ = std::fs::remove_file(self.folder.join(name));
+    }
+
+    /// Removes what was used longest ago until the rest has room.
+    fn make_room(&self, folder: &Folder, but: &str) {
+        let mut files = self.files();
         files.sort();
         let mut all: u64 = files.iter().map(|(_, length, _)| length).sum();
         for (_, length, name) in files.into_iter().filter(|(_, _, name)| name != but) {
@@ -216,18 +240,31 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let entries = in_folder(&scratch, KIND);
         assert!(entries.claim("one") && !entries.claim("one") && entries.claim("other"));
-        let begun = std::fs::File::open(entries.folder().join("one.begun")).expect("there");
-        begun.set_modified(SystemTime::now() - AGAIN).expect("its time");
+        let begun = |time: SystemTime| {
+            let file = std::fs::File::open(entries.folder().join("one.begun")).expect("there");
+            file.set_modified(time).expect("its time");
+        };
+        begun(SystemTime::now() - AGAIN);
         assert!(entries.claim("one") && !entries.claim("one"), "whoever began did not come to an end");
         // A clock that was set back.
-        begun.set_modified(SystemTime::now() + 10 * AGAIN).expect("its time");
+        begun(SystemTime::now() + 10 * AGAIN);
         assert!(entries.claim("one") && !entries.claim("one"));
         entries.put("one", b"it");
         assert!(entries.claim("one"), "what is gone again can be made at once");
         entries.put("large", &[b'x'; 1_000]);
         assert!(entries.claim("large") && !entries.claim("large"), "what is not kept is not made at each turn");
-        let (file, none) = (scratch.path().join("file"), KIND);
+        let left = |age: Duration| {
+            let names = ["large.begun", ".large.1.2"].map(|name| entries.folder().join(name));
+            for path in &names {
+                let file = std::fs::File::create(path).expect("a file");
+                file.set_modified(SystemTime::now() - age).expect("its time");
+            }
+            assert!(entries.claim(&format!("after {}", age.as_secs())));
+            names.iter().filter(|path| path.exists()).count()
+        };
+        assert_eq!((left(Duration::ZERO), left(AGAIN)), (2, 0), "what was left long ago goes");
+        let file = scratch.path().join("file");
         std::fs::write(&file, "").expect("a file");
-        assert!(!Entries::new(file, none).claim("one"), "nothing can be kept there");
+        assert!(!Entries::new(file, KIND).claim("one"), "nothing can be kept there");
     }
 }

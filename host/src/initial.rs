@@ -19,6 +19,7 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType, Store};
 
 use crate::snapshot::{PAGE, Snapshot};
+use crate::state::HostState;
 
 /// What the memory of a component holds when it starts, but for zeros before and after.
 #[derive(Clone, Copy, Debug)]
@@ -74,22 +75,24 @@ impl Drop for Last {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watched(Arc<OnceLock<(Initial, Arc<Reserved>)>>);
 
-impl Watched {
-    /// What is in it that was not at the start. None if there is no such memory. Whoever asks has the memory's store to himself, so
-    /// that nothing runs in it meanwhile.
-    pub(crate) fn changed<T>(&self, _store: &mut Store<T>) -> Option<Snapshot> {
-        let (initial, memory) = self.0.get()?;
-        // SAFETY: so much of the mapping can be read, it lives as long as `memory`, and nothing writes to it while the store is
-        // borrowed.
-        let now = unsafe { std::slice::from_raw_parts(memory.base.as_ptr(), memory.size()) };
-        let from = initial.start..initial.start + initial.bytes.len();
-        let nothing = [0; PAGE];
-        let before = |at: usize| match from.contains(&at) {
-            true => initial.bytes.get(at - from.start..at - from.start + PAGE),
-            false => Some(&nothing[..]),
-        };
-        Snapshot::taken(now, before)
+/// What is in the memory of this store that was not at the start. None if it is not watched, or not known in whole pages. While the
+/// store is borrowed nothing runs that could write to it.
+pub(crate) fn changed(store: &mut Store<HostState>) -> Option<Snapshot> {
+    let (initial, memory) = store.data().watched.as_ref()?.0.get()?;
+    // Of a part of a page nobody could tell what was there before.
+    if !initial.start.is_multiple_of(PAGE) || !initial.bytes.len().is_multiple_of(PAGE) {
+        return None;
     }
+    // SAFETY: so much of the mapping can be read, it lives as long as `memory`, and the only store whose code writes to it is
+    // borrowed.
+    let now = unsafe { std::slice::from_raw_parts(memory.base.as_ptr(), memory.size()) };
+    let from = initial.start..initial.start + initial.bytes.len();
+    let nothing = [0; PAGE];
+    let before = |at: usize| match from.contains(&at) {
+        true => initial.bytes.get(at - from.start..at - from.start + PAGE),
+        false => Some(&nothing[..]),
+    };
+    Snapshot::taken(now, before)
 }
 
 /// Makes the memories of one component, all of which start like this.
@@ -134,7 +137,8 @@ impl Memories {
 }
 
 // SAFETY: each memory is a mapping of its own with all that was asked to be reserved behind it, which cannot be touched. It
-// is not zero at the start as wasmtime has it, but as the component's data would have made it before anything runs.
+// is not zero at the start as wasmtime has it, but as the component's data would have made it before anything runs; and it may
+// be larger than what was asked for, within what its type and its addresses allow, as wasmtime asks for its size.
 unsafe impl MemoryCreator for Memories {
     fn new_memory(
         &self,
@@ -173,7 +177,8 @@ struct Reserved {
 
 // SAFETY: it owns its mapping, as a box does.
 unsafe impl Send for Reserved {}
-// SAFETY: nothing is read or written through a shared reference here.
+// SAFETY: what is in it is read through a shared reference in `changed` alone, which has the store to itself whose code writes
+// there.
 unsafe impl Sync for Reserved {}
 
 impl Reserved {

@@ -2,6 +2,8 @@
 //!
 //! Any error out of a call poisons the store, so whoever holds an instance drops it then.
 
+use std::sync::Arc;
+
 use wasmtime::{Store, Trap, UpdateDeadline};
 
 use crate::bindings::exports::toolgate::plugin as hooks;
@@ -75,6 +77,8 @@ impl Session {
 pub(crate) struct Instance {
     store: Store<HostState>,
     hooks: Loaded,
+    /// The name of the snapshot that it began with.
+    snapshot: Option<String>,
 }
 
 /// The hooks of an instance.
@@ -173,18 +177,52 @@ impl Instance {
             }
             _ => None,
         };
-        let snapshot = rules.as_ref().and_then(|rules| plugin.snapshot(rules.as_ref().ok()?));
-        let snapshot = snapshot.filter(|snapshot| snapshot.size() <= limits.memory);
-        let mut state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
-        state.rules = rules;
-        let size = snapshot.as_ref().map(|snapshot| snapshot.size());
-        let mut instance = Self::made(plugin, state, snapshot.map(Next::Like)).await?;
-        if let Some(size) = size {
-            tracing::debug!(plugin = plugin.name, role = role.name(), size, "begins with a snapshot");
-            instance.store.data_mut().usage.began_with(size);
+        let snapshot = match &rules {
+            Some(Ok(files)) => plugin.snapshot(&*capabilities.files, files).await,
+            _ => None,
+        };
+        let state = |capabilities, rules| {
+            let mut state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
+            state.rules = rules;
+            state
+        };
+        if let Some((name, snapshot)) = snapshot.filter(|(_, snapshot)| snapshot.size() <= limits.memory) {
+            let files = Arc::clone(&capabilities.files);
+            match Self::begun(plugin, role, session, state(capabilities.clone(), rules.clone()), snapshot).await {
+                Ok((mut instance, started)) => {
+                    instance.snapshot = Some(name);
+                    return Ok((instance, started));
+                }
+                Err(error) => {
+                    tracing::warn!(plugin = plugin.name, %error, "it does not start with a snapshot");
+                    plugin.give_up(&*files, &name).await;
+                }
+            }
         }
+        let mut instance = Self::made(plugin, state(capabilities, rules), None).await?;
         let started = instance.begin(role, session).await?;
         Ok((instance, started))
+    }
+
+    /// The same with the memory of one that has read its rules.
+    async fn begun(
+        plugin: &Plugin,
+        role: Role,
+        session: &Session,
+        state: HostState,
+        snapshot: Arc<Snapshot>,
+    ) -> Result<(Self, Started), CallError> {
+        let size = snapshot.size();
+        let mut instance = Self::made(plugin, state, Some(Next::Like(snapshot))).await?;
+        instance.store.data_mut().usage.began_with(size);
+        let started = instance.begin(role, session).await?;
+        tracing::debug!(plugin = plugin.name, role = role.name(), size, "begins with a snapshot");
+        Ok((instance, started))
+    }
+
+    /// The name of the snapshot that it began with.
+    pub(crate) fn take_snapshot(&mut self) -> Option<String> {
+        self.snapshot.take()
     }
 
     async fn made(plugin: &Plugin, state: HostState, next: Option<Next>) -> Result<Self, CallError> {
@@ -202,7 +240,7 @@ impl Instance {
             Loaded::of(&mut store, &instance, &plugin.hooks)
         };
         let hooks = made.await.map_err(|error| explain(&store, &error))?;
-        Ok(Instance { store, hooks })
+        Ok(Instance { store, hooks, snapshot: None })
     }
 
     async fn begin(&mut self, role: Role, session: &Session) -> Result<Started, CallError> {
@@ -224,14 +262,14 @@ impl Instance {
         plugin: &Plugin,
         capabilities: Capabilities,
     ) -> Result<Option<Snapshot>, CallError> {
-        let state = HostState::new(&plugin.name, capabilities, Limits::DEFAULT, plugin.engine.ticks());
-        let watched = Watched::default();
-        let mut instance = Self::made(plugin, state, Some(Next::Watched(watched.clone()))).await?;
+        let mut state = HostState::new(&plugin.name, capabilities, Limits::DEFAULT, plugin.engine.ticks());
+        let watched = state.watched.insert(Watched::default()).clone();
+        let mut instance = Self::made(plugin, state, Some(Next::Watched(watched))).await?;
         instance.begin(Role::Gate, &snapshot::nobody()).await?;
         arm(&mut instance.store);
         let prepared = instance.hooks.lifecycle.call_prepare(&mut instance.store).await;
         prepared.map_err(|error| explain(&instance.store, &error))?;
-        Ok(watched.changed(&mut instance.store))
+        Ok(initial::changed(&mut instance.store))
     }
 
     /// A verdict, and what later calls of the session are to be told after it.

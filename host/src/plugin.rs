@@ -8,7 +8,7 @@ use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
 use crate::cache::{Cache, Key};
-use crate::capability::ConfigFile;
+use crate::capability::{self, ConfigFile, Files};
 use crate::engine::Engine;
 use crate::error::LoadError;
 use crate::granted::Capability;
@@ -187,8 +187,11 @@ impl Plugin {
         Ok(Plugin { engine: engine.clone(), name: name.to_owned(), pre, hooks, description, snapshots: None })
     }
 
-    /// The same, where an instance starts from a snapshot once there is one of its rule files. For [`Plugin::precompiled`]; others
-    /// have no memory that is known before they run.
+    /// The same, where an instance starts from a snapshot once there is one of its rule files.
+    ///
+    /// For a component of [`Plugin::precompiled`]; others have no memory that is known before they run. Its `start` has to look
+    /// whether the files that it is handed are those that it finds read already, see the contract, and `prepare` has to leave
+    /// nothing behind that is not of these files: the default guest does.
     #[must_use]
     pub fn with_snapshots(mut self, snapshots: Snapshots) -> Self {
         self.snapshots = Some(Arc::new(snapshots));
@@ -200,22 +203,43 @@ impl Plugin {
         self.snapshots.as_deref()
     }
 
-    /// Takes the snapshots that instances have missed so far. For when nobody waits: each takes some ten milliseconds. What goes
-    /// wrong costs the time that it would have saved.
+    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and seconds where there are tens of
+    /// thousands of rules. For when the answer is given. What goes wrong costs the time that it would have saved.
     pub async fn take_snapshots(&self) {
         let Some(snapshots) = &self.snapshots else { return };
         for (name, files) in snapshots.missing() {
+            if !snapshots.claim(&name) {
+                continue;
+            }
             match Instance::snapshot_of(self, snapshot::handed(files)).await {
-                Ok(Some(taken)) => snapshots.keep(name, taken),
+                Ok(Some(taken)) => snapshots.keep(&name, taken),
                 Ok(None) => tracing::debug!(plugin = self.name, "no snapshot is taken: its memory is not known"),
                 Err(error) => tracing::warn!(plugin = self.name, %error, "no snapshot is taken"),
             }
         }
     }
 
-    /// The snapshot of an instance that is to read these rule files.
-    pub(crate) fn snapshot(&self, files: &[ConfigFile]) -> Option<Arc<Snapshot>> {
-        self.snapshots.as_ref()?.find(&self.description.precompiled.sha256, files)
+    /// The snapshot of an instance that is to read these rule files, and its name.
+    pub(crate) async fn snapshot(&self, from: &dyn Files, files: &[ConfigFile]) -> Option<(String, Arc<Snapshot>)> {
+        let snapshots = self.snapshots.as_ref()?;
+        let name = snapshot::name(&self.description.precompiled.sha256, files)?;
+        if let Some(found) = snapshots.used(&name) {
+            return Some((name, found));
+        }
+        let (all, of) = (Arc::clone(snapshots), name.clone());
+        let found = capability::looked(from, move || all.kept(&of)).await.ok().flatten();
+        if found.is_none() {
+            snapshots.miss(&name, files);
+        }
+        Some((name, found?))
+    }
+
+    /// Forgets a snapshot with which an instance does not work.
+    pub(crate) async fn give_up(&self, from: &dyn Files, snapshot: &str) {
+        let Some(snapshots) = self.snapshots.clone() else { return };
+        let name = snapshot.to_owned();
+        // What stays there is met again, and given up again.
+        let _ = capability::looked(from, move || snapshots.give_up(&name)).await;
     }
 
     /// Whether it judges calls.

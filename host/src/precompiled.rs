@@ -1,5 +1,5 @@
-//! Machine code that was made when this program was built. The host's only unsafe code is here and in the crate that
-//! embeds the bytes; guests have what their bindings generate.
+//! Machine code that was made when this program was built. The host's only unsafe code is here, in `initial`, and in the crate
+//! that embeds the bytes; guests have what their bindings generate.
 //!
 //! Machine code is trusted as the program itself is: wasmtime checks that it was made by the same version with the
 //! same settings, and cannot check what it does. So it is only ever taken from this program's own image, or from a file

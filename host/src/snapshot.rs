@@ -22,7 +22,7 @@ use crate::entries::{Entries, Kind};
 use crate::measure::Measure;
 use crate::{CapabilityError, Session};
 
-/// What is compared at a time, in bytes.
+/// What is compared at a time, in bytes. The memory that a component starts with is known in whole ones of these.
 pub(crate) const PAGE: usize = 4_096;
 
 /// What is kept of that, in bytes: most pages that change do so in a word or two. A run of it costs two numbers.
@@ -161,29 +161,39 @@ impl Snapshots {
         self.at_hand.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one of this component after it has read these files. If there is none, it is noted as missing.
-    pub(crate) fn find(&self, machine: &str, files: &[ConfigFile]) -> Option<Arc<Snapshot>> {
-        let name = name(machine, files)?;
-        if let Some(found) = self.at_hand().take(&name) {
-            return Some(found);
-        }
-        let entry = self.entries.as_ref().and_then(|entries| {
-            let entry = entries.get(&name)?;
-            let found = Snapshot::decoded(entry.content());
-            if found.is_none() {
-                entries.unfit(&name, "it is no snapshot");
-            }
-            found
-        });
+    /// The one of this name, if it was used in this process.
+    pub(crate) fn used(&self, name: &str) -> Option<Arc<Snapshot>> {
+        self.at_hand().take(name)
+    }
+
+    /// The one of this name, if it is kept.
+    pub(crate) fn kept(&self, name: &str) -> Option<Arc<Snapshot>> {
+        let entries = self.entries.as_ref()?;
+        let entry = entries.get(name)?;
+        let Some(found) = Snapshot::decoded(entry.content()) else {
+            entries.unfit(name, "it is no snapshot");
+            return None;
+        };
+        Some(self.at_hand().keep(name, Arc::new(found)))
+    }
+
+    /// Notes that there is none of this name, which is for these files.
+    pub(crate) fn miss(&self, name: &str, files: &[ConfigFile]) {
         let mut at_hand = self.at_hand();
-        match entry {
-            Some(found) => Some(at_hand.keep(name, Arc::new(found))),
-            None => {
-                if at_hand.missing.len() < MISSING && at_hand.tried.insert(name.clone()) {
-                    at_hand.missing.push((name, files.to_vec()));
-                }
-                None
-            }
+        if at_hand.tried.len() >= TRIED {
+            at_hand.tried.clear();
+        }
+        if at_hand.missing.len() < MISSING && at_hand.tried.insert(name.to_owned()) {
+            at_hand.missing.push((name.to_owned(), files.to_vec()));
+        }
+    }
+
+    /// Forgets one with which a component does not work.
+    pub(crate) fn give_up(&self, name: &str) {
+        self.at_hand().kept.retain(|(kept, _)| kept != name);
+        if let Some(entries) = &self.entries {
+            entries.unfit(name, "the component does not work with it");
+            entries.remove(name);
         }
     }
 
@@ -192,20 +202,25 @@ impl Snapshots {
         !self.at_hand().missing.is_empty()
     }
 
-    /// Those that are missing and that nobody else is about to take.
+    /// Those that are missing.
     pub(crate) fn missing(&self) -> Vec<(String, Vec<ConfigFile>)> {
-        let missing = std::mem::take(&mut self.at_hand().missing);
-        let free = |name: &str| self.entries.as_ref().is_none_or(|entries| entries.claim(name));
-        missing.into_iter().filter(|(name, _)| free(name)).collect()
+        std::mem::take(&mut self.at_hand().missing)
     }
 
-    /// Keeps one.
-    pub(crate) fn keep(&self, name: String, snapshot: Snapshot) {
-        if snapshot.size > MEMORY {
+    /// Whether nobody else is about to take this one.
+    pub(crate) fn claim(&self, name: &str) -> bool {
+        self.entries.as_ref().is_none_or(|entries| entries.claim(name))
+    }
+
+    /// Keeps one, if it is not too large for that.
+    pub(crate) fn keep(&self, name: &str, snapshot: Snapshot) {
+        let encoded = snapshot.encoded().filter(|encoded| encoded.len() as u64 <= KIND.largest);
+        let Some(encoded) = encoded.filter(|_| snapshot.size <= MEMORY) else {
+            tracing::debug!(name, size = snapshot.size, "the snapshot is too large");
             return;
-        }
-        if let (Some(entries), Some(encoded)) = (&self.entries, snapshot.encoded()) {
-            entries.put(&name, &encoded);
+        };
+        if let Some(entries) = &self.entries {
+            entries.put(name, &encoded);
         }
         self.at_hand().keep(name, Arc::new(snapshot));
     }
@@ -220,20 +235,19 @@ impl AtHand {
         Some(snapshot)
     }
 
-    fn keep(&mut self, name: String, snapshot: Arc<Snapshot>) -> Arc<Snapshot> {
-        self.kept.retain(|(kept, _)| *kept != name);
+    fn keep(&mut self, name: &str, snapshot: Arc<Snapshot>) -> Arc<Snapshot> {
+        self.kept.retain(|(kept, _)| kept != name);
         self.kept.truncate(AT_HAND - 1);
-        if self.tried.len() >= TRIED {
-            self.tried.clear();
-        }
-        self.kept.push_front((name, Arc::clone(&snapshot)));
+        // When it is gone from here and from its folder, it can be taken again.
+        self.tried.remove(name);
+        self.kept.push_front((name.to_owned(), Arc::clone(&snapshot)));
         snapshot
     }
 }
 
 /// What a snapshot is found by: the digest of the component's code and of all that it is handed. None if that is nothing, or if
 /// something of it cannot be read, which may be otherwise the next time.
-fn name(machine: &str, files: &[ConfigFile]) -> Option<String> {
+pub(crate) fn name(machine: &str, files: &[ConfigFile]) -> Option<String> {
     let mut all = machine.as_bytes().to_vec();
     for file in files {
         let content = file.content.as_ref().ok()?;
@@ -350,15 +364,40 @@ mod tests {
     }
 
     #[test]
+    fn one_is_noted_as_missing_until_it_is_there() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let snapshots = Snapshots::new(Some(scratch.path().join("snapshots")));
+        let missing = |name: &str| {
+            snapshots.miss(name, &[]);
+            snapshots.missing().len()
+        };
+        assert_eq!((missing("a"), missing("a"), missing("b")), (1, 0, 1), "once in a process");
+        let nothing = || Snapshot { size: WASM_PAGE, runs: Vec::new(), bytes: Vec::new() };
+        snapshots.keep("a", nothing());
+        assert!(snapshots.used("a").is_some() && snapshots.kept("a").is_some());
+        snapshots.give_up("a");
+        assert!(snapshots.used("a").is_none() && snapshots.kept("a").is_none());
+        assert_eq!((missing("a"), missing("b")), (1, 0));
+        let large = || Snapshot { size: WASM_PAGE, runs: vec![(0, 0)], bytes: vec![0; KIND.largest as usize] };
+        snapshots.keep("b", large());
+        snapshots.keep("b", Snapshot { size: MEMORY + WASM_PAGE, ..nothing() });
+        assert!(snapshots.used("b").is_none() && missing("b") == 0, "one that is too large is not tried again");
+        for number in 0..2 * TRIED {
+            missing(&format!("n{number}"));
+            assert!(snapshots.at_hand().tried.len() <= TRIED);
+        }
+    }
+
+    #[test]
     fn the_last_ones_are_at_hand() {
         let snapshots = Snapshots::new(None);
         let names: Vec<String> = (0..=AT_HAND).map(|number| number.to_string()).collect();
         let nothing = || Snapshot { size: 0, runs: Vec::new(), bytes: Vec::new() };
         for one in &names[..AT_HAND] {
-            snapshots.keep(one.clone(), nothing());
+            snapshots.keep(one, nothing());
         }
         assert!(snapshots.at_hand().take("0").is_some());
-        snapshots.keep(names[AT_HAND].clone(), nothing());
+        snapshots.keep(&names[AT_HAND], nothing());
         let there: Vec<bool> = names.iter().map(|name| snapshots.at_hand().take(name).is_some()).collect();
         let expected: Vec<bool> = (0..=AT_HAND).map(|number| number != 1).collect();
         assert_eq!(there, expected);

@@ -10,6 +10,7 @@ use wasmtime::ResourceLimiter;
 use crate::CapabilityError;
 use crate::Level;
 use crate::capability::{Answer, Capabilities, ConfigFile};
+use crate::initial::Watched;
 use crate::limits::said::LOG_LINES;
 use crate::limits::{Limits, TICK, deadline};
 use crate::wasi::Wasi;
@@ -22,6 +23,8 @@ pub(crate) struct HostState {
     pub(crate) usage: Usage,
     /// The rule files, where they were read before the component asks for them.
     pub(crate) rules: Option<Answer<Vec<ConfigFile>>>,
+    /// Its memory, where what becomes of that is asked later.
+    pub(crate) watched: Option<Watched>,
     /// Made when it is first used, so never for most components.
     pub(crate) wasi: Option<Box<Wasi>>,
     calls: u32,
@@ -110,6 +113,7 @@ impl HostState {
             limits,
             usage,
             rules: None,
+            watched: None,
             wasi: None,
             calls: 0,
             logged: 0,

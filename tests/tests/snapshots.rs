@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use toolgate_host::capability::{LocalFiles, LocalGit};
+use toolgate_host::limits::Limits;
 use toolgate_host::{
     Analysis, Capabilities, Decision, Engine, Gate, Measure, Plugin, Session, Snapshots, ToolCall, Verdict,
 };
@@ -132,7 +133,11 @@ async fn the_same_is_said_of_every_command() {
         let rules = scene.file(content);
         let expected = said(&plugin, &rules).await;
         let (with, entry) = kept(&scene, &rules, &format!("of {number}")).await;
+        // It is at hand: nothing is read.
+        fs::rename(&entry, entry.with_extension("moved")).expect("moved");
         assert_eq!(said(&with, &rules).await, expected, "{what}: at hand");
+        assert!(!missing(&with), "{what}: at hand");
+        fs::rename(entry.with_extension("moved"), &entry).expect("moved");
         // As another process would.
         let other = scene.guard(entry.parent());
         assert_eq!(said(&other, &rules).await, expected, "{what}: kept");
@@ -245,6 +250,96 @@ async fn what_is_wrong_with_an_entry_changes_no_verdict() {
         let other = scene.guard(entry.parent());
         assert_eq!(said(&other, &rules).await, expected, "{how}");
         assert!(!missing(&other), "{how}: it was replaced");
+    }
+}
+
+/// Garbage that is kept as it should be, which no digest tells: the guard fails with it, at once or at a call.
+#[tokio::test]
+async fn one_that_fells_the_guard_is_given_up() {
+    let scene = Scene::new();
+    let rules = scene.file(FILES[0].1);
+    let expected = said(&plain(&scene.engine), &rules).await;
+    for byte in [0x00, 0xa5, 0xff] {
+        let (_, entry) = kept(&scene, &rules, &format!("garbage {byte}")).await;
+        let bytes = content(&entry);
+        let runs = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
+        let start = 8 + 8 * runs;
+        let garbage = [&bytes[..start], &vec![byte; bytes.len() - start]].concat();
+        fs::write(&entry, forged(&entry, &garbage)).expect("written");
+        let plugin = scene.guard(entry.parent());
+        let gate = Gate::new(plugin.clone(), session(), granted(&rules));
+        for command in COMMANDS {
+            // The first of them may be blocked for it.
+            gate.judge(&ToolCall::shell(*command, "/home/dev/project")).await;
+        }
+        assert_eq!(said(&plugin, &rules).await, expected, "{byte}");
+        // With zeros it works: there is nothing that was read, so it is read.
+        let gone = !entry.exists() || fs::read(&entry).expect("read") != forged(&entry, &garbage);
+        assert!(gone || byte == 0, "{byte}: it stays");
+    }
+}
+
+/// The key is of everything that is handed over, and the guard compares all of it.
+#[tokio::test]
+async fn the_same_words_in_another_layer_are_other_rules() {
+    let scene = Scene::new();
+    // Only a file of the user's lifts rules.
+    let rules = scene.file("packs: [-git]\n");
+    let of_project = Capabilities::absent().files(LocalFiles::new().inline().project_rules(&rules)).git(LocalGit);
+    let push = ToolCall::shell("git push --force", "/home/dev/project");
+    let passes = async |plugin: &Plugin, granted: Capabilities| {
+        matches!(Gate::new(plugin.clone(), session(), granted).judge(&push).await.decision, Decision::Pass)
+    };
+    let (users, of_user) = kept(&scene, &rules, "of the user").await;
+    assert!(passes(&users, granted(&rules)).await && !passes(&users, of_project.clone()).await);
+    users.take_snapshots().await;
+    let all = entries(of_user.parent().expect("a folder"));
+    let of_other = all.iter().find(|entry| **entry != of_user).expect("another one");
+    fs::write(of_other, forged(of_other, &content(&of_user))).expect("written");
+    let plugin = scene.guard(of_user.parent());
+    assert!(!passes(&plugin, of_project).await, "not even if somebody gives it the other's name");
+}
+
+/// What a session brings with it comes on top, as it does without.
+#[tokio::test]
+async fn packs_and_places_of_a_session_hold() {
+    let scene = Scene::new();
+    let rules = scene.file(FILES[0].1);
+    let (with, _) = kept(&scene, &rules, "sessions").await;
+    let contexts = [
+        r#"{"schema":1}"#,
+        r#"{"schema":1,"packs":["all","-git"]}"#,
+        r#"{"schema":1,"own":["/srv/toolgate"]}"#,
+        r#"{"schema":1,"packs":["none-such"]}"#,
+    ];
+    let commands = ["aws s3 rb s3://bucket --force", "git push --force", "rm /srv/toolgate/a", "publish-it-all"];
+    for context in contexts.iter().chain(&contexts) {
+        let mut both = Vec::new();
+        for plugin in [&plain(&scene.engine), &with] {
+            let session = Session { context: (*context).to_owned(), ..session() };
+            let gate = Gate::new(plugin.clone(), session, granted(&rules));
+            let mut all = vec![format!("{:?}", gate.start().await.expect("it starts"))];
+            for command in commands {
+                all.push(format!("{:?}", gate.judge(&ToolCall::shell(command, "/home/dev/project")).await));
+            }
+            both.push(all);
+        }
+        assert_eq!(both[0], both[1], "{context}");
+    }
+}
+
+/// A memory that an instance begins with counts as one that it has asked for.
+#[tokio::test]
+async fn the_limit_on_memory_holds() {
+    let scene = Scene::new();
+    let rules = scene.file(FILES[0].1);
+    let (with, _) = kept(&scene, &rules, "limited").await;
+    for (memory, starts) in [(256 << 20, true), (1 << 20, false)] {
+        for plugin in [&plain(&scene.engine), &with] {
+            let limits = Limits { memory, ..Limits::DEFAULT };
+            let gate = Gate::new(plugin.clone(), session(), granted(&rules)).with_limits(limits);
+            assert_eq!(gate.start().await.is_ok(), starts, "{memory}");
+        }
     }
 }
 

@@ -57,6 +57,9 @@ const PAGE: usize = 64 << 10;
 /// A prepared component starts with its memory mapped from a file, and the first write to a page of it costs a copy of the
 /// page. Memory that was freed while rules were compiled lies in small pieces on most of these pages, and an allocator takes
 /// the pieces first.
+///
+/// All of it becomes zeros, as memory begins: what is kept of a component that has prepared itself is what differs from that, and
+/// what was freed would be most of it.
 pub(super) fn close_holes() {
     let place = |bytes: &Vec<u8>| std::hint::black_box(bytes.as_ptr()) as usize;
     let end = std::arch::wasm32::memory_size::<0>() * PAGE;

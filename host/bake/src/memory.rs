@@ -5,8 +5,8 @@
 //! touched. So it is taken out of the component that is compiled.
 
 use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
-use wasm_encoder::{Component, ConstExpr, DataSection, GlobalSection};
-use wasmparser::{Data, DataKind, Global, Operator, Parser};
+use wasm_encoder::{Component, ConstExpr, DataSection, GlobalSection, Instruction, MemorySection};
+use wasmparser::{Data, DataKind, Global, MemorySectionReader, Operator, Parser};
 
 /// Pages of the memory are mapped, so whole ones are written. No larger ones are in use where code runs in place.
 const PAGE: usize = 4_096;
@@ -32,9 +32,9 @@ pub enum Unfit {
     /// Data beyond what a memory can hold.
     #[error("the data lies beyond the end of a memory")]
     Beyond,
-    /// State beside the memory and the pointer to its stack, which a host that takes a snapshot of the memory would not see.
-    #[error("the component has more than one global that can change")]
-    Global,
+    /// State beside one memory and the pointer to its stack, which a host that takes a snapshot of the memory would not see.
+    #[error("the component has state of its own beside one memory: {0}")]
+    State(&'static str),
     /// Functions that cannot be counted and put in order: those of another component, or of a module without one small memory.
     #[error("the order is that of other functions, or the module has no memory of its own")]
     Order,
@@ -42,7 +42,7 @@ pub enum Unfit {
 
 /// Takes the data out of the one module that has any. What is left has the same code and segments of no length.
 pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>> {
-    let mut taker = Taker { memory: None, changing: 0 };
+    let mut taker = Taker { memory: None, memories: 0, globals: 0 };
     let mut rest = Component::new();
     taker.parse_component(&mut rest, Parser::new(0), component)?;
     let bytes = taker.memory.unwrap_or_default();
@@ -56,8 +56,9 @@ pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>>
 
 struct Taker {
     memory: Option<Vec<u8>>,
-    /// Globals that can change.
-    changing: usize,
+    memories: u32,
+    /// Those that can change.
+    globals: usize,
 }
 
 impl Reencode for Taker {
@@ -76,11 +77,38 @@ impl Reencode for Taker {
     }
 
     fn parse_global(&mut self, globals: &mut GlobalSection, global: Global<'_>) -> Result<(), Error<Unfit>> {
-        self.changing += usize::from(global.ty.mutable);
-        if self.changing > 1 {
-            return Err(Error::UserError(Unfit::Global));
+        self.globals += usize::from(global.ty.mutable);
+        if self.globals > 1 {
+            return Err(Error::UserError(Unfit::State("more than one global that can change")));
         }
         reencode::utils::parse_global(self, globals, global)
+    }
+
+    fn parse_memory_section(
+        &mut self,
+        memories: &mut MemorySection,
+        section: MemorySectionReader<'_>,
+    ) -> Result<(), Error<Unfit>> {
+        self.memories += section.count();
+        if self.memories > 1 {
+            return Err(Error::UserError(Unfit::State("a second memory")));
+        }
+        reencode::utils::parse_memory_section(self, memories, section)
+    }
+
+    fn instruction<'a>(&mut self, operator: Operator<'a>) -> Result<Instruction<'a>, Error<Unfit>> {
+        match operator {
+            Operator::TableSet { .. }
+            | Operator::TableGrow { .. }
+            | Operator::TableFill { .. }
+            | Operator::TableCopy { .. }
+            | Operator::TableInit { .. }
+            | Operator::ElemDrop { .. } => Err(Error::UserError(Unfit::State("a table that can change"))),
+            Operator::MemoryInit { .. } | Operator::DataDrop { .. } => {
+                Err(Error::UserError(Unfit::State("data that is put there later")))
+            }
+            _ => reencode::utils::instruction(self, operator),
+        }
     }
 
     fn parse_data_section(
@@ -160,7 +188,14 @@ mod tests {
                 Ok((0, PAGE, &[(5, b'a')])),
             ),
             ("(global (mut i32) (i32.const 1)) (global (mut i32) (i32.const 2))", Err("more than one global")),
-            (r#"(memory $two 1) (data (memory $two) (i32.const 0) "a")"#, Err("no known place")),
+            ("(table 1 funcref) (func (table.set (i32.const 0) (ref.null func)))", Err("a table that can change")),
+            (
+                "(table 1 funcref) (func (drop (table.grow (ref.null func) (i32.const 1))))",
+                Err("a table that can change"),
+            ),
+            (r#"(data "a") (func (memory.init 0 (i32.const 0) (i32.const 0) (i32.const 1)))"#, Err("put there later")),
+            (r#"(data "a") (func (data.drop 0))"#, Err("put there later")),
+            (r#"(memory $two 1) (data (memory $two) (i32.const 0) "a")"#, Err("a second memory")),
             (r#"(data (i32.const -1) "ab")"#, Err("beyond the end")),
         ];
         for (data, expected) in cases {
@@ -175,7 +210,9 @@ mod tests {
             }
         }
         let two = r#"(component (core module (memory 1) (data (i32.const 0) "a"))
-            (core module (memory 1) (data (i32.const 0) "b")))"#;
+            (core module (import "" "" (memory 1)) (data (i32.const 0) "b")))"#;
         assert!(memory(two).expect_err("two").contains("two modules"));
+        let two = "(component (core module (memory 1)) (core module (memory 1)))";
+        assert!(memory(two).expect_err("two").contains("a second memory"));
     }
 }

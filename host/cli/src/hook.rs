@@ -90,10 +90,12 @@ impl Answer {
             let _ = writeln!(std::io::stderr(), "toolgate: standard output takes no answer; it is: {text}");
         }
         self.written.store(!lost, Ordering::SeqCst);
-        // A failure in it would be taken for one of the hook, which the answer is not.
+        // A failure in what follows would be taken for one of the hook, which the answer is not.
+        let code = if lost { self.lost } else { 0 };
+        signals::end_now_with(code);
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(after));
         // Nothing is tidied up: the agent waits.
-        std::process::exit(if lost { self.lost.into() } else { 0 });
+        std::process::exit(code.into());
     }
 }
 

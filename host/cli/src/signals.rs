@@ -101,8 +101,13 @@ pub(crate) fn take_along(group: Option<i32>) {
 
 /// Has whatever would end this process end it with this exit code. To be called before an engine is made.
 pub(crate) fn end_with(code: u8) {
-    CODE.store(code.into(), Ordering::Relaxed);
+    end_now_with(code);
     FATAL.iter().copied().chain(fatal_here()).for_each(|signal| on(signal, end));
+}
+
+/// The same with another exit code from here on.
+pub(crate) fn end_now_with(code: u8) {
+    CODE.store(code.into(), Ordering::Relaxed);
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalLog};
@@ -20,6 +20,9 @@ use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
 
+/// How long taking snapshots may take.
+const TAKING: Duration = Duration::from_millis(500);
+
 static DEFAULT: OnceLock<Plugin> = OnceLock::new();
 
 /// The default plugin, the same one for the whole program: its code runs in place once, and would be copied for another
@@ -34,11 +37,16 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
 }
 
 /// Takes the snapshots that calls have missed so far, so that the next ones need not read the same rules again. For when the
-/// answer is given: each takes some ten milliseconds.
+/// answer is given: each takes some ten milliseconds, and an agent may wait for the end of the process.
 pub(crate) fn take_snapshots() {
     let Some(plugin) = DEFAULT.get().filter(|plugin| misses_snapshots(plugin)) else { return };
     match tokio::runtime::Builder::new_current_thread().enable_time().build() {
-        Ok(runtime) => runtime.block_on(plugin.take_snapshots()),
+        Ok(runtime) => {
+            let taken = runtime.block_on(async { tokio::time::timeout(TAKING, plugin.take_snapshots()).await });
+            if taken.is_err() {
+                tracing::debug!("no snapshot is taken: these rules take too long");
+            }
+        }
         Err(error) => tracing::warn!(%error, "no snapshot is taken"),
     }
 }

@@ -213,6 +213,43 @@ fn rules_are_read_once() {
     }
 }
 
+/// What follows an answer takes its time. Whoever ends the hook then ends one that has answered.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "only there it is told whether a process waits")]
+fn a_hook_that_is_ended_after_its_answer_has_not_failed() {
+    let scene = Scene::new();
+    scene.write("home/.local/state/toolgate/fired/claude.json.lock", "");
+    let lock = std::fs::File::open(scene.at("home/.local/state/toolgate/fired/claude.json.lock")).expect("there");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).expect("ours");
+    let alone = [("TOOLGATE_NO_SERVE", "1".to_owned())];
+    let (mut hook, mut stdin, mut stdout) = start_with(&scene, &["hook", "claude"], &alone);
+    let payload = json!({
+        "session_id": "", "cwd": scene.project(), "permission_mode": "default", "hook_event_name": "PreToolUse",
+        "tool_name": "Bash", "tool_input": {"command": "rm -rf ~"},
+    });
+    stdin.write_all(payload.to_string().as_bytes()).expect("it reads");
+    drop(stdin);
+    // The end of the answer, which has no line's end.
+    let mut answer = Vec::new();
+    while serde_json::from_slice::<Value>(&answer).is_err() {
+        let read = stdout.fill_buf().expect("it answers").to_vec();
+        assert!(!read.is_empty(), "{}", String::from_utf8_lossy(&answer));
+        stdout.consume(read.len());
+        answer.extend(read);
+    }
+    let pid = rustix::process::Pid::from_child(&hook.0);
+    // Once the answer is out there is nothing that it waits for but the lock.
+    let waits = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).expect("it is there");
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    };
+    while !waits() {
+        std::thread::yield_now();
+    }
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it is there");
+    assert_eq!(hook.0.wait().expect("it ends").code(), Some(0));
+}
+
 /// A resident host takes one as well.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]

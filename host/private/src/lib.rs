@@ -247,13 +247,25 @@ impl Folder {
     /// # Errors
     /// If it cannot be written.
     pub fn replace(&self, name: &str, content: &[u8]) -> Result<(), PrivateError> {
+        self.put(name, content, File::sync_data)
+    }
+
+    /// The same without waiting for the disk: after a loss of power it may be empty or cut. For what is checked when it is read.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn replace_checked(&self, name: &str, content: &[u8]) -> Result<(), PrivateError> {
+        self.put(name, content, |_| Ok(()))
+    }
+
+    fn put(&self, name: &str, content: &[u8], sync: impl FnOnce(&File) -> io::Result<()>) -> Result<(), PrivateError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let new = format!(".{name}.{}.{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let written = || -> Result<(), PrivateError> {
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
             let mut file =
                 self.file(&new, flags, Others::SetRight)?.ok_or_else(|| unfit(&self.path(&new), "is gone"))?;
-            let whole = file.write_all(content).and_then(|()| file.sync_data());
+            let whole = file.write_all(content).and_then(|()| sync(&file));
             whole.map_err(|error| system(&self.path(&new), error))?;
             self.rename(&new, name)
         };

@@ -25,8 +25,19 @@ const RULES: &str = "rules";
 
 /// The rule files, as a component gets them.
 pub(crate) async fn rules(files: &dyn Files) -> Answer<Vec<ConfigFile>> {
-    let read = tokio::time::timeout(deadline::FILES, files.read_config(RULES.to_owned())).await;
-    read.unwrap_or(Err(CapabilityError::Timeout))
+    in_time(files.read_config(RULES.to_owned())).await
+}
+
+/// Looks at other files as these do.
+pub(crate) async fn looked<T: Send + 'static>(
+    files: &dyn Files,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Answer<T> {
+    if files.is_inline() { Ok(work()) } else { in_time(apart(work)).await }
+}
+
+async fn in_time<T>(work: impl Future<Output = Answer<T>>) -> Answer<T> {
+    tokio::time::timeout(deadline::FILES, work).await.unwrap_or(Err(CapabilityError::Timeout))
 }
 
 /// Looks at the file system.
@@ -40,6 +51,10 @@ pub trait Files: Send + Sync {
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>>;
     /// Reads a file that a text is about to run.
     async fn read_script(&self, path: String) -> Answer<String>;
+    /// Whether it does so on the caller's own thread, for whom other looks at files may be made there as well.
+    fn is_inline(&self) -> bool {
+        false
+    }
 }
 
 #[async_trait]
@@ -207,6 +222,10 @@ impl Files for LocalFiles {
 
     async fn read_script(&self, path: String) -> Answer<String> {
         self.look(move || script(Path::new(&path))).await?
+    }
+
+    fn is_inline(&self) -> bool {
+        self.inline
     }
 }
 

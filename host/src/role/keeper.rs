@@ -36,7 +36,7 @@ pub(super) struct Running {
     pub(super) instance: Instance,
     started: Started,
     /// Kept, so that a generation counts as in use as long as an instance of it is.
-    _generation: Arc<Generation>,
+    generation: Arc<Generation>,
     /// The newest generation that was tried.
     tried: u64,
 }
@@ -69,7 +69,7 @@ impl Keeper {
                 }
             }
         }
-        Ok(Running { instance, started, tried: generation.number, _generation: generation })
+        Ok(Running { instance, started, tried: generation.number, generation })
     }
 
     async fn start(&self, generation: &Generation) -> Result<(Instance, Started), CallError> {
@@ -111,9 +111,12 @@ impl Keeper {
                 Some(old) => self.succeed(old).await?,
                 None => self.fresh().await?,
             };
-            let answer = work(&mut running.instance, &running.started).await?;
-            *kept = Some(running);
-            Ok(answer)
+            let answer = work(&mut running.instance, &running.started).await;
+            match &answer {
+                Ok(_) => *kept = Some(running),
+                Err(error) => self.doubt(running, error).await,
+            }
+            answer
         };
         let answer = tokio::time::timeout(self.limits.call, whole).await;
         let answer = answer.unwrap_or(Err(CallError::Timeout(self.limits.call)));
@@ -121,6 +124,16 @@ impl Keeper {
             tracing::warn!(plugin = self.slot.name(), role = self.role.name(), %error, "instance dropped");
         }
         answer
+    }
+
+    /// Forgets the snapshot that an instance began with which does not work: what it fails at may be wrong in there.
+    async fn doubt(&self, Running { mut instance, generation, .. }: Running, error: &CallError) {
+        let fails = matches!(error, CallError::Trap(_) | CallError::Memory | CallError::Stack | CallError::Deadline);
+        let snapshot = instance.take_snapshot();
+        drop(instance);
+        if let Some(snapshot) = snapshot.filter(|_| fails) {
+            generation.plugin.give_up(&*self.capabilities.files, &snapshot).await;
+        }
     }
 
     /// Ends the session of the instance, if there is one.

@@ -15,6 +15,10 @@ use crate::trial::Trial;
 /// Rules of somebody's own, and what each stops.
 const RULES: &str = "rules: [{name: mine, pattern: publish-it-all, reason: only people do that}]\n";
 const STOPPED: &str = "publish-it-all";
+const THEIRS: &str = "rules: [{name: theirs, pattern: release-it-all, reason: only people do that}]\n";
+const THEIR_STOPPED: &str = "release-it-all";
+
+/// Rules that let more run.
 const OTHERS: &str = "rules: [{name: theirs, pattern: release-it-all, reason: only people do that}]\npacks: [-git]\n";
 
 const PLACE: &str = "home/.config/toolgate/toolgate.yaml";
@@ -57,7 +61,8 @@ pub(super) fn faults() -> Vec<Fault> {
                 let _ = spoil(&entry);
             }
             Ok(spoil::remove(&entry)?)
-        })
+        })?;
+        calls(trial)
     }));
     all.push(fault("their folder is a file", |trial| {
         let folder = folder(&ready(trial)?);
@@ -74,7 +79,8 @@ pub(super) fn faults() -> Vec<Fault> {
     }));
     all.push(fault("their folder is removed during calls", |trial| {
         let folder = folder(&ready(trial)?);
-        trial.while_calls(|_| Ok(fs::remove_dir_all(folder)?))
+        trial.while_calls(|_| Ok(fs::remove_dir_all(folder)?))?;
+        calls(trial)
     }));
     all.push(fault("their folder cannot be written to", |trial| {
         let entry = ready(trial)?;
@@ -87,12 +93,18 @@ pub(super) fn faults() -> Vec<Fault> {
         ready(trial)?;
         trial.while_calls(|world| {
             for number in 0..40 {
-                let other = format!("{RULES}# {}\n", number % 7);
-                world.write(PLACE, if number % 2 == 0 { &other } else { RULES })?;
+                world.write(PLACE, if number % 2 == 0 { THEIRS } else { RULES })?;
             }
             Ok(())
         })?;
-        calls(trial)
+        for _ in 0..3 {
+            for (rules, stopped, runs) in [(THEIRS, THEIR_STOPPED, STOPPED), (RULES, STOPPED, THEIR_STOPPED)] {
+                trial.world.write(PLACE, rules)?;
+                trial.call(Kind::Destructive, stopped)?;
+                trial.call(Kind::Harmless, runs)?;
+            }
+        }
+        Ok(())
     }));
     all
 }
