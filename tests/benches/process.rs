@@ -21,6 +21,43 @@ struct Place {
     resident: bool,
 }
 
+impl Place {
+    fn new(resident: bool) -> Self {
+        Place { home: tempfile::tempdir().expect("a scratch folder"), resident }
+    }
+
+    /// The same with a hundred rules of the user's own: sixty on commands, forty on paths.
+    fn with_rules(self) -> Self {
+        let mut rules = "rules:\n".to_owned();
+        for number in 0..20 {
+            rules += &format!(
+                "  - {{name: a{number}, pattern: '\\bword{number}(ctl|er)?\\b.*--(prod|live|env[= ]production)', reason: no}}\n  \
+                 - {{name: b{number}, pattern: '(?i)\\b(kube|aws|az)\\s+.*word{number}[a-z0-9_-]*\\s+(--force|-f)\\b', reason: no}}\n  \
+                 - {{name: c{number}, program: tool{number}, subcommand: word{number}, reason: no}}\n"
+            );
+        }
+        for (list, pattern) in [("zeroAccessPaths", "~/word{}/secret*"), ("readOnlyPaths", "'*.word{}'")] {
+            rules += &format!("{list}:\n");
+            for number in 0..20 {
+                rules += &format!("  - {}\n", pattern.replace("{}", &number.to_string()));
+            }
+        }
+        self.file(".config/toolgate/toolgate.yaml", &rules)
+    }
+
+    /// The same where no snapshot of them can be kept.
+    fn without_snapshots(self) -> Self {
+        self.file(".local/state/toolgate/snapshots", "")
+    }
+
+    fn file(self, path: &str, content: &str) -> Self {
+        let path = self.home.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+        self
+    }
+}
+
 fn run(program: &Path, arguments: &[&str], place: &Place) {
     let home = place.home.path();
     let mut child = Command::new(program)
@@ -69,14 +106,16 @@ fn processor_time(program: &Path, arguments: &[&str], place: &Place) -> f64 {
 
 fn process(criterion: &mut Criterion) {
     let toolgate = target().join("release/toolgate");
-    let place = |resident| Place { home: tempfile::tempdir().expect("a scratch folder"), resident };
-    let (alone, served) = (place(false), place(true));
+    let (alone, served) = (Place::new(false), Place::new(true));
+    let (read, kept) = (Place::new(false).with_rules().without_snapshots(), Place::new(false).with_rules());
     let mut host = resident(&toolgate, &served);
-    let cases: [(&str, &Path, &[&str], &Place); 5] = [
+    let cases: [(&str, &Path, &[&str], &Place); 7] = [
         ("/bin/true", Path::new("/bin/true"), &[], &alone),
         ("/bin/sh -c true", Path::new("/bin/sh"), &["-c", "true"], &alone),
         ("toolgate --version", &toolgate, &["--version"], &alone),
         ("toolgate hook claude, cold", &toolgate, &["hook", "claude"], &alone),
+        ("toolgate hook claude, cold, 100 rules are read", &toolgate, &["hook", "claude"], &read),
+        ("toolgate hook claude, cold, 100 rules of a snapshot", &toolgate, &["hook", "claude"], &kept),
         ("toolgate hook claude, with the resident host", &toolgate, &["hook", "claude"], &served),
     ];
     let mut group = criterion.benchmark_group("process");

@@ -1,6 +1,7 @@
 //! Which of very many path rules a path falls under, looked up by what a rule's text has as a plain name. What one rule covers
 //! is said in `path_rules`.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -70,9 +71,26 @@ pub(crate) struct Index {
     by_name: FxHashMap<String, Vec<Entry>>,
     /// Those that begin with any name of a kind, like `*-key.pem`, by its ending.
     by_ending: FxHashMap<String, Vec<Entry>>,
+    /// Those that begin with another glob.
+    by_glob: Vec<Globbed>,
+    /// Which of these a name fits, of the names that were asked about: most are those of the same few folders again.
+    fitting: RefCell<FxHashMap<String, Rc<[usize]>>>,
     /// All others.
     others: Vec<Entry>,
 }
+
+/// A rule that begins with one of these globs.
+#[derive(Clone, Debug)]
+struct Globbed {
+    entry: Entry,
+    firsts: Vec<Segment>,
+}
+
+/// How many names are kept with what they fit.
+const KEPT: usize = 1_024;
+
+/// Longest of them, in bytes: file systems have no longer ones.
+const LONGEST_KEPT: usize = 255;
 
 /// A rule, by the number of its list and its own in that, and where a path has to have what it is found by.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +107,15 @@ impl Index {
             let entry = Entry { list, rule, start: one.start };
             let keys: Option<Vec<Key<'_>>> = one.alternatives.iter().map(|segments| Key::of(segments)).collect();
             let Some(keys) = keys else {
-                self.others.push(entry);
+                let first = |segments: &Vec<Segment>| {
+                    // A `**` fits nothing as well.
+                    segments.first().filter(|first| !matches!(first, Segment::Deep)).cloned()
+                };
+                match one.alternatives.iter().map(first).collect() {
+                    Some(firsts) => self.by_glob.push(Globbed { entry, firsts }),
+                    None => self.others.push(entry),
+                }
+                self.fitting.get_mut().clear();
                 continue;
             };
             for key in keys {
@@ -113,7 +139,10 @@ impl Index {
         };
         for (at, name) in path.names.iter().enumerate() {
             let ending = name.rfind('.').and_then(|dot| self.by_ending.get(&name[dot..]));
-            for entry in [self.by_name.get(name), ending].into_iter().flatten().flatten() {
+            let known = [self.by_name.get(name), ending].into_iter().flatten().flatten();
+            let globbed = self.fitting(name);
+            let globbed = globbed.iter().filter_map(|number| Some(&self.by_glob.get(*number)?.entry));
+            for entry in known.chain(globbed) {
                 let begins = match entry.start {
                     Start::Anywhere => true,
                     Start::Root => at == 0,
@@ -125,6 +154,26 @@ impl Index {
             }
         }
         self.others.iter().for_each(add);
+        found
+    }
+}
+
+impl Index {
+    /// The numbers of those in `by_glob` that a name fits.
+    fn fitting(&self, name: &str) -> Rc<[usize]> {
+        if let Some(known) = self.fitting.borrow().get(name) {
+            return Rc::clone(known);
+        }
+        let fits = |globbed: &Globbed| globbed.firsts.iter().any(|first| first.fits(name));
+        let all = self.by_glob.iter().enumerate();
+        let found: Rc<[usize]> = all.filter(|(_, globbed)| fits(globbed)).map(|(number, _)| number).collect();
+        if name.len() <= LONGEST_KEPT {
+            let mut fitting = self.fitting.borrow_mut();
+            if fitting.len() >= KEPT {
+                fitting.clear();
+            }
+            fitting.insert(name.to_owned(), Rc::clone(&found));
+        }
         found
     }
 }
