@@ -125,7 +125,7 @@ impl Entries {
     pub(crate) fn put(&self, name: &str, content: &[u8]) {
         match self.write(name, content) {
             // Nobody was to see before that it is there.
-            Ok(true) => drop(std::fs::remove_file(self.folder.join(begun(name)))),
+            Ok(true) => self.remove(&begun(name)),
             Ok(false) => tracing::debug!(entry = name, "{} is too large to be kept", self.kind.called),
             Err(error) => tracing::warn!(%error, "{} is not kept", self.kind.called),
         }
@@ -158,7 +158,7 @@ impl Entries {
     fn tidy(&self, folder: &Folder) {
         let now = SystemTime::now();
         for (time, _, name) in self.files() {
-            let old = now.duration_since(time).is_ok_and(|age| age >= AGAIN);
+            let old = now.duration_since(time).unwrap_or_else(|early| early.duration()) >= AGAIN;
             if old && name.as_encoded_bytes().contains(&b'.') {
                 let _ = rustix::fs::unlinkat(folder.fd(), &name, AtFlags::empty());
             }
@@ -167,7 +167,9 @@ impl Entries {
 
     /// Removes an entry that is of no use.
     pub(crate) fn remove(&self, name: &str) {
-        let _ = std::fs::remove_file(self.folder.join(name));
+        if let Ok(Some(folder)) = Folder::open(&self.folder) {
+            let _ = rustix::fs::unlinkat(folder.fd(), name, AtFlags::empty());
+        }
     }
 
     /// Removes what was used longest ago until the rest has room.
@@ -262,7 +264,11 @@ mod tests {
             assert!(entries.claim(&format!("after {}", age.as_secs())));
             names.iter().filter(|path| path.exists()).count()
         };
+        entries.put("kept", b"it");
+        let file = std::fs::File::open(entries.folder().join("kept")).expect("there");
+        file.set_modified(SystemTime::now() - AGAIN).expect("its time");
         assert_eq!((left(Duration::ZERO), left(AGAIN)), (2, 0), "what was left long ago goes");
+        assert!(entries.get("kept").is_some(), "and no entry does");
         let file = scratch.path().join("file");
         std::fs::write(&file, "").expect("a file");
         assert!(!Entries::new(file, KIND).claim("one"), "nothing can be kept there");

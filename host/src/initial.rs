@@ -202,7 +202,8 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this memory's own, and wasmtime drops it when nothing runs on it any more.
+        // SAFETY: the mapping is this memory's own, and dropped when neither wasmtime has it any more, so that nothing runs on it,
+        // nor anybody who looks at it.
         let freed = unsafe { munmap(self.base.as_ptr().cast(), self.reserved) };
         if let Err(error) = freed {
             tracing::warn!(%error, "memory not given back");

@@ -10,7 +10,7 @@ use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::capability::{self, Capabilities, Outgoing};
 use crate::error::CallError;
 use crate::initial::{self, Next, Watched};
-use crate::limits::{HANDOVER, Limits};
+use crate::limits::{HANDOVER, Limits, TAKING};
 use crate::plugin::{Hooks, Plugin};
 use crate::snapshot::{self, Snapshot};
 use crate::state::{HostState, TooManyHostCalls};
@@ -78,7 +78,7 @@ pub(crate) struct Instance {
     store: Store<HostState>,
     hooks: Loaded,
     /// The name of the snapshot that it began with.
-    snapshot: Option<String>,
+    began_with: Option<String>,
 }
 
 /// The hooks of an instance.
@@ -190,7 +190,7 @@ impl Instance {
             let files = Arc::clone(&capabilities.files);
             match Self::begun(plugin, role, session, state(capabilities.clone(), rules.clone()), snapshot).await {
                 Ok((mut instance, started)) => {
-                    instance.snapshot = Some(name);
+                    instance.began_with = Some(name);
                     return Ok((instance, started));
                 }
                 Err(error) => {
@@ -221,8 +221,8 @@ impl Instance {
     }
 
     /// The name of the snapshot that it began with.
-    pub(crate) fn take_snapshot(&mut self) -> Option<String> {
-        self.snapshot.take()
+    pub(crate) fn began_with(&self) -> Option<&str> {
+        self.began_with.as_deref()
     }
 
     async fn made(plugin: &Plugin, state: HostState, next: Option<Next>) -> Result<Self, CallError> {
@@ -240,7 +240,7 @@ impl Instance {
             Loaded::of(&mut store, &instance, &plugin.hooks)
         };
         let hooks = made.await.map_err(|error| explain(&store, &error))?;
-        Ok(Instance { store, hooks, snapshot: None })
+        Ok(Instance { store, hooks, began_with: None })
     }
 
     async fn begin(&mut self, role: Role, session: &Session) -> Result<Started, CallError> {
@@ -262,7 +262,8 @@ impl Instance {
         plugin: &Plugin,
         capabilities: Capabilities,
     ) -> Result<Option<Snapshot>, CallError> {
-        let mut state = HostState::new(&plugin.name, capabilities, Limits::DEFAULT, plugin.engine.ticks());
+        let limits = Limits { compute: TAKING, ..Limits::DEFAULT };
+        let mut state = HostState::new(&plugin.name, capabilities, limits, plugin.engine.ticks());
         let watched = state.watched.insert(Watched::default()).clone();
         let mut instance = Self::made(plugin, state, Some(Next::Watched(watched))).await?;
         instance.begin(Role::Gate, &snapshot::nobody()).await?;

@@ -204,10 +204,11 @@ impl Plugin {
     }
 
     /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and seconds where there are tens of
-    /// thousands of rules. For when the answer is given. What goes wrong costs the time that it would have saved.
+    /// thousands of rules. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
+    /// time that it would have saved.
     pub async fn take_snapshots(&self) {
         let Some(snapshots) = &self.snapshots else { return };
-        for (name, files) in snapshots.missing() {
+        while let Some((name, files)) = snapshots.missing() {
             if !snapshots.claim(&name) {
                 continue;
             }
@@ -223,11 +224,15 @@ impl Plugin {
     pub(crate) async fn snapshot(&self, from: &dyn Files, files: &[ConfigFile]) -> Option<(String, Arc<Snapshot>)> {
         let snapshots = self.snapshots.as_ref()?;
         let name = snapshot::name(&self.description.precompiled.sha256, files)?;
+        if snapshots.is_given_up(&name) {
+            return None;
+        }
         if let Some(found) = snapshots.used(&name) {
             return Some((name, found));
         }
         let (all, of) = (Arc::clone(snapshots), name.clone());
-        let found = capability::looked(from, move || all.kept(&of)).await.ok().flatten();
+        // Of a disk that does not answer it is not known whether there is one.
+        let found = capability::looked(from, move || all.kept(&of)).await.ok()?;
         if found.is_none() {
             snapshots.miss(&name, files);
         }
@@ -238,7 +243,7 @@ impl Plugin {
     pub(crate) async fn give_up(&self, from: &dyn Files, snapshot: &str) {
         let Some(snapshots) = self.snapshots.clone() else { return };
         let name = snapshot.to_owned();
-        // What stays there is met again, and given up again.
+        // What cannot be removed is met by the next process, and given up there.
         let _ = capability::looked(from, move || snapshots.give_up(&name)).await;
     }
 

@@ -3,7 +3,8 @@
 //! Reading rule files and compiling their patterns takes longer than the rest of a cold start. The memory that a component is
 //! left with depends on nothing but the component and what it was handed, so it can be taken once and given to each instance
 //! that is to read the same: the component sees that it has read just these files already. If it has not, it reads them, so a
-//! snapshot of something else costs time and changes no verdict.
+//! snapshot of something else costs time and changes no verdict. One with which the component fails is given up: an instance
+//! that does not start with it starts without, and a call that fails with it is blocked as any that fails.
 //!
 //! ```text
 //! start  read the rule files ─► their digest ─► snapshot? ──yes──► memory = built-in + snapshot ─► verdict
@@ -148,6 +149,8 @@ struct AtHand {
     missing: Vec<(String, Vec<ConfigFile>)>,
     /// Of which there is nothing more to expect in this process.
     tried: HashSet<String>,
+    /// With which the component did not work.
+    given_up: HashSet<String>,
 }
 
 impl Snapshots {
@@ -188,13 +191,25 @@ impl Snapshots {
         }
     }
 
-    /// Forgets one with which a component does not work.
+    /// Forgets one with which a component does not work. It is not used again in this process, and by no other one taken anew
+    /// at once: it might be the same again.
     pub(crate) fn give_up(&self, name: &str) {
-        self.at_hand().kept.retain(|(kept, _)| kept != name);
+        let mut at_hand = self.at_hand();
+        at_hand.kept.retain(|(kept, _)| kept != name);
+        if at_hand.given_up.len() < TRIED {
+            at_hand.given_up.insert(name.to_owned());
+        }
+        drop(at_hand);
         if let Some(entries) = &self.entries {
             entries.unfit(name, "the component does not work with it");
             entries.remove(name);
+            entries.claim(name);
         }
+    }
+
+    /// Whether the component did not work with the one of this name.
+    pub(crate) fn is_given_up(&self, name: &str) -> bool {
+        self.at_hand().given_up.contains(name)
     }
 
     /// Whether one is missing.
@@ -202,9 +217,9 @@ impl Snapshots {
         !self.at_hand().missing.is_empty()
     }
 
-    /// Those that are missing.
-    pub(crate) fn missing(&self) -> Vec<(String, Vec<ConfigFile>)> {
-        std::mem::take(&mut self.at_hand().missing)
+    /// One that is missing, which is then no longer.
+    pub(crate) fn missing(&self) -> Option<(String, Vec<ConfigFile>)> {
+        self.at_hand().missing.pop()
     }
 
     /// Whether nobody else is about to take this one.
@@ -369,7 +384,7 @@ mod tests {
         let snapshots = Snapshots::new(Some(scratch.path().join("snapshots")));
         let missing = |name: &str| {
             snapshots.miss(name, &[]);
-            snapshots.missing().len()
+            usize::from(snapshots.missing().is_some())
         };
         assert_eq!((missing("a"), missing("a"), missing("b")), (1, 0, 1), "once in a process");
         let nothing = || Snapshot { size: WASM_PAGE, runs: Vec::new(), bytes: Vec::new() };
@@ -377,7 +392,8 @@ mod tests {
         assert!(snapshots.used("a").is_some() && snapshots.kept("a").is_some());
         snapshots.give_up("a");
         assert!(snapshots.used("a").is_none() && snapshots.kept("a").is_none());
-        assert_eq!((missing("a"), missing("b")), (1, 0));
+        assert!(snapshots.is_given_up("a") && !snapshots.is_given_up("b"));
+        assert!(!snapshots.claim("a") && snapshots.claim("c"), "nobody takes it again at once");
         let large = || Snapshot { size: WASM_PAGE, runs: vec![(0, 0)], bytes: vec![0; KIND.largest as usize] };
         snapshots.keep("b", large());
         snapshots.keep("b", Snapshot { size: MEMORY + WASM_PAGE, ..nothing() });

@@ -92,7 +92,10 @@ fn granted(rules: &Path) -> Capabilities {
 
 /// What an instance says of its start, and of each command.
 async fn said(plugin: &Plugin, rules: &Path) -> (String, Vec<Verdict>) {
-    let gate = Gate::new(plugin.clone(), session(), granted(rules));
+    said_by(&Gate::new(plugin.clone(), session(), granted(rules))).await
+}
+
+async fn said_by(gate: &Gate) -> (String, Vec<Verdict>) {
     let started = gate.start().await.expect("it starts");
     let mut verdicts = Vec::new();
     for command in COMMANDS {
@@ -150,15 +153,18 @@ async fn the_same_is_said_of_every_command() {
     }
 }
 
+/// So many that the memory has to grow for them.
+fn many_rules() -> String {
+    let rule = |number: usize| {
+        format!("- {{name: n{number}, program: tool{number}, pattern: 'word{number}(a|b)+c', reason: no}}\n")
+    };
+    "rules:\n".to_owned() + &(0..3_000).map(rule).collect::<String>()
+}
+
 #[tokio::test]
 async fn a_memory_that_has_grown_grows_on() {
     let scene = Scene::new();
-    let mut content = "rules:\n".to_owned();
-    for number in 0..3_000 {
-        content +=
-            &format!("- {{name: n{number}, program: tool{number}, pattern: 'word{number}(a|b)+c', reason: no}}\n");
-    }
-    let rules = scene.file(&content);
+    let rules = scene.file(&many_rules());
     let (plugin, entry) = kept(&scene, &rules, "large").await;
     assert!(fs::metadata(&entry).expect("there").len() > 1 << 20);
     let words = "x ".repeat(200_000);
@@ -259,24 +265,40 @@ async fn one_that_fells_the_guard_is_given_up() {
     let scene = Scene::new();
     let rules = scene.file(FILES[0].1);
     let expected = said(&plain(&scene.engine), &rules).await;
-    for byte in [0x00, 0xa5, 0xff] {
-        let (_, entry) = kept(&scene, &rules, &format!("garbage {byte}")).await;
-        let bytes = content(&entry);
-        let runs = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
-        let start = 8 + 8 * runs;
-        let garbage = [&bytes[..start], &vec![byte; bytes.len() - start]].concat();
-        fs::write(&entry, forged(&entry, &garbage)).expect("written");
-        let plugin = scene.guard(entry.parent());
-        let gate = Gate::new(plugin.clone(), session(), granted(&rules));
-        for command in COMMANDS {
-            // The first of them may be blocked for it.
-            gate.judge(&ToolCall::shell(*command, "/home/dev/project")).await;
+    let (_, entry) = kept(&scene, &rules, "garbage").await;
+    let bytes = content(&entry);
+    let runs = u32::from_le_bytes(bytes[4..8].try_into().expect("four bytes")) as usize;
+    let (start, mut failed) = (8 + 8 * runs, 0);
+    let size = (bytes.len() - start).div_ceil(48);
+    // All of it, and each part.
+    let parts = (start..bytes.len()).step_by(size).map(|at| at..(at + size).min(bytes.len()));
+    for part in parts.chain(std::iter::once(start..bytes.len())) {
+        for byte in [0x00, 0xa5] {
+            let mut garbage = bytes.clone();
+            garbage[part.clone()].fill(byte);
+            let garbage = forged(&entry, &garbage);
+            fs::write(&entry, &garbage).expect("written");
+            fs::set_permissions(&entry, fs::Permissions::from_mode(0o600)).expect("its mode");
+            let _ = fs::remove_file(entry.with_extension("begun"));
+            let plugin = scene.guard(entry.parent());
+            let gate = Gate::new(plugin.clone(), session(), granted(&rules));
+            let mut fails = false;
+            for command in COMMANDS {
+                let call =
+                    ToolCall { home: Some("/home/dev".to_owned()), ..ToolCall::shell(*command, "/home/dev/project") };
+                let verdict = gate.judge(&call).await;
+                fails |= verdict.findings.iter().any(|finding| finding.rule.starts_with("host:"));
+            }
+            failed += usize::from(fails);
+            if fails {
+                assert!(!entry.exists(), "{part:?} {byte}: it stays");
+                assert_eq!(said(&plugin, &rules).await, expected, "{part:?} {byte}");
+                plugin.take_snapshots().await;
+                assert!(!entry.exists(), "{part:?} {byte}: it is not taken again at once");
+            }
         }
-        assert_eq!(said(&plugin, &rules).await, expected, "{byte}");
-        // With zeros it works: there is nothing that was read, so it is read.
-        let gone = !entry.exists() || fs::read(&entry).expect("read") != forged(&entry, &garbage);
-        assert!(gone || byte == 0, "{byte}: it stays");
     }
+    assert!(failed > 0, "one at least starts and fails at a call");
 }
 
 /// The key is of everything that is handed over, and the guard compares all of it.
@@ -332,13 +354,19 @@ async fn packs_and_places_of_a_session_hold() {
 #[tokio::test]
 async fn the_limit_on_memory_holds() {
     let scene = Scene::new();
-    let rules = scene.file(FILES[0].1);
-    let (with, _) = kept(&scene, &rules, "limited").await;
-    for (memory, starts) in [(256 << 20, true), (1 << 20, false)] {
+    let rules = scene.file(&many_rules());
+    let (with, entry) = kept(&scene, &rules, "limited").await;
+    let size = u32::from_le_bytes(content(&entry)[..4].try_into().expect("four bytes")) as usize;
+    let large = ToolCall::shell(format!("echo {}", "x ".repeat(400_000)), "/home/dev/project");
+    let small = ToolCall::shell("ls", "/home/dev/project");
+    for (memory, judged) in [(256 << 20, [true, true]), (size + (1 << 20), [true, false]), (size / 2, [false, false])] {
         for plugin in [&plain(&scene.engine), &with] {
             let limits = Limits { memory, ..Limits::DEFAULT };
             let gate = Gate::new(plugin.clone(), session(), granted(&rules)).with_limits(limits);
-            assert_eq!(gate.start().await.is_ok(), starts, "{memory}");
+            for (call, judged) in [&small, &large].into_iter().zip(judged) {
+                let verdict = gate.judge(call).await;
+                assert_eq!(verdict.decision == Decision::Pass, judged, "{memory}: {verdict:?}");
+            }
         }
     }
 }
@@ -394,6 +422,10 @@ async fn rules_that_change_are_in_force_at_once() {
         for (content, blocked) in [(one, [false, true]), (other, [true, false])] {
             let rules = scene.file(content);
             let (_, verdicts) = said(&plugin, &rules).await;
+            // Files that are looked at apart, with a deadline.
+            let apart = Capabilities::absent().files(LocalFiles::new().user_rules(&rules)).git(LocalGit);
+            let (_, same) = said_by(&Gate::new(plugin.clone(), session(), apart)).await;
+            assert_eq!(same, verdicts, "{round}: {content}");
             let found = [0, 1].map(|at: usize| matches!(verdicts[at].decision, Decision::Block(_)));
             assert_eq!(found, blocked, "{round}: {content}");
             plugin.take_snapshots().await;

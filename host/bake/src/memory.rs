@@ -40,7 +40,7 @@ pub enum Unfit {
     Order,
 }
 
-/// Takes the data out of the one module that has any. What is left has the same code and segments of no length.
+/// Takes the data out of the one module that has any. What ships is made of one module, whose memory no other instance of it has. What is left has the same code and segments of no length.
 pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>> {
     let mut taker = Taker { memory: None, memories: 0, globals: 0 };
     let mut rest = Component::new();
@@ -104,9 +104,6 @@ impl Reencode for Taker {
             | Operator::TableCopy { .. }
             | Operator::TableInit { .. }
             | Operator::ElemDrop { .. } => Err(Error::UserError(Unfit::State("a table that can change"))),
-            Operator::MemoryInit { .. } | Operator::DataDrop { .. } => {
-                Err(Error::UserError(Unfit::State("data that is put there later")))
-            }
             _ => reencode::utils::instruction(self, operator),
         }
     }
@@ -129,11 +126,12 @@ impl Reencode for Taker {
         let offset_expr = match datum.kind {
             DataKind::Active { memory_index: 0, offset_expr } => offset_expr,
             DataKind::Active { .. } => return Err(Error::UserError(Unfit::Place)),
-            // What a module puts there itself when it runs is no part of how it starts.
-            DataKind::Passive => {
-                data.passive(datum.data.iter().copied());
+            // What a snapshot leaves of the segments that it has replaced.
+            DataKind::Passive if datum.data.is_empty() => {
+                data.passive([]);
                 return Ok(());
             }
+            DataKind::Passive => return Err(Error::UserError(Unfit::State("data that it puts there later"))),
         };
         let mut operators = offset_expr.get_operators_reader();
         let (Operator::I32Const { value }, Operator::End) = (operators.read()?, operators.read()?) else {
@@ -181,7 +179,8 @@ mod tests {
             (r#"(data (i32.const 4096) "\00\00") (data (i32.const 9000) "a")"#, Ok((2 * PAGE, PAGE, &[(808, b'a')]))),
             // The later one holds, as when it is written at the start.
             (r#"(data (i32.const 0) "ab") (data (i32.const 1) "c")"#, Ok((0, PAGE, &[(0, b'a'), (1, b'c')]))),
-            (r#"(data "a") (data (i32.const 1) "b")"#, Ok((0, PAGE, &[(1, b'b')]))),
+            (r#"(data "a") (data (i32.const 1) "b")"#, Err("puts there later")),
+            (r#"(data "") (data (i32.const 1) "b")"#, Ok((0, PAGE, &[(1, b'b')]))),
             (r#"(global $g i32 (i32.const 1)) (data (global.get $g) "a")"#, Err("no known place")),
             (
                 r#"(global (mut i32) (i32.const 1)) (global i32 (i32.const 2)) (data (i32.const 5) "a")"#,
@@ -193,8 +192,6 @@ mod tests {
                 "(table 1 funcref) (func (drop (table.grow (ref.null func) (i32.const 1))))",
                 Err("a table that can change"),
             ),
-            (r#"(data "a") (func (memory.init 0 (i32.const 0) (i32.const 0) (i32.const 1)))"#, Err("put there later")),
-            (r#"(data "a") (func (data.drop 0))"#, Err("put there later")),
             (r#"(memory $two 1) (data (memory $two) (i32.const 0) "a")"#, Err("a second memory")),
             (r#"(data (i32.const -1) "ab")"#, Err("beyond the end")),
         ];

@@ -20,8 +20,8 @@ use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
 
-/// How long taking snapshots may take.
-const TAKING: Duration = Duration::from_millis(500);
+/// How long taking snapshots may take on a machine that is busy. What they may compute is far less.
+const TAKING: Duration = Duration::from_secs(2);
 
 static DEFAULT: OnceLock<Plugin> = OnceLock::new();
 

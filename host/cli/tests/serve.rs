@@ -218,6 +218,9 @@ fn rules_are_read_once() {
 #[cfg_attr(not(target_os = "linux"), ignore = "only there it is told whether a process waits")]
 fn a_hook_that_is_ended_after_its_answer_has_not_failed() {
     let scene = Scene::new();
+    let folder = scene.at("home/.local/state/toolgate/fired");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).expect("its mode");
     scene.write("home/.local/state/toolgate/fired/claude.json.lock", "");
     let lock = std::fs::File::open(scene.at("home/.local/state/toolgate/fired/claude.json.lock")).expect("there");
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).expect("ours");
@@ -238,12 +241,18 @@ fn a_hook_that_is_ended_after_its_answer_has_not_failed() {
         answer.extend(read);
     }
     let pid = rustix::process::Pid::from_child(&hook.0);
-    // Once the answer is out there is nothing that it waits for but the lock.
-    let waits = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).expect("it is there");
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    // Once the answer is out there is nothing that it waits for but the lock, with whatever thread.
+    let state = |task: std::io::Result<std::fs::DirEntry>| {
+        let stat = std::fs::read_to_string(task.ok()?.path().join("stat")).ok()?;
+        Some(stat.rsplit_once(") ")?.1.starts_with('S'))
     };
+    let waits = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).expect("it is there");
+        tasks.map(state).all(|waits| waits == Some(true))
+    };
+    let end = Instant::now() + Duration::from_secs(20);
     while !waits() {
+        assert!(Instant::now() < end, "it does not wait for the lock");
         std::thread::yield_now();
     }
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it is there");

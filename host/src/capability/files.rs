@@ -97,6 +97,10 @@ impl<T: Files> Files for Recording<T> {
         self.record("files.read-script", &(&path,));
         self.inner.read_script(path).await
     }
+
+    fn is_inline(&self) -> bool {
+        self.inner.is_inline()
+    }
 }
 
 /// The local file system.

@@ -104,6 +104,7 @@ impl Keeper {
         &self,
         work: impl AsyncFnOnce(&mut Instance, &Started) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
+        let mut began_with = None;
         let whole = async {
             let mut kept = self.instance.lock().await;
             let mut running = match kept.take() {
@@ -111,29 +112,21 @@ impl Keeper {
                 Some(old) => self.succeed(old).await?,
                 None => self.fresh().await?,
             };
-            let answer = work(&mut running.instance, &running.started).await;
-            match &answer {
-                Ok(_) => *kept = Some(running),
-                Err(error) => self.doubt(running, error).await,
-            }
-            answer
+            began_with = running.instance.began_with().map(|name| (Arc::clone(&running.generation), name.to_owned()));
+            let answer = work(&mut running.instance, &running.started).await?;
+            *kept = Some(running);
+            Ok(answer)
         };
         let answer = tokio::time::timeout(self.limits.call, whole).await;
         let answer = answer.unwrap_or(Err(CallError::Timeout(self.limits.call)));
         if let Err(error) = &answer {
             tracing::warn!(plugin = self.slot.name(), role = self.role.name(), %error, "instance dropped");
+            // What it fails at may be wrong in there.
+            if let Some((generation, snapshot)) = began_with.filter(|_| !matches!(error, CallError::NoHook(_))) {
+                generation.plugin.give_up(&*self.capabilities.files, &snapshot).await;
+            }
         }
         answer
-    }
-
-    /// Forgets the snapshot that an instance began with which does not work: what it fails at may be wrong in there.
-    async fn doubt(&self, Running { mut instance, generation, .. }: Running, error: &CallError) {
-        let fails = matches!(error, CallError::Trap(_) | CallError::Memory | CallError::Stack | CallError::Deadline);
-        let snapshot = instance.take_snapshot();
-        drop(instance);
-        if let Some(snapshot) = snapshot.filter(|_| fails) {
-            generation.plugin.give_up(&*self.capabilities.files, &snapshot).await;
-        }
     }
 
     /// Ends the session of the instance, if there is one.
