@@ -13,7 +13,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use toolgate_tests::target;
 
-const PAYLOAD: &str = r#"{"session_id":"s","cwd":"/tmp","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"cd src && grep -rn \"fn main\" . | head -20"},"tool_use_id":"t"}"#;
+/// Not from a folder that the home folder is in, which no hook works with.
+const PAYLOAD: &str = r#"{"session_id":"s","cwd":"/usr","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"cd src && grep -rn \"fn main\" . | head -20"},"tool_use_id":"t"}"#;
 
 /// A home folder of its own, and whether hooks ask the resident host there.
 struct Place {
@@ -79,6 +80,8 @@ fn resident(program: &Path, place: &Place) -> Child {
     let home = place.home.path();
     let mut host = Command::new(program)
         .arg("serve")
+        // Cargo sets it, and no hook believes a host into which a library may have been loaded.
+        .env_remove("LD_LIBRARY_PATH")
         .env("HOME", home)
         .env("XDG_RUNTIME_DIR", home)
         .env("TOOLGATE_NO_SERVE", "")
