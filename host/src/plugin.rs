@@ -203,8 +203,8 @@ impl Plugin {
         self.snapshots.as_deref()
     }
 
-    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and seconds where there are tens of
-    /// thousands of rules. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
+    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](crate::limits::TAKING)
+    /// a hook at the most. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
     /// time that it would have saved.
     pub async fn take_snapshots(&self) {
         let Some(snapshots) = &self.snapshots else { return };

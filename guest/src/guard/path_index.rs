@@ -156,9 +156,7 @@ impl Index {
         self.others.iter().for_each(add);
         found
     }
-}
 
-impl Index {
     /// The numbers of those in `by_glob` that a name fits.
     fn fitting(&self, name: &str) -> Rc<[usize]> {
         if let Some(known) = self.fitting.borrow().get(name) {
@@ -251,6 +249,8 @@ mod tests {
             &["~/.ssh/", "/etc/", "~/*.pem"],
             &["**/hooks/", "*-key.json", "id_[rd]sa"],
             &["My\\ Data/", "~/Dropbox*/"],
+            &["~/k*", "k*/**/x", "/a?/", "/*1/"],
+            &["~/**/deep", "{k*,**/x}/deep"],
         ];
         let list = |texts: &&[&str]| {
             let rules = texts.iter().map(|text| PathRule::new(Policy::NoRead, text).expect("a rule")).collect();
@@ -273,6 +273,11 @@ mod tests {
             known("/p/My Data/x"),
             known("/p/id_rsa"),
             known("/"),
+            known("/home/dev"),
+            known("/home/dev/keys/a/deep/x"),
+            known("/p/keys/deep/x"),
+            known("/a1/x"),
+            known("/p/a1"),
             known("/p/x"),
             Value::Pattern("/p/*.pem".into()),
             Value::Pattern("/home/dev/*".into()),
@@ -286,6 +291,12 @@ mod tests {
                 let answered = together.ask(path, home);
                 for (list, texts) in lists.iter().zip(texts) {
                     let alone = PathRules::new(list.rules().to_vec()).cover(path, home);
+                    if let (Some(names), Value::Known(_)) = (&Asked::of(path, home).exact, path) {
+                        // Without an index; `.env.example` is the one sample here.
+                        let each = list.rules().iter().any(|rule| rule.covers(names));
+                        let sample = path.text().ends_with(".example");
+                        assert!(each == alone || sample && each, "{texts:?} {path:?} {home:?}: rule by rule");
+                    }
                     assert_eq!(answered.is_under(list), alone, "{texts:?} {path:?} {home:?}");
                 }
             }

@@ -40,7 +40,8 @@ pub enum Unfit {
     Order,
 }
 
-/// Takes the data out of the one module that has any. What ships is made of one module, whose memory no other instance of it has. What is left has the same code and segments of no length.
+/// Takes the data out of the one module that has any. What is left has the same code and segments of no length. What ships is
+/// made of one module, of which there is one instance.
 pub(crate) fn taken(component: &[u8]) -> Result<(Vec<u8>, Memory), Error<Unfit>> {
     let mut taker = Taker { memory: None, memories: 0, globals: 0 };
     let mut rest = Component::new();

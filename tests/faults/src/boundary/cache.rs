@@ -1,16 +1,15 @@
 //! The machine code of plugins that is kept: whatever is wrong with it, it is made anew, or the call does not run.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolgate_terminal_tests::scene::program;
 use toolgate_terminal_tests::wait::until;
 
-use super::{Fault, fault};
+use super::{Fault, entries, fault};
 use crate::Error;
 use crate::call::{Hook, Kind};
-use crate::spoil::{self, Saved};
+use crate::spoil::Saved;
 use crate::trial::Trial;
 
 /// What the build leaves: a plugin with no opinion on most calls, and another component.
@@ -18,17 +17,7 @@ const PLUGIN: &str = "test-plugin/guest.wasm";
 const OTHER: &str = "test-guest/guest.wasm";
 
 pub(super) fn faults() -> Vec<Fault> {
-    let mut all: Vec<Fault> = spoil::ALL
-        .iter()
-        .map(|(how, spoil)| {
-            fault(format!("an entry is {how}"), move |trial| {
-                let entry = ready(trial)?;
-                spoil(&entry)?;
-                trial.calls()?;
-                Ok(spoil::remove(&entry)?)
-            })
-        })
-        .collect();
+    let mut all = entries::faults(ready, |trial| trial.calls());
     all.push(fault("an entry is another component's", |trial| {
         let entry = ready(trial)?;
         let (one, other) = (Saved::of(&entry)?, trial.world.write("other.wasm", fs::read(built(OTHER)?)?)?);
@@ -37,43 +26,6 @@ pub(super) fn faults() -> Vec<Fault> {
         let another = kept(trial, &hook)?;
         one.restore()?;
         fs::copy(another, &entry)?;
-        trial.calls()
-    }));
-    all.push(fault("entries come and go during calls", |trial| {
-        let entry = ready(trial)?;
-        let saved = Saved::of(&entry)?;
-        trial.while_calls(|_| {
-            for (_, spoil) in spoil::ALL {
-                spoil::remove(&entry)?;
-                saved.restore()?;
-                // Whoever finds it wrong puts another one in its place at the same time.
-                let _ = spoil(&entry);
-            }
-            Ok(spoil::remove(&entry)?)
-        })
-    }));
-    all.push(fault("its folder is a file", |trial| {
-        let folder = folder(&ready(trial)?);
-        fs::remove_dir_all(&folder)?;
-        fs::write(&folder, "")?;
-        trial.calls()?;
-        Ok(fs::remove_file(folder)?)
-    }));
-    all.push(fault("its folder is open to everyone", |trial| {
-        let folder = folder(&ready(trial)?);
-        fs::set_permissions(&folder, Permissions::from_mode(0o777))?;
-        trial.calls()?;
-        Ok(fs::set_permissions(folder, Permissions::from_mode(0o700))?)
-    }));
-    all.push(fault("its folder is removed during calls", |trial| {
-        let folder = folder(&ready(trial)?);
-        trial.while_calls(|_| Ok(fs::remove_dir_all(folder)?))
-    }));
-    all.push(fault("its folder cannot be written to", |trial| {
-        let entry = ready(trial)?;
-        let folder = folder(&entry).display().to_string();
-        fs::remove_file(entry)?;
-        trial.call_with(|hook| hook.through(&["bwrap", "--dev-bind", "/", "/", "--ro-bind", &folder, &folder]));
         trial.calls()
     }));
     all.push(fault("the plugin itself is missing", |trial| {
@@ -112,10 +64,6 @@ fn kept(trial: &Trial, hook: &Hook) -> Result<PathBuf, Error> {
         let mut entries = fs::read_dir(&code).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
         Ok(entries.find(|path| !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))))
     })?)
-}
-
-fn folder(entry: &Path) -> PathBuf {
-    entry.parent().unwrap_or(entry).to_owned()
 }
 
 /// A component that the build leaves beside the command.

@@ -4,6 +4,7 @@ mod cache;
 mod clock;
 mod daemon;
 mod disk;
+mod entries;
 mod git;
 mod limits;
 mod listeners;

@@ -1,15 +1,13 @@
 //! The snapshots of the guard with its rules read: whatever is wrong with one, the rules are read.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use toolgate_terminal_tests::wait::until;
 
-use super::{Fault, fault};
+use super::{Fault, entries, fault};
 use crate::Error;
 use crate::call::Kind;
-use crate::spoil::{self, Saved};
 use crate::trial::Trial;
 
 /// Rules of somebody's own, and what each stops.
@@ -24,17 +22,7 @@ const OTHERS: &str = "rules: [{name: theirs, pattern: release-it-all, reason: on
 const PLACE: &str = "home/.config/toolgate/toolgate.yaml";
 
 pub(super) fn faults() -> Vec<Fault> {
-    let mut all: Vec<Fault> = spoil::ALL
-        .iter()
-        .map(|(how, spoil)| {
-            fault(format!("a snapshot is {how}"), move |trial| {
-                let entry = ready(trial)?;
-                spoil(&entry)?;
-                calls(trial)?;
-                Ok(spoil::remove(&entry)?)
-            })
-        })
-        .collect();
+    let mut all = entries::faults(ready, calls);
     all.push(fault("a snapshot is that of other rules, with their name", |trial| {
         let (one, other) = two(trial)?;
         fs::copy(other, one)?;
@@ -48,45 +36,6 @@ pub(super) fn faults() -> Vec<Fault> {
         let at = at.ok_or_else(|| Error::Unexpected("an entry does not begin with its name".to_owned()))?;
         let (start, end) = (bytes.get(..at), bytes.get(at + others.len()..));
         fs::write(one, [start.unwrap_or_default(), name.as_bytes(), end.unwrap_or_default()].concat())?;
-        calls(trial)
-    }));
-    all.push(fault("snapshots come and go during calls", |trial| {
-        let entry = ready(trial)?;
-        let saved = Saved::of(&entry)?;
-        trial.while_calls(|_| {
-            for (_, spoil) in spoil::ALL {
-                spoil::remove(&entry)?;
-                saved.restore()?;
-                // Whoever finds it wrong puts another one in its place at the same time.
-                let _ = spoil(&entry);
-            }
-            Ok(spoil::remove(&entry)?)
-        })?;
-        calls(trial)
-    }));
-    all.push(fault("their folder is a file", |trial| {
-        let folder = folder(&ready(trial)?);
-        fs::remove_dir_all(&folder)?;
-        fs::write(&folder, "")?;
-        calls(trial)?;
-        Ok(fs::remove_file(folder)?)
-    }));
-    all.push(fault("their folder is open to everyone", |trial| {
-        let folder = folder(&ready(trial)?);
-        fs::set_permissions(&folder, Permissions::from_mode(0o777))?;
-        calls(trial)?;
-        Ok(fs::set_permissions(folder, Permissions::from_mode(0o700))?)
-    }));
-    all.push(fault("their folder is removed during calls", |trial| {
-        let folder = folder(&ready(trial)?);
-        trial.while_calls(|_| Ok(fs::remove_dir_all(folder)?))?;
-        calls(trial)
-    }));
-    all.push(fault("their folder cannot be written to", |trial| {
-        let entry = ready(trial)?;
-        let folder = folder(&entry).display().to_string();
-        fs::remove_file(entry)?;
-        trial.call_with(|hook| hook.through(&["bwrap", "--dev-bind", "/", "/", "--ro-bind", &folder, &folder]));
         calls(trial)
     }));
     all.push(fault("the rules are others again and again during calls", |trial| {
@@ -138,10 +87,6 @@ fn kept(trial: &Trial, but: &[PathBuf]) -> Result<PathBuf, Error> {
         let mut entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
         Ok(entries.find(|path| !file_name(path).contains('.') && !but.contains(path)))
     })?)
-}
-
-fn folder(entry: &Path) -> PathBuf {
-    entry.parent().unwrap_or(entry).to_owned()
 }
 
 fn file_name(path: &Path) -> String {
