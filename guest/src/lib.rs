@@ -11,6 +11,7 @@
 //! - [`mirror`]: the shell that the user sees, and types in, too
 //! - [`notice`]: what a person sees of it without asking
 //! - [`peers`]: trackers and predicates of other components
+//! - `pools`: the component's memory; in native builds for its tests alone
 //! - `component`: the only module that knows the contract's generated types; not in native builds
 
 pub mod analysis;
@@ -24,3 +25,5 @@ pub mod peers;
 
 #[cfg(target_family = "wasm")]
 mod component;
+#[cfg(any(test, target_family = "wasm"))]
+mod pools;

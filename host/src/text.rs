@@ -9,7 +9,7 @@ use crate::limits::said;
 /// The text with everything escaped that does not show as itself: control characters, marks that turn the text round,
 /// and characters without a shape. On one line.
 pub fn plain(text: &str) -> String {
-    if shows(text, b"") {
+    if is_plain(text) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
@@ -25,15 +25,23 @@ pub fn plain(text: &str) -> String {
     shown
 }
 
-/// Whether a text shows as itself byte by byte, as most do, or by one of these.
-fn shows(text: &str, but: &[u8]) -> bool {
-    text.bytes().all(|byte| matches!(byte, b' '..=b'~') || but.contains(&byte))
+/// Whether each byte shows as itself: most texts are of such bytes alone. All are looked at, which is faster than to stop.
+fn shows(text: &str, is_shown: impl Fn(u8) -> bool) -> bool {
+    text.bytes().fold(true, |all, byte| all & is_shown(byte))
+}
+
+fn is_plain(text: &str) -> bool {
+    shows(text, |byte| matches!(byte, b' '..=b'~'))
+}
+
+fn is_plain_lines(text: &str) -> bool {
+    shows(text, |byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
 /// The text of several lines with everything escaped that hides text, turns it round or moves a cursor. Line breaks, tabs,
 /// blanks and what gives a symbol its colour stay as they are.
 pub(crate) fn lines(text: &str) -> String {
-    if shows(text, b"\n\t") {
+    if is_plain_lines(text) {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
@@ -52,17 +60,23 @@ pub(crate) fn lines(text: &str) -> String {
 
 /// What a plugin says in a sentence or a few, for people and models.
 pub(crate) fn sentence(text: &str) -> String {
-    shortened(&lines(&shortened(text, said::SENTENCE)), said::SENTENCE)
+    bounded(text, said::SENTENCE, lines)
 }
 
 /// A name that a plugin gives, or anything else that is on one line.
 pub(crate) fn name(text: &str) -> String {
-    shortened(&plain(&shortened(text, said::NAME)), said::NAME)
+    bounded(text, said::NAME, plain)
 }
 
 /// What a plugin adds to the conversation.
 pub(crate) fn addition(text: &str) -> String {
-    shortened(&lines(&shortened(text, said::ADDITION)), said::ADDITION)
+    bounded(text, said::ADDITION, lines)
+}
+
+/// A text that is harmless and not too long: what is escaped in it is longer than before.
+fn bounded(text: &str, most: usize, harmless: fn(&str) -> String) -> String {
+    let harmless = if text.len() <= most { harmless(text) } else { harmless(&shortened(text, most)) };
+    if harmless.len() <= most { harmless } else { shortened(&harmless, most) }
 }
 
 /// A text of at most about so many bytes: its start and its end, and in between how much is left out.

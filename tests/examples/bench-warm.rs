@@ -1,9 +1,10 @@
 //! `bench-warm [ROUNDS]`: what a warm verdict costs, through WebAssembly and without it, with all packs on.
 //!
-//! Each command is judged natively and through the component in turn, ROUNDS times (21 unless told), in one run; the median of
-//! a command's rounds is its cost, and the percentiles are over the commands. What is on the files is not asked: that is the
-//! system's time. Then what reading a command and searching it cost alone, sessions one after the other and many at once,
-//! and threads that judge beside each other.
+//! Each command is judged natively and through the component, ROUNDS times (21 unless told), in one run; the median of a
+//! command's rounds is its cost, and the percentiles are over the commands. In a row each of the two does all its rounds one
+//! after the other, as benches do; in turn each finds the processor's caches full of the other's code and data. What is on
+//! the files is not asked: that is the system's time. Then, in turn, what reading a command and searching it cost alone,
+//! sessions one after the other and many at once, and threads that judge beside each other.
 //!
 //! The commands are those of `cases/guard.jsonl` beside the project or where `TOOLGATE_SHARED` says, else the guard's own cases.
 
@@ -51,7 +52,16 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     before.elapsed()
 }
 
-/// The cost of each command, natively and through WebAssembly, in turn.
+/// How a command's rounds follow each other.
+#[derive(Clone, Copy)]
+enum Rounds {
+    /// Natively, through WebAssembly, natively, and so on.
+    InTurn(usize),
+    /// All natively, then all through WebAssembly.
+    InARow(usize),
+}
+
+/// The cost of each command, natively and through WebAssembly.
 struct Costs {
     native: Vec<Duration>,
     wasm: Vec<Duration>,
@@ -60,16 +70,22 @@ struct Costs {
 impl Costs {
     fn of(
         commands: &[String],
-        rounds: usize,
+        rounds: Rounds,
         mut native: impl FnMut(&str) -> Duration,
         mut wasm: impl FnMut(&str) -> Outcome<Duration>,
     ) -> Outcome<Self> {
         let mut costs = Costs { native: Vec::new(), wasm: Vec::new() };
+        let (turns, row) = match rounds {
+            Rounds::InTurn(rounds) => (rounds, 1),
+            Rounds::InARow(rounds) => (1, rounds),
+        };
         for command in commands {
             let (mut natives, mut wasms) = (Vec::new(), Vec::new());
-            for _ in 0..rounds {
-                natives.push(native(command));
-                wasms.push(wasm(command)?);
+            for _ in 0..turns {
+                natives.extend((0..row).map(|_| native(command)));
+                for _ in 0..row {
+                    wasms.push(wasm(command)?);
+                }
             }
             costs.native.push(at(&mut natives, 50));
             costs.wasm.push(at(&mut wasms, 50));
@@ -177,15 +193,17 @@ fn main() -> Outcome<()> {
         runtime.block_on(warm.judge(&call(command)));
         guard.judge(&native_call(&call(command)), &mut NoWorld);
     }
-    let verdict = |command: &str| {
+    let mut verdict = |command: &str| {
         let call = call(command);
         Ok(timed(|| runtime.block_on(warm.judge(&call))))
     };
-    let native = |command: &str| {
+    let mut native = |command: &str| {
         let call = native_call(&call(command));
         timed(|| guard.judge(&call, &mut NoWorld))
     };
-    Costs::of(&commands, rounds, native, verdict)?.print("verdict, all packs");
+    Costs::of(&commands, Rounds::InARow(rounds), &mut native, &mut verdict)?.print("verdict, all packs, in a row");
+    let rounds = Rounds::InTurn(rounds);
+    Costs::of(&commands, rounds, native, verdict)?.print("the same, in turn");
 
     let mut parts = Parts::new(&engine)?;
     let reading = |command: &str| timed(|| toolgate_test_speed::walk(command));

@@ -1,6 +1,7 @@
 //! What is done once, when the component is packaged.
 
 use crate::call::{Call, Field, Kind};
+use crate::pools::MEMORY;
 
 /// Shell texts of the kind that agents run all day.
 const TEXTS: &[&str] = &[
@@ -61,21 +62,17 @@ const PAGE: usize = 64 << 10;
 /// All of it becomes zeros, as memory begins: what is kept of a component that has prepared itself is what differs from that, and
 /// what was freed would be most of it.
 pub(super) fn close_holes() {
-    let place = |bytes: &Vec<u8>| std::hint::black_box(bytes.as_ptr()) as usize;
+    MEMORY.close();
     let end = std::arch::wasm32::memory_size::<0>() * PAGE;
-    let behind = loop {
-        let piece = vec![0; BEHIND];
-        if place(&piece) + BEHIND > end {
-            break place(&piece);
-        }
-        piece.leak();
+    let mut behind = 0;
+    let mut within = |place: usize| {
+        behind = place;
+        place + BEHIND <= end
     };
+    while MEMORY.give_away(BEHIND, &mut within) {}
     let mut size = BEHIND / 2;
     while size >= SMALLEST {
-        let piece = vec![0; size];
-        if place(&piece) < behind {
-            piece.leak();
-        } else {
+        if !MEMORY.give_away(size, |place| place < behind) {
             size /= 2;
         }
     }

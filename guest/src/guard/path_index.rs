@@ -176,6 +176,78 @@ impl Index {
     }
 }
 
+/// The rules whose place is known from the root or the home folder on, by the first name of that: whoever removes a folder is
+/// asked about those that may lie below it, and no others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Anchored {
+    /// By their names after the root, and after the home folder.
+    by_first: [FxHashMap<String, Vec<Place>>; 2],
+    /// Those that begin with a glob.
+    others: Vec<Place>,
+}
+
+/// A rule, by the number of its list and its own in that.
+type Place = (usize, usize);
+
+impl Anchored {
+    /// Adds the rules of a list.
+    pub(crate) fn add(&mut self, list: usize, rules: &[PathRule]) {
+        for (number, rule) in rules.iter().enumerate() {
+            let known = match rule.start {
+                Start::Root => &mut self.by_first[0],
+                Start::Home => &mut self.by_first[1],
+                Start::Anywhere => continue,
+            };
+            let first = |segments: &Vec<Segment>| match segments.first() {
+                Some(Segment::Text(name)) => Some(name.clone()),
+                _ => None,
+            };
+            let Some(mut firsts) = rule.alternatives.iter().map(first).collect::<Option<Vec<String>>>() else {
+                self.others.push((list, number));
+                continue;
+            };
+            firsts.sort_unstable();
+            firsts.dedup();
+            for first in firsts {
+                known.entry(first).or_default().push((list, number));
+            }
+        }
+    }
+
+    /// Those that may lie below a path, in their order; `None` if that may be any.
+    fn may_lie_below(&self, path: &[Segment], home: Option<&[Segment]>) -> Option<Vec<Place>> {
+        let Some(Segment::Text(first)) = path.first() else { return None };
+        let [roots, homes] = &self.by_first;
+        let mut found = self.others.clone();
+        found.extend(roots.get(first).into_iter().flatten());
+        if let Some(home) = home.filter(|home| path.iter().zip(*home).all(|(name, home)| name.meets(home))) {
+            match path.get(home.len()) {
+                Some(Segment::Text(next)) => found.extend(homes.get(next).into_iter().flatten()),
+                _ => return None,
+            }
+        }
+        found.sort_unstable();
+        Some(found)
+    }
+
+    /// The rules of those lists below `count` that there are whose place lies below a path, in their order.
+    pub(crate) fn below<'r>(
+        &self,
+        lists: impl Fn(usize) -> Option<&'r PathRules>,
+        count: usize,
+        asked: &Asked,
+    ) -> Vec<&'r PathRule> {
+        let home = asked.home.as_deref();
+        match self.may_lie_below(&asked.segments, home) {
+            Some(places) => {
+                let rules = places.into_iter().filter_map(|(list, rule)| lists(list)?.rules().get(rule));
+                rules.filter(|rule| rule.lies_below(&asked.segments, home)).collect()
+            }
+            None => (0..count).filter_map(lists).flat_map(|list| list.below_asked(asked)).collect(),
+        }
+    }
+}
+
 /// The rules that a path falls under, of those lists below `count` that there are, in their order. The index may have lists
 /// that are left out.
 pub(crate) fn covering_all<'r>(
@@ -239,6 +311,63 @@ mod tests {
 
     fn known(text: &str) -> Value {
         Value::Known(text.into())
+    }
+
+    /// Whatever is looked up, the answer is that of each rule by itself.
+    #[test]
+    fn what_lies_below_a_path_is_what_each_rule_says() {
+        let texts: &[&[&str]] = &[
+            &["/etc/ssh/", "/home/*/.ssh/", "~/.aws/", "/*/x/y"],
+            &["x", "**/y", "~/*/z", "~/a*", "/{etc,va?}/b", "/{etc,var}/b/c"],
+            &["~/.AWS/b", "/home/dev/.aws/c", "/a*/b", "~/{q,r}/s", "~"],
+        ];
+        let list = |texts: &&[&str]| {
+            PathRules::new(texts.iter().map(|text| PathRule::new(Policy::NoDelete, text).expect("a rule")).collect())
+        };
+        let lists: Vec<PathRules> = texts.iter().map(list).collect();
+        let mut anchored = Anchored::default();
+        lists.iter().enumerate().for_each(|(at, list)| anchored.add(at, list.rules()));
+        let paths = [
+            "/",
+            "/etc",
+            "/etc/ssh",
+            "/etc/s*",
+            "/ETC",
+            "/var",
+            "/home",
+            "/home/dev",
+            "/home/other",
+            "/home/d*",
+            "/h*/dev",
+            "/home/dev/.aws",
+            "/home/dev/.a*",
+            "/home/dev/a",
+            "/home/dev/q",
+            "/home/dev/*",
+            "/home/dev/**",
+            "/a",
+            "/ab",
+            "/x",
+            "/*",
+            "/var/b",
+            "/va?",
+            "",
+        ];
+        let mut found = 0;
+        for path in paths {
+            for home in [Some("/home/dev"), Some("/"), Some("/root"), None] {
+                let asked = Asked::above(path, home).expect("a path that is known");
+                let told =
+                    |rules: Vec<&PathRule>| rules.into_iter().map(|rule| rule.source.clone()).collect::<Vec<_>>();
+                let together = told(anchored.below(|at| lists.get(at), lists.len(), &asked));
+                let each = told(lists.iter().flat_map(|list| list.below_asked(&asked)).collect());
+                assert_eq!(together, each, "{path} {home:?}");
+                let without = told(anchored.below(|at| lists.get(at).filter(|_| at != 1), lists.len(), &asked));
+                assert!(without.len() <= together.len(), "{path} {home:?}");
+                found += together.len();
+            }
+        }
+        assert!(found > 100, "{found}");
     }
 
     /// Whether a list is asked with many or alone changes nothing.

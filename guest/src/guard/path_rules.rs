@@ -277,11 +277,11 @@ impl PathRule {
     }
 
     /// Whether this rule's place lies below a path, which may be a glob.
-    fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
+    pub(super) fn lies_below(&self, path: &[Segment], home: Option<&[Segment]>) -> bool {
         self.is_anchored()
             && self.rooted(home).any(|(above, own)| {
                 above.len() + own.len() > path.len()
-                    && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.may_be(rule))
+                    && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.meets(rule))
             })
     }
 }
@@ -505,6 +505,11 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
+        }
+        // A glob of the rule's is any folder of those.
+        let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "/home/*/.ssh/").unwrap()]);
+        for (path, expected) in [("/home/bob", 1), ("/home", 1), ("/home/*", 1), ("/home/bob/x", 0), ("/srv/bob", 0)] {
+            assert_eq!(rules.below(path, None).len(), expected, "{path}");
         }
     }
 

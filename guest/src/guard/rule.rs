@@ -305,7 +305,14 @@ pub(crate) struct Exemption {
 
 /// Whether a name fits a glob with `*`.
 pub(crate) fn fits(glob: &str, name: &str) -> bool {
-    // By bytes, as there are thousands of short ones to a command: looking for a character costs more to begin with.
+    // By bytes, as there are thousands of short ones to a command: looking for a character costs more to begin with. Most are
+    // told by their first letter.
+    if let (Some(first), Some(letter)) = (glob.bytes().next(), name.bytes().next())
+        && first != b'*'
+        && first != letter
+    {
+        return false;
+    }
     let Some(star) = glob.bytes().position(|byte| byte == b'*') else { return glob == name };
     let (start, rest) = (&glob[..star], &glob[star + 1..]);
     let Some(mut name) = name.strip_prefix(start) else { return false };

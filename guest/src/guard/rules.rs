@@ -15,7 +15,7 @@ use super::invocation::Grammars;
 use super::needs::{Has, Needs};
 use super::observers::Observer;
 use super::packs::{self, PROGRAMS};
-use super::path_index::{Index, Lists, covering_all};
+use super::path_index::{Anchored, Index, Lists, covering_all};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
 use super::read::{RuleFile, read};
@@ -222,6 +222,7 @@ pub struct Guard {
     meant: Meant,
     /// The path rules of all parts.
     path_index: Index,
+    anchored: Anchored,
     /// Those of rules on effects.
     pub(crate) lists: Lists,
     pub(crate) grammars: Grammars,
@@ -254,6 +255,7 @@ impl Guard {
             parts: Vec::new(),
             meant: Meant::default(),
             path_index: Index::default(),
+            anchored: Anchored::default(),
             lists: Lists::default(),
             grammars: Grammars::default(),
             exemptions: Vec::new(),
@@ -367,6 +369,7 @@ impl Guard {
         effects.flat_map(|wanted| [&mut wanted.paths, &mut wanted.not]).flatten().for_each(|list| self.lists.add(list));
         self.meant.add(self.parts.len(), &part.rules);
         self.path_index.add(self.parts.len(), part.paths.rules());
+        self.anchored.add(self.parts.len(), part.paths.rules());
         self.parts.push(part);
     }
 
@@ -380,8 +383,17 @@ impl Guard {
 
     /// The path rules in force that a path falls under.
     pub(crate) fn covering(&self, asked: &Asked) -> Vec<&PathRule> {
-        let list = |at: usize| self.parts.get(at).filter(|part| part.on).map(|part| &part.paths);
-        covering_all(&self.path_index, list, self.parts.len(), asked)
+        covering_all(&self.path_index, |part| self.paths(part), self.parts.len(), asked)
+    }
+
+    /// The path rules in force whose place lies below a path.
+    pub(crate) fn below(&self, asked: &Asked) -> Vec<&PathRule> {
+        self.anchored.below(|part| self.paths(part), self.parts.len(), asked)
+    }
+
+    /// The path rules of a part that is in force.
+    fn paths(&self, part: usize) -> Option<&PathRules> {
+        self.parts.get(part).filter(|part| part.on).map(|part| &part.paths)
     }
 
     /// Switches packs on or off: `all`, a name, or a name after `-`. Says which names there are not.

@@ -325,7 +325,7 @@ impl<'a> Inquiry<'a> {
         let mut below = Vec::new();
         for path in std::iter::once(touched.path.text()).chain(real) {
             if let Some(asked) = Asked::above(path, home) {
-                self.guard.active().for_each(|part| below.extend(part.paths.below_asked(&asked)));
+                below.extend(self.guard.below(&asked));
             }
         }
         let Some(first) = below.first() else { return };

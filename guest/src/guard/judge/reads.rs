@@ -209,11 +209,11 @@ impl Inquiry<'_> {
         let mut held: Vec<&PathRule> = Vec::new();
         for path in paths() {
             let asked = Asked::above(path, home).filter(|_| below.names.is_empty());
+            if let Some(asked) = &asked {
+                let rules = self.guard.below(asked).into_iter().filter(unread);
+                held.extend(rules.filter(|rule| rule.is_for_reading(home, look)));
+            }
             for part in self.guard.active() {
-                if let Some(asked) = &asked {
-                    let rules = part.paths.below_asked(asked).filter(unread);
-                    held.extend(rules.filter(|rule| rule.is_for_reading(home, look)));
-                }
                 for name in &below.names {
                     held.extend(part.paths.named_below(path, name, home).into_iter().filter(|rule| unread(rule)));
                 }
