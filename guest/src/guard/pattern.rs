@@ -66,9 +66,13 @@ impl Needles {
 
     fn any_in(&self, text: &str) -> bool {
         let text = text.as_bytes();
+        // Byte by byte, as nearly all differ in one of the first: a comparison of memory costs more to begin with.
+        let stands = |needle: &[u8], at: usize| {
+            needle.len() <= text.len() - at && needle.iter().zip(&text[at..]).all(|(one, other)| one == other)
+        };
         text.iter().enumerate().any(|(at, byte)| {
             self.begin[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
-                && self.all.iter().any(|needle| text[at..].starts_with(needle.as_bytes()))
+                && self.all.iter().any(|needle| stands(needle.as_bytes(), at))
         }) || self.all.iter().any(|needle| needle.is_empty())
     }
 }

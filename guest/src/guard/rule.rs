@@ -207,25 +207,30 @@ impl What {
 #[derive(Clone, Debug)]
 pub(crate) struct Assigns {
     pub(crate) pattern: Pattern,
-    /// What such a text begins with, if that is said: a command has few variables of these names among very many.
-    beginnings: Option<Vec<String>>,
+    /// What the names begin with, if that is said: a command has few variables of these names among very many.
+    names: Option<Vec<String>>,
 }
 
 impl Assigns {
     pub(crate) fn new(source: &str) -> Result<Self, String> {
         let pattern = Pattern::new(source)?;
-        let beginnings = pattern.beginnings();
-        Ok(Assigns { pattern, beginnings })
+        let name = |beginning: String| beginning.split('=').next().unwrap_or_default().to_owned();
+        let names = pattern.beginnings().map(|beginnings| {
+            let mut names: Vec<String> = beginnings.into_iter().map(name).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        });
+        Ok(Assigns { pattern, names })
     }
 
     /// The variables that may fit, with their values as far as they are known.
     pub(crate) fn among<'v>(&'v self, all: &'v Variables) -> Box<dyn Iterator<Item = (&'v str, Option<&'v str>)> + 'v> {
-        let Some(beginnings) = &self.beginnings else { return Box::new(all.iter()) };
-        let names = beginnings.iter().map(|beginning| beginning.split('=').next().unwrap_or_default());
-        if all.count() < beginnings.len() {
-            return Box::new(all.iter().filter(move |(name, _)| names.clone().any(|wanted| name.starts_with(wanted))));
+        let Some(names) = &self.names else { return Box::new(all.iter()) };
+        if all.count() < names.len() {
+            return Box::new(all.iter().filter(move |(name, _)| names.iter().any(|wanted| name.starts_with(wanted))));
         }
-        Box::new(names.flat_map(|name| all.beginning(name)))
+        Box::new(names.iter().flat_map(|name| all.beginning(name)))
     }
 }
 

@@ -331,7 +331,9 @@ pub(in crate::walk) fn may_differ_in_dash(text: &str) -> bool {
         "|&",
         "}>",
     ];
-    MARKS.iter().any(|mark| text.contains(mark))
+    let bytes = text.as_bytes();
+    let stands = |mark: &str, at: usize| mark.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(mark.as_bytes());
+    (0..bytes.len()).any(|at| MARKS.iter().any(|mark| stands(mark, at)))
 }
 
 pub(in crate::walk) fn content_word(content: &Text) -> Word {
