@@ -1,8 +1,10 @@
 //! The component: the contract's types on one side, the guard, the lens and the analysis on the other.
 
+use std::alloc::System;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use toolgate_pools::Pools;
 use toolgate_shell::Look;
 
 use self::lens::LensHost;
@@ -53,6 +55,10 @@ use bindings::toolgate::plugin::{clock, extensions, files, git, journal, log, ui
 const STATUS: &str = "damage-control";
 
 struct Component;
+
+/// Where all that is allocated lies.
+#[global_allocator]
+static HEAP: Pools<System> = Pools::new(System);
 
 thread_local! {
     // A component has one thread. `None` until the first call, unless the state was prepared when it was packaged.

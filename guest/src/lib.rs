@@ -11,7 +11,6 @@
 //! - [`mirror`]: the shell that the user sees, and types in, too
 //! - [`notice`]: what a person sees of it without asking
 //! - [`peers`]: trackers and predicates of other components
-//! - `pools`: the component's memory; in native builds for its tests alone
 //! - `component`: the only module that knows the contract's generated types; not in native builds
 
 pub mod analysis;
@@ -25,5 +24,3 @@ pub mod peers;
 
 #[cfg(target_family = "wasm")]
 mod component;
-#[cfg(any(test, target_family = "wasm"))]
-mod pools;

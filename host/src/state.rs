@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use wasmtime::ResourceLimiter;
 
 use crate::CapabilityError;
@@ -55,6 +56,11 @@ impl Usage {
     /// Counts the memory of a component that has a single one, which began with so many bytes and not with what its code says.
     pub(crate) fn began_with(&mut self, memory: usize) {
         self.memory = self.memory.max(memory);
+    }
+
+    /// What the component's memories have, in bytes.
+    pub(crate) fn memory_size(&self) -> usize {
+        self.memory
     }
 }
 
@@ -149,11 +155,12 @@ impl HostState {
     ) -> wasmtime::Result<Result<T, CapabilityError>> {
         self.count()?;
         let before = self.ticks.load(Ordering::Relaxed);
+        let end = Instant::now() + limit;
         let mut work = pin!(work);
-        // Most have nothing to wait for, and need no timer.
+        // Most have nothing to wait for, and need no timer. The others are asked once more with one.
         let result = match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
             Poll::Ready(result) => result,
-            Poll::Pending => tokio::time::timeout(limit, work).await.unwrap_or(Err(CapabilityError::Timeout)),
+            Poll::Pending => tokio::time::timeout_at(end, work).await.unwrap_or(Err(CapabilityError::Timeout)),
         };
         self.deadline += self.ticks.load(Ordering::Relaxed) - before;
         Ok(result)

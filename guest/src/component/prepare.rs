@@ -1,7 +1,7 @@
 //! What is done once, when the component is packaged.
 
+use super::HEAP;
 use crate::call::{Call, Field, Kind};
-use crate::pools::MEMORY;
 
 /// Shell texts of the kind that agents run all day.
 const TEXTS: &[&str] = &[
@@ -44,7 +44,8 @@ pub(super) fn everyday() -> impl Iterator<Item = Call> {
 /// How much memory follows what is prepared, in bytes: more than a call needs as a rule, so that the memory need not grow first.
 const BEHIND: usize = 256 << 10;
 
-/// The allocator's chunks are 16 bytes and more, of which 4 are its own. What asks for this gets the smallest.
+/// The chunks of the allocator behind the small pieces are 16 bytes and more, of which 4 are its own. What asks for this gets the
+/// smallest.
 const SMALLEST: usize = 8;
 
 /// What everyday calls have of the stack, in bytes, and more.
@@ -62,17 +63,18 @@ const PAGE: usize = 64 << 10;
 /// All of it becomes zeros, as memory begins: what is kept of a component that has prepared itself is what differs from that, and
 /// what was freed would be most of it.
 pub(super) fn close_holes() {
-    MEMORY.close();
+    HEAP.close();
     let end = std::arch::wasm32::memory_size::<0>() * PAGE;
     let mut behind = 0;
     let mut within = |place: usize| {
         behind = place;
         place + BEHIND <= end
     };
-    while MEMORY.give_away(BEHIND, &mut within) {}
+    while HEAP.give_away(BEHIND, &mut within) {}
+    assert!(behind > 0, "there is memory for what is prepared");
     let mut size = BEHIND / 2;
     while size >= SMALLEST {
-        if !MEMORY.give_away(size, |place| place < behind) {
+        if !HEAP.give_away(size, |place| place < behind) {
             size /= 2;
         }
     }

@@ -85,14 +85,6 @@ impl Segment {
         }
     }
 
-    /// Whether what it stands for may be what a rule's segment stands for: one of the two may be open.
-    pub(crate) fn meets(&self, rule: &Segment) -> bool {
-        match self {
-            Segment::Text(name) => rule.fits(name),
-            open => open.may_be(rule),
-        }
-    }
-
     /// Whether it says anything about the name: a letter, or that it is a hidden one. Where the rule names a folder as
     /// well, `*.json` is not enough.
     pub(crate) fn says_something(&self, in_folder: bool) -> bool {

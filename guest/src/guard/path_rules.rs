@@ -281,7 +281,7 @@ impl PathRule {
         self.is_anchored()
             && self.rooted(home).any(|(above, own)| {
                 above.len() + own.len() > path.len()
-                    && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.meets(rule))
+                    && above.iter().chain(own).zip(path).all(|(rule, segment)| segment.may_be(rule))
             })
     }
 }
@@ -505,11 +505,6 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(rules.below(path, Some("/home/dev")).len(), expected, "{path}");
-        }
-        // A glob of the rule's is any folder of those.
-        let rules = PathRules::new(vec![PathRule::new(Policy::NoDelete, "/home/*/.ssh/").unwrap()]);
-        for (path, expected) in [("/home/bob", 1), ("/home", 1), ("/home/*", 1), ("/home/bob/x", 0), ("/srv/bob", 0)] {
-            assert_eq!(rules.below(path, None).len(), expected, "{path}");
         }
     }
 

@@ -42,7 +42,14 @@ mod border {
     // An export's name has to be kept, which the compiler counts as unsafe.
     #![allow(unsafe_code)]
 
+    use std::alloc::System;
     use std::cell::RefCell;
+
+    use toolgate_pools::Pools;
+
+    /// As the guest has it.
+    #[global_allocator]
+    static MEMORY: Pools<System> = Pools::new(System);
 
     thread_local! {
         static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };

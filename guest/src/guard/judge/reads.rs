@@ -208,7 +208,7 @@ impl Inquiry<'_> {
         let unread = |rule: &&PathRule| matches!(rule.policy, Policy::ZeroAccess | Policy::NoRead);
         let mut held: Vec<&PathRule> = Vec::new();
         for path in paths() {
-            let asked = Asked::above(path, home).filter(|_| below.names.is_empty());
+            let asked = if below.names.is_empty() { Asked::above(path, home) } else { None };
             if let Some(asked) = &asked {
                 let rules = self.guard.below(asked).into_iter().filter(unread);
                 held.extend(rules.filter(|rule| rule.is_for_reading(home, look)));

@@ -331,9 +331,20 @@ pub(in crate::walk) fn may_differ_in_dash(text: &str) -> bool {
         "|&",
         "}>",
     ];
+    /// Whether one begins with a byte. A search for each of them would have to be prepared, for a text that is short more often
+    /// than not.
+    const BEGINS: [bool; 256] = {
+        let (mut begins, mut at) = ([false; 256], 0);
+        while at < MARKS.len() {
+            begins[MARKS[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        begins
+    };
     let bytes = text.as_bytes();
     let stands = |mark: &str, at: usize| mark.as_bytes()[0] == bytes[at] && bytes[at..].starts_with(mark.as_bytes());
-    (0..bytes.len()).any(|at| MARKS.iter().any(|mark| stands(mark, at)))
+    let any = |at: usize| BEGINS[usize::from(bytes[at])] && MARKS.iter().any(|mark| stands(mark, at));
+    (0..bytes.len()).any(any)
 }
 
 pub(in crate::walk) fn content_word(content: &Text) -> Word {

@@ -1,12 +1,12 @@
-//! The component's memory.
+//! Memory for components that allocate many small pieces.
 //!
-//! A verdict allocates some hundreds of small pieces and frees them again. The allocator that comes with the target is made for
-//! little memory of any size: it looks for the best piece, and puts neighbours together again. That was a sixth of the time
-//! of a verdict. Here a small piece goes to a list of those of its size when it is freed, and the next one of that size is
-//! taken from there. What is larger is left to the allocator behind.
+//! A verdict allocates some hundreds of them and frees them again. The allocator that comes with the target is made for little
+//! memory of any size: it looks for the best piece, and puts neighbours together again. That was a sixth of the time of a verdict.
+//! Here a small piece goes to a list of those of its size when it is freed, and the next one of that size is taken from there.
+//! What is larger is left to the allocator behind.
 //!
-//! Small pieces are never put together, so a list holds as many as there ever were at once. That is within the limit on the
-//! component's memory, which it is started anew with.
+//! Small pieces are never put together again, so each list stays as long as it ever was. Somebody who uses another size each
+//! time comes to the limit on the component's memory sooner than without lists; whoever runs it starts it anew before that.
 
 // Memory is what the rest is safe on.
 #![allow(unsafe_code)]
@@ -26,31 +26,27 @@ const REGION: usize = 32 << 10;
 
 const CLASSES: usize = MOST / STEP + 1;
 
-#[cfg(all(target_family = "wasm", target_feature = "atomics"))]
-compile_error!("the component's memory is for one thread");
-
-// SAFETY: a component has one thread.
-#[cfg(target_family = "wasm")]
-#[global_allocator]
-pub(crate) static MEMORY: Pools<std::alloc::System> = unsafe { Pools::new(std::alloc::System) };
-
-/// An allocator with lists of small pieces before another allocator. For one thread.
-pub(crate) struct Pools<A> {
+/// An allocator with lists of small pieces before another allocator.
+///
+/// It is for one thread, so that it can be nobody's global allocator but in WebAssembly without threads.
+pub struct Pools<A> {
     behind: A,
     lists: UnsafeCell<Lists>,
 }
 
 struct Lists {
-    /// By the number of steps in it, the piece that was freed last. It begins with the address of the one before.
+    /// By the number of steps in it, the piece that was freed last. It begins with the address of the one before. There is none
+    /// of no steps.
     free: [*mut u8; CLASSES],
     /// What is left of a region.
     rest: *mut u8,
     left: usize,
 }
 
-/// The number of steps of a small piece; `None` if it is none. Nobody asks for nothing.
+/// The number of steps of a small piece; `None` if it is none.
 #[inline]
 fn class(layout: Layout) -> Option<usize> {
+    debug_assert!(layout.size() > 0, "nobody asks an allocator for nothing");
     (layout.size() <= MOST && layout.align() <= STEP).then(|| layout.size().div_ceil(STEP))
 }
 
@@ -87,17 +83,16 @@ impl Lists {
     }
 }
 
-impl<A: GlobalAlloc> Pools<A> {
+impl<A> Pools<A> {
     /// Empty lists before an allocator.
-    ///
-    /// # Safety
-    /// As a static, it is for programs of one thread.
-    pub(crate) const unsafe fn new(behind: A) -> Self {
+    pub const fn new(behind: A) -> Self {
         let lists = Lists { free: [null_mut(); CLASSES], rest: null_mut(), left: 0 };
         Pools { behind, lists: UnsafeCell::new(lists) }
     }
+}
 
-    /// Cuts a piece that no list had.
+impl<A: GlobalAlloc> Pools<A> {
+    /// Cuts a piece that no list had; null if there is no memory for it.
     ///
     /// # Safety
     /// A class is below the number of lists, and above 0.
@@ -110,15 +105,14 @@ impl<A: GlobalAlloc> Pools<A> {
         unsafe {
             let lists = &mut *self.lists.get();
             if lists.left < size {
+                let region = self.behind.alloc(Layout::from_size_align_unchecked(REGION, STEP));
+                if region.is_null() {
+                    return self.scrape(lists, class);
+                }
                 if lists.left > 0 {
                     lists.put(lists.left / STEP, lists.rest);
                 }
-                lists.rest = self.behind.alloc(Layout::from_size_align_unchecked(REGION, STEP));
-                if lists.rest.is_null() {
-                    lists.left = 0;
-                    return null_mut();
-                }
-                lists.left = REGION;
+                (lists.rest, lists.left) = (region, REGION);
             }
             let piece = lists.rest;
             lists.rest = piece.add(size);
@@ -127,9 +121,27 @@ impl<A: GlobalAlloc> Pools<A> {
         }
     }
 
+    /// Where there is no region any more: a part of a larger piece, or what is left behind.
+    ///
+    /// # Safety
+    /// As for `cut`.
+    unsafe fn scrape(&self, lists: &mut Lists, class: usize) -> *mut u8 {
+        // SAFETY: a piece of so many steps is one of fewer and one of those that remain.
+        unsafe {
+            for larger in class + 1..CLASSES {
+                let piece = lists.take(larger);
+                if !piece.is_null() {
+                    lists.put(larger - class, piece.add(class * STEP));
+                    return piece;
+                }
+            }
+            self.behind.alloc(Layout::from_size_align_unchecked(class * STEP, STEP))
+        }
+    }
+
     /// Makes zeros of what was freed, and gives it away for good: what is asked for later is taken from elsewhere.
-    pub(crate) fn close(&self) {
-        // SAFETY: what is on a list, and what is left of a region, is nobody's; of a piece nobody else knows how long it is.
+    pub fn close(&self) {
+        // SAFETY: what is on a list, and what is left of a region, is nobody's. A piece on a list is of its class.
         unsafe {
             let lists = &mut *self.lists.get();
             for class in 1..CLASSES {
@@ -149,8 +161,9 @@ impl<A: GlobalAlloc> Pools<A> {
     }
 
     /// Takes memory from behind, of zeros, and gives it away for good if it lies where somebody says. Whether it was.
-    pub(crate) fn give_away(&self, size: usize, lies: impl FnOnce(usize) -> bool) -> bool {
-        let Ok(layout) = Layout::from_size_align(size.max(1), STEP) else { return false };
+    pub fn give_away(&self, size: usize, lies: impl FnOnce(usize) -> bool) -> bool {
+        let layout = Layout::from_size_align(size, STEP).ok().filter(|layout| layout.size() > 0);
+        let Some(layout) = layout else { return false };
         // SAFETY: it is not nothing that is asked for, and nobody has it yet.
         unsafe {
             let piece = self.behind.alloc_zeroed(layout);
@@ -163,7 +176,8 @@ impl<A: GlobalAlloc> Pools<A> {
     }
 }
 
-// SAFETY: `new` says that there is one thread.
+// SAFETY: there is one thread.
+#[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
 unsafe impl<A: Sync> Sync for Pools<A> {}
 
 // SAFETY: a piece is on a list, in a region's rest, or somebody's, and of a layout's size in steps; all else is behind.
@@ -206,8 +220,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Pools<A> {
 
     #[inline]
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the piece is of the first layout, and whoever asks has looked that there is the second. The new piece is
-        // another one than the old, which is as long as it says.
+        // SAFETY: the piece is of this layout, and the size is one that a layout can have, as callers promise. The new piece is
+        // another one than the old, and both are at least as long as what is copied.
         unsafe {
             let wanted = Layout::from_size_align_unchecked(size, layout.align());
             match (class(layout), class(wanted)) {
@@ -228,36 +242,55 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Pools<A> {
 #[cfg(test)]
 mod tests {
     use std::alloc::System;
-    use std::cell::Cell;
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
 
     use proptest::prelude::*;
 
     use super::*;
 
-    /// Counts what is taken from behind, and gives no more than so much.
+    /// The system's memory, no more than so much of it, which is given back at the end.
     struct Counted {
-        taken: Cell<usize>,
+        taken: RefCell<BTreeMap<*mut u8, Layout>>,
         most: usize,
+    }
+
+    impl Counted {
+        fn taken(&self) -> usize {
+            self.taken.borrow().values().map(Layout::size).sum()
+        }
+    }
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            for (piece, layout) in self.taken.take() {
+                // SAFETY: it was taken with this layout, and nobody has the lists any more.
+                unsafe { System.dealloc(piece, layout) };
+            }
+        }
     }
 
     // SAFETY: it is the system's; what is refused is null.
     unsafe impl GlobalAlloc for Counted {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            if self.taken.get() + layout.size() > self.most {
+            if self.taken() + layout.size() > self.most {
                 return null_mut();
             }
-            self.taken.set(self.taken.get() + layout.size());
-            unsafe { System.alloc(layout) }
+            // SAFETY: as the caller says.
+            let piece = unsafe { System.alloc(layout) };
+            self.taken.borrow_mut().insert(piece, layout);
+            piece
         }
 
         unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-            self.taken.set(self.taken.get() - layout.size());
+            self.taken.borrow_mut().remove(&piece);
+            // SAFETY: as the caller says.
             unsafe { System.dealloc(piece, layout) }
         }
     }
 
     fn pools(most: usize) -> Pools<Counted> {
-        unsafe { Pools::new(Counted { taken: Cell::new(0), most }) }
+        Pools::new(Counted { taken: RefCell::default(), most })
     }
 
     fn layout(size: usize, align: usize) -> Layout {
@@ -334,9 +367,9 @@ mod tests {
             let layout = layout(size, align);
             unsafe {
                 let first = pools.alloc(layout);
-                let taken = pools.behind.taken.get();
+                let taken = pools.behind.taken();
                 pools.dealloc(first, layout);
-                assert_eq!(pools.behind.taken.get() == taken, small, "{size} {align}");
+                assert_eq!(pools.behind.taken() == taken, small, "{size} {align}");
                 if small {
                     assert_eq!(pools.alloc(layout), first, "{size} {align}");
                 }
@@ -360,29 +393,29 @@ mod tests {
     #[test]
     fn where_there_is_no_more_nothing_is_lost() {
         let pools = pools(REGION);
-        let layout = layout(MOST, 8);
-        let mut held: Vec<*mut u8> = Vec::new();
-        loop {
-            let piece = unsafe { pools.alloc(layout) };
-            if piece.is_null() {
-                break;
-            }
-            unsafe { piece.write_bytes(held.len() as u8, MOST) };
-            held.push(piece);
-        }
+        let whole = layout(MOST, 8);
+        let take = |layout| unsafe { pools.alloc(layout) };
+        let mut held: Vec<*mut u8> =
+            std::iter::repeat_with(|| take(whole)).take_while(|piece| !piece.is_null()).collect();
         assert_eq!(held.len(), REGION / MOST);
         // It cannot grow, and stays.
         let last = held.pop().expect("a piece");
-        assert!(unsafe { pools.realloc(last, layout, MOST + 1) }.is_null());
-        assert_eq!(unsafe { last.read() }, 31);
-        unsafe { pools.dealloc(last, layout) };
-        assert_eq!(unsafe { pools.alloc(layout) }, last);
+        unsafe { last.write_bytes(7, MOST) };
+        assert!(unsafe { pools.realloc(last, whole, MOST + 1) }.is_null());
+        assert!((0..MOST).all(|at| unsafe { last.add(at).read() } == 7));
+        // A larger one that nobody has is cut up for smaller ones, to the last byte.
+        unsafe { pools.dealloc(last, whole) };
+        let small = layout(24, 8);
+        let cut: Vec<*mut u8> = std::iter::repeat_with(|| take(small)).take_while(|piece| !piece.is_null()).collect();
+        assert_eq!(cut.len(), MOST / 24);
+        assert!(cut.iter().all(|piece| (last.addr()..last.addr() + MOST).contains(&piece.addr())));
+        assert_eq!(take(layout(MOST - MOST / 24 * 24, 8)), unsafe { last.add(MOST / 24 * 24) });
     }
 
     #[test]
     fn what_is_closed_is_zeros_and_not_given_out_again() {
         let pools = pools(usize::MAX);
-        let all: Vec<Layout> = (1..=CLASSES - 1).map(|class| layout(class * STEP, 8)).collect();
+        let all: Vec<Layout> = (1..CLASSES).map(|class| layout(class * STEP, 8)).collect();
         let pieces: Vec<*mut u8> = all.iter().map(|layout| unsafe { pools.alloc(*layout) }).collect();
         for (piece, layout) in pieces.iter().zip(&all) {
             unsafe {
@@ -390,16 +423,28 @@ mod tests {
                 pools.dealloc(*piece, *layout);
             }
         }
-        let rest = unsafe { (*pools.lists.get()).rest };
+        let (rest, left) = unsafe { ((*pools.lists.get()).rest, (*pools.lists.get()).left) };
+        assert!(left > 0);
+        unsafe { rest.write_bytes(0xff, left) };
         pools.close();
+        let zeros = |piece: *mut u8, size: usize| (0..size).all(|at| unsafe { piece.add(at).read() } == 0);
+        assert!(zeros(rest, left));
         for (piece, layout) in pieces.iter().zip(&all) {
-            assert!((0..layout.size()).all(|at| unsafe { piece.add(at).read() } == 0), "{layout:?}");
+            assert!(zeros(*piece, layout.size()), "{layout:?}");
             let later = unsafe { pools.alloc(*layout) };
             assert!(!pieces.contains(&later) && later != rest, "{layout:?}");
         }
-        let taken = pools.behind.taken.get();
-        assert!(!pools.give_away(64, |_| false) && pools.behind.taken.get() == taken);
-        let zeros = |place: usize| (0..64).all(|at| unsafe { (place as *const u8).add(at).read() } == 0);
-        assert!(pools.give_away(64, zeros) && pools.behind.taken.get() == taken + 64);
+    }
+
+    #[test]
+    fn what_is_given_away_is_where_somebody_says() {
+        let pools = pools(usize::MAX);
+        // By size: whether it lies right, and what is taken after it.
+        for (size, lies, taken) in
+            [(64, false, 0), (64, true, 64), (0, true, 64), (usize::MAX, true, 64), (9, true, 73)]
+        {
+            assert_eq!(pools.give_away(size, |_| lies), lies && size > 0 && size < usize::MAX, "{size}");
+            assert_eq!(pools.behind.taken(), taken, "{size}");
+        }
     }
 }
