@@ -79,6 +79,21 @@ async fn an_instance_that_has_grown_is_followed_by_another_one() {
     }
 }
 
+/// What calls with words of one length leave behind is of no use to those with another: no call pays for it.
+#[tokio::test]
+async fn calls_of_ever_other_sizes_are_not_refused_memory() {
+    const LENGTH: usize = 200_000;
+    let plugin = builtin(&Engine::new().expect("an engine")).expect("the default plugin");
+    let limits = Limits { memory: 32 << 20, ..Limits::DEFAULT };
+    let gate = Gate::new(plugin, session(), Capabilities::denied()).with_limits(limits);
+    for step in 0..64 {
+        let size = 8 * (1 + 2 * step);
+        let words = format!("{} ", "x".repeat(size)).repeat(LENGTH / size);
+        let verdict = gate.judge(&shell(&format!("echo {words}"))).await;
+        assert_eq!(verdict.decision, Decision::Pass, "words of {size}: {:?}", verdict.findings.first());
+    }
+}
+
 #[tokio::test]
 async fn a_permission_that_cannot_be_judged_is_denied() {
     let engine = Engine::new().expect("an engine");
