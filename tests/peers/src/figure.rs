@@ -112,7 +112,7 @@ pub fn costs(rows: &[Row], payloads: &[Payload], measure: &Row) -> Result<String
     let mut out = String::new();
     let of = |label| payloads.iter().filter(|payload| payload.label == label).count();
     let (harmful, harmless) = (of(Label::Block), of(Label::Allow));
-    let names = "Hook | Wall, ms | Processor time, ms | Beside ours, cold: wall, processor | Memory, MiB";
+    let names = "Hook | Wall, ms | Processor time, ms | Beside ours, cold: wall, processor | Most memory, MiB";
     writeln!(out, "| {names} | Stopped of {harmful} harmful | Let run of {harmless} harmless |")?;
     writeln!(out, "|---|--:|--:|--:|--:|--:|--:|")?;
     for row in rows {
