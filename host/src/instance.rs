@@ -220,11 +220,6 @@ impl Instance {
         Ok((instance, started))
     }
 
-    /// What its memories have, in bytes.
-    pub(crate) fn memory_size(&self) -> usize {
-        self.store.data().usage.memory_size()
-    }
-
     /// The name of the snapshot that it began with.
     pub(crate) fn began_with(&self) -> Option<&str> {
         self.began_with.as_deref()

@@ -57,11 +57,6 @@ impl Usage {
     pub(crate) fn began_with(&mut self, memory: usize) {
         self.memory = self.memory.max(memory);
     }
-
-    /// What the component's memories have, in bytes.
-    pub(crate) fn memory_size(&self) -> usize {
-        self.memory
-    }
 }
 
 impl ResourceLimiter for Usage {

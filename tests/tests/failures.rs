@@ -54,31 +54,6 @@ async fn a_failed_gate_blocks_and_the_next_call_gets_a_fresh_instance() {
     assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()));
 }
 
-/// Half of what it may have is enough for the next instance; what an instance knows goes over to it.
-#[tokio::test]
-async fn an_instance_that_has_grown_is_followed_by_another_one() {
-    let plugin = test_guest(&Engine::new().expect("an engine"));
-    // What is done, whether what the instance before saves is lost, and the number of the next call.
-    let cases = [("use 8", false, 4), ("use 24", false, 4), ("use 8", true, 4), ("use 24", true, 1)];
-    for (how, spoils, expected) in cases {
-        let gate = Gate::new(plugin.clone(), session(), Capabilities::denied()).with_limits(LIMITS);
-        for command in ["ls", if spoils { "later save trap" } else { "ls" }, how] {
-            assert!(matches!(gate.judge(&shell(command)).await.decision, Decision::Ask(_)), "{how} {spoils}");
-        }
-        assert_eq!(
-            gate.judge(&shell("ls")).await.decision,
-            Decision::Ask(format!("call {expected}")),
-            "{how} {spoils}"
-        );
-        // It is not asked for again at each call.
-        assert_eq!(
-            gate.judge(&shell("ls")).await.decision,
-            Decision::Ask(format!("call {}", expected + 1)),
-            "{how} {spoils}"
-        );
-    }
-}
-
 /// What calls with words of one length leave behind is of no use to those with another: no call pays for it.
 #[tokio::test]
 async fn calls_of_ever_other_sizes_are_not_refused_memory() {

@@ -2,11 +2,8 @@
 //!
 //! A verdict allocates some hundreds of them and frees them again. The allocator that comes with the target is made for little
 //! memory of any size: it looks for the best piece, and puts neighbours together again. That was a sixth of the time of a verdict.
-//! Here a small piece goes to a list of those of its size when it is freed, and the next one of that size is taken from there.
-//! What is larger is left to the allocator behind.
-//!
-//! Small pieces are never put together again, so each list stays as long as it ever was. Somebody who uses another size each
-//! time comes to the limit on the component's memory sooner than without lists; whoever runs it starts it anew before that.
+//! Here a small piece that is freed is kept on a list of those of its size, and the next one of that size is taken from there.
+//! A list keeps no more than so much; the rest, and what is larger, is for the allocator behind.
 
 // Memory is what the rest is safe on.
 #![allow(unsafe_code)]
@@ -21,62 +18,91 @@ const STEP: usize = 8;
 /// Largest small piece, in bytes.
 const MOST: usize = 1 << 10;
 
-/// What small pieces are cut from, in bytes.
-const REGION: usize = 32 << 10;
+/// What a list keeps, in bytes: more than all but very long commands use of a size. All lists together keep 4 MiB.
+const KEPT: usize = 32 << 10;
 
 const CLASSES: usize = MOST / STEP + 1;
 
+// A piece on a list begins with the address of another.
+const _: () = assert!(STEP >= size_of::<*mut u8>() && STEP >= align_of::<*mut u8>());
+
 /// An allocator with lists of small pieces before another allocator.
 ///
-/// It is for one thread, so that it can be nobody's global allocator but in WebAssembly without threads.
+/// It is for one thread, so that it can be nobody's global allocator but in WebAssembly without threads. The one behind must not
+/// allocate by it.
 pub struct Pools<A> {
     behind: A,
     lists: UnsafeCell<Lists>,
 }
 
+/// By the number of steps in a piece. There is none of no steps.
 struct Lists {
-    /// By the number of steps in it, the piece that was freed last. It begins with the address of the one before. There is none
-    /// of no steps.
-    free: [*mut u8; CLASSES],
-    /// What is left of a region.
-    rest: *mut u8,
-    left: usize,
+    /// The piece that was freed last. It begins with the address of the one before.
+    last: [*mut u8; CLASSES],
+    /// How many more are kept.
+    room: [u16; CLASSES],
 }
 
 /// The number of steps of a small piece; `None` if it is none.
 #[inline]
 fn class(layout: Layout) -> Option<usize> {
-    debug_assert!(layout.size() > 0, "nobody asks an allocator for nothing");
     (layout.size() <= MOST && layout.align() <= STEP).then(|| layout.size().div_ceil(STEP))
 }
 
+/// The whole piece that a small one is.
+///
+/// # Safety
+/// A class is below the number of lists, and above 0.
+#[inline]
+unsafe fn whole(class: usize) -> Layout {
+    // SAFETY: such a size is no problem, and the alignment is a power of two.
+    unsafe { Layout::from_size_align_unchecked(class * STEP, STEP) }
+}
+
 impl Lists {
-    /// Puts a piece on the list of those of its size.
+    const EMPTY: Lists = {
+        let mut room = [0; CLASSES];
+        let mut class = 1;
+        while class < CLASSES {
+            room[class] = (KEPT / (class * STEP)) as u16;
+            class += 1;
+        }
+        Lists { last: [null_mut(); CLASSES], room }
+    };
+
+    /// Keeps a piece, if there is room.
     ///
     /// # Safety
-    /// The piece has so many steps, at least one, and is nobody's.
+    /// The piece has so many steps, at least one, and is nobody's. A class is below the number of lists.
     #[inline]
-    unsafe fn put(&mut self, class: usize, piece: *mut u8) {
-        // SAFETY: a piece is as long as an address and aligned for one; a class is below the number of lists.
+    unsafe fn keep(&mut self, class: usize, piece: *mut u8) -> bool {
+        // SAFETY: as the caller says; a piece is as long as an address and aligned for one.
         unsafe {
-            let head = self.free.get_unchecked_mut(class);
-            piece.cast::<*mut u8>().write(*head);
-            *head = piece;
+            let room = self.room.get_unchecked_mut(class);
+            if *room == 0 {
+                return false;
+            }
+            *room -= 1;
+            let last = self.last.get_unchecked_mut(class);
+            piece.cast::<*mut u8>().write(*last);
+            *last = piece;
+            true
         }
     }
 
-    /// Takes a piece from the list of those of its size; null if it is empty.
+    /// Takes the piece that was kept last; null if there is none.
     ///
     /// # Safety
     /// A class is below the number of lists.
     #[inline]
     unsafe fn take(&mut self, class: usize) -> *mut u8 {
-        // SAFETY: what is on a list begins with an address, see `put`.
+        // SAFETY: as the caller says; what is on a list begins with an address, see `keep`.
         unsafe {
-            let head = self.free.get_unchecked_mut(class);
-            let piece = *head;
+            let last = self.last.get_unchecked_mut(class);
+            let piece = *last;
             if !piece.is_null() {
-                *head = piece.cast::<*mut u8>().read();
+                *last = piece.cast::<*mut u8>().read();
+                *self.room.get_unchecked_mut(class) += 1;
             }
             piece
         }
@@ -86,81 +112,29 @@ impl Lists {
 impl<A> Pools<A> {
     /// Empty lists before an allocator.
     pub const fn new(behind: A) -> Self {
-        let lists = Lists { free: [null_mut(); CLASSES], rest: null_mut(), left: 0 };
-        Pools { behind, lists: UnsafeCell::new(lists) }
+        Pools { behind, lists: UnsafeCell::new(Lists::EMPTY) }
     }
 }
 
 impl<A: GlobalAlloc> Pools<A> {
-    /// Cuts a piece that no list had; null if there is no memory for it.
-    ///
-    /// # Safety
-    /// A class is below the number of lists, and above 0.
-    #[cold]
-    #[inline(never)]
-    unsafe fn cut(&self, class: usize) -> *mut u8 {
-        let size = class * STEP;
-        // SAFETY: nobody else has the lists, as there is one thread and the allocator behind knows nothing of them. The rest
-        // of a region is aligned, as all pieces of it are multiples of a step.
-        unsafe {
-            let lists = &mut *self.lists.get();
-            if lists.left < size {
-                let region = self.behind.alloc(Layout::from_size_align_unchecked(REGION, STEP));
-                if region.is_null() {
-                    return self.scrape(lists, class);
-                }
-                if lists.left > 0 {
-                    lists.put(lists.left / STEP, lists.rest);
-                }
-                (lists.rest, lists.left) = (region, REGION);
-            }
-            let piece = lists.rest;
-            lists.rest = piece.add(size);
-            lists.left -= size;
-            piece
-        }
-    }
-
-    /// Where there is no region any more: a part of a larger piece, or what is left behind.
-    ///
-    /// # Safety
-    /// As for `cut`.
-    unsafe fn scrape(&self, lists: &mut Lists, class: usize) -> *mut u8 {
-        // SAFETY: a piece of so many steps is one of fewer and one of those that remain.
-        unsafe {
-            for larger in class + 1..CLASSES {
-                let piece = lists.take(larger);
-                if !piece.is_null() {
-                    lists.put(larger - class, piece.add(class * STEP));
-                    return piece;
-                }
-            }
-            self.behind.alloc(Layout::from_size_align_unchecked(class * STEP, STEP))
-        }
-    }
-
-    /// Makes zeros of what was freed, and gives it away for good: what is asked for later is taken from elsewhere.
-    pub fn close(&self) {
-        // SAFETY: what is on a list, and what is left of a region, is nobody's. A piece on a list is of its class.
-        unsafe {
-            let lists = &mut *self.lists.get();
-            for class in 1..CLASSES {
-                loop {
-                    let piece = lists.take(class);
+    /// Gives all that is kept back to the allocator behind.
+    pub fn clear(&self) {
+        for class in 1..CLASSES {
+            loop {
+                // SAFETY: nobody else has the lists, as there is one thread and the allocator behind knows nothing of them. What is
+                // on a list is nobody's, and came from behind as a whole piece.
+                unsafe {
+                    let piece = (*self.lists.get()).take(class);
                     if piece.is_null() {
                         break;
                     }
-                    piece.write_bytes(0, class * STEP);
+                    self.behind.dealloc(piece, whole(class));
                 }
             }
-            if lists.left > 0 {
-                lists.rest.write_bytes(0, lists.left);
-            }
-            (lists.rest, lists.left) = (null_mut(), 0);
         }
     }
 
-    /// Takes memory from behind, of zeros, and gives it away for good if it lies where somebody says. Whether it was.
+    /// Takes memory of zeros from behind, and gives it away for good if it lies where somebody says. Whether it was.
     pub fn give_away(&self, size: usize, lies: impl FnOnce(usize) -> bool) -> bool {
         let layout = Layout::from_size_align(size, STEP).ok().filter(|layout| layout.size() > 0);
         let Some(layout) = layout else { return false };
@@ -180,24 +154,25 @@ impl<A: GlobalAlloc> Pools<A> {
 #[cfg(all(target_family = "wasm", not(target_feature = "atomics")))]
 unsafe impl<A: Sync> Sync for Pools<A> {}
 
-// SAFETY: a piece is on a list, in a region's rest, or somebody's, and of a layout's size in steps; all else is behind.
+// SAFETY: a small piece is a whole one from behind, and on a list or somebody's; all else is behind.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Pools<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: a layout is not of nothing, so that its class is above 0.
+        // SAFETY: a layout is not of nothing, as callers promise, so that its class is above 0.
         unsafe {
             let Some(class) = class(layout) else { return self.behind.alloc(layout) };
             let piece = (*self.lists.get()).take(class);
-            if piece.is_null() { self.cut(class) } else { piece }
+            if piece.is_null() { self.behind.alloc(whole(class)) } else { piece }
         }
     }
 
     #[inline]
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        // SAFETY: the piece is of this layout.
+        // SAFETY: the piece is of this layout, as callers promise.
         unsafe {
             match class(layout) {
-                Some(class) => (*self.lists.get()).put(class, piece),
+                Some(class) if (*self.lists.get()).keep(class, piece) => {}
+                Some(class) => self.behind.dealloc(piece, whole(class)),
                 None => self.behind.dealloc(piece, layout),
             }
         }
@@ -242,28 +217,25 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Pools<A> {
 #[cfg(test)]
 mod tests {
     use std::alloc::System;
-    use std::cell::RefCell;
+    use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
 
     use super::*;
 
+    // In all of these tests a piece is used with the layout that it was taken with, and as far as that says.
+
     /// The system's memory, no more than so much of it, which is given back at the end.
     struct Counted {
-        taken: RefCell<BTreeMap<*mut u8, Layout>>,
+        pieces: RefCell<BTreeMap<*mut u8, Layout>>,
+        taken: Cell<usize>,
         most: usize,
-    }
-
-    impl Counted {
-        fn taken(&self) -> usize {
-            self.taken.borrow().values().map(Layout::size).sum()
-        }
     }
 
     impl Drop for Counted {
         fn drop(&mut self) {
-            for (piece, layout) in self.taken.take() {
+            for (piece, layout) in self.pieces.take() {
                 // SAFETY: it was taken with this layout, and nobody has the lists any more.
                 unsafe { System.dealloc(piece, layout) };
             }
@@ -273,24 +245,26 @@ mod tests {
     // SAFETY: it is the system's; what is refused is null.
     unsafe impl GlobalAlloc for Counted {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            if self.taken() + layout.size() > self.most {
+            if self.taken.get() + layout.size() > self.most {
                 return null_mut();
             }
+            self.taken.set(self.taken.get() + layout.size());
             // SAFETY: as the caller says.
             let piece = unsafe { System.alloc(layout) };
-            self.taken.borrow_mut().insert(piece, layout);
+            self.pieces.borrow_mut().insert(piece, layout);
             piece
         }
 
         unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-            self.taken.borrow_mut().remove(&piece);
+            self.pieces.borrow_mut().remove(&piece);
+            self.taken.set(self.taken.get() - layout.size());
             // SAFETY: as the caller says.
             unsafe { System.dealloc(piece, layout) }
         }
     }
 
     fn pools(most: usize) -> Pools<Counted> {
-        Pools::new(Counted { taken: RefCell::default(), most })
+        Pools::new(Counted { pieces: RefCell::default(), taken: Cell::new(0), most })
     }
 
     fn layout(size: usize, align: usize) -> Layout {
@@ -367,9 +341,9 @@ mod tests {
             let layout = layout(size, align);
             unsafe {
                 let first = pools.alloc(layout);
-                let taken = pools.behind.taken();
+                let taken = pools.behind.taken.get();
                 pools.dealloc(first, layout);
-                assert_eq!(pools.behind.taken() == taken, small, "{size} {align}");
+                assert_eq!(pools.behind.taken.get() == taken, small, "{size} {align}");
                 if small {
                     assert_eq!(pools.alloc(layout), first, "{size} {align}");
                 }
@@ -377,63 +351,41 @@ mod tests {
         }
     }
 
+    /// Whatever was used before, no more is kept than was said.
     #[test]
-    fn however_often_it_is_used_it_takes_no_more() {
-        let pools = pools(2 * REGION);
-        for round in 0..10_000_usize {
-            let pieces = (1..40).map(|size| layout(8 * size + round % 8, 4));
-            let held: Vec<_> = pieces.map(|layout| (unsafe { pools.alloc(layout) }, layout)).collect();
-            for (piece, layout) in held {
-                assert!(!piece.is_null(), "{round}");
-                unsafe { pools.dealloc(piece, layout) };
+    fn a_list_keeps_no_more_than_so_much() {
+        let pools = pools(usize::MAX);
+        for class in 1..CLASSES {
+            // The last byte of it, and the first.
+            for size in [class * STEP, class * STEP - STEP + 1] {
+                let layout = layout(size, 1);
+                let before = pools.behind.taken.get();
+                let held: Vec<_> = (0..2 * KEPT / size).map(|_| unsafe { pools.alloc(layout) }).collect();
+                held.into_iter().for_each(|piece| unsafe { pools.dealloc(piece, layout) });
+                let kept = pools.behind.taken.get().saturating_sub(before);
+                assert!(kept <= KEPT && (kept > KEPT / 2 || before > 0), "{size}: {kept}");
             }
         }
+        assert!(pools.behind.taken.get() <= (CLASSES - 1) * KEPT);
+        pools.clear();
+        assert_eq!(pools.behind.taken.get(), 0);
     }
 
     #[test]
     fn where_there_is_no_more_nothing_is_lost() {
-        let pools = pools(REGION);
+        let pools = pools(8 * MOST);
         let whole = layout(MOST, 8);
         let take = |layout| unsafe { pools.alloc(layout) };
         let mut held: Vec<*mut u8> =
             std::iter::repeat_with(|| take(whole)).take_while(|piece| !piece.is_null()).collect();
-        assert_eq!(held.len(), REGION / MOST);
+        assert_eq!(held.len(), 8);
         // It cannot grow, and stays.
         let last = held.pop().expect("a piece");
         unsafe { last.write_bytes(7, MOST) };
         assert!(unsafe { pools.realloc(last, whole, MOST + 1) }.is_null());
         assert!((0..MOST).all(|at| unsafe { last.add(at).read() } == 7));
-        // A larger one that nobody has is cut up for smaller ones, to the last byte.
         unsafe { pools.dealloc(last, whole) };
-        let small = layout(24, 8);
-        let cut: Vec<*mut u8> = std::iter::repeat_with(|| take(small)).take_while(|piece| !piece.is_null()).collect();
-        assert_eq!(cut.len(), MOST / 24);
-        assert!(cut.iter().all(|piece| (last.addr()..last.addr() + MOST).contains(&piece.addr())));
-        assert_eq!(take(layout(MOST - MOST / 24 * 24, 8)), unsafe { last.add(MOST / 24 * 24) });
-    }
-
-    #[test]
-    fn what_is_closed_is_zeros_and_not_given_out_again() {
-        let pools = pools(usize::MAX);
-        let all: Vec<Layout> = (1..CLASSES).map(|class| layout(class * STEP, 8)).collect();
-        let pieces: Vec<*mut u8> = all.iter().map(|layout| unsafe { pools.alloc(*layout) }).collect();
-        for (piece, layout) in pieces.iter().zip(&all) {
-            unsafe {
-                piece.write_bytes(0xff, layout.size());
-                pools.dealloc(*piece, *layout);
-            }
-        }
-        let (rest, left) = unsafe { ((*pools.lists.get()).rest, (*pools.lists.get()).left) };
-        assert!(left > 0);
-        unsafe { rest.write_bytes(0xff, left) };
-        pools.close();
-        let zeros = |piece: *mut u8, size: usize| (0..size).all(|at| unsafe { piece.add(at).read() } == 0);
-        assert!(zeros(rest, left));
-        for (piece, layout) in pieces.iter().zip(&all) {
-            assert!(zeros(*piece, layout.size()), "{layout:?}");
-            let later = unsafe { pools.alloc(*layout) };
-            assert!(!pieces.contains(&later) && later != rest, "{layout:?}");
-        }
+        assert_eq!(take(whole), last);
     }
 
     #[test]
@@ -444,7 +396,7 @@ mod tests {
             [(64, false, 0), (64, true, 64), (0, true, 64), (usize::MAX, true, 64), (9, true, 73)]
         {
             assert_eq!(pools.give_away(size, |_| lies), lies && size > 0 && size < usize::MAX, "{size}");
-            assert_eq!(pools.behind.taken(), taken, "{size}");
+            assert_eq!(pools.behind.taken.get(), taken, "{size}");
         }
     }
 }

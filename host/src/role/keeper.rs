@@ -20,9 +20,6 @@ use crate::slot::{Generation, Slot};
 /// A newer generation of the component takes over before the next call. One that does not start in this session is not
 /// tried again by this keeper as long as the instance before it works; once that fails, too, there is only the newer one,
 /// and a gate that cannot start blocks.
-///
-/// Memory that a component has taken it never gives back. One that has grown until half of what it may have is used is
-/// followed by another one of its own generation, so that no call is refused memory for what earlier ones needed.
 pub(super) struct Keeper {
     pub(super) slot: Slot,
     pub(super) role: Role,
@@ -38,8 +35,6 @@ pub(super) struct Keeper {
 pub(super) struct Running {
     pub(super) instance: Instance,
     started: Started,
-    /// Its memory then, in bytes.
-    began: usize,
     /// Kept, so that a generation counts as in use as long as an instance of it is.
     generation: Arc<Generation>,
     /// The newest generation that was tried.
@@ -74,8 +69,7 @@ impl Keeper {
                 }
             }
         }
-        let began = instance.memory_size();
-        Ok(Running { instance, started, began, tried: generation.number, generation })
+        Ok(Running { instance, started, tried: generation.number, generation })
     }
 
     async fn start(&self, generation: &Generation) -> Result<(Instance, Started), CallError> {
@@ -84,37 +78,21 @@ impl Keeper {
         started.map(|(instance, started)| (instance, failure::started(started)))
     }
 
-    /// Whether an instance is to be followed by another one.
-    fn is_over(&self, running: &Running) -> bool {
-        let size = running.instance.memory_size();
-        // One that begins so large would never work.
-        let grown = size > self.limits.memory / 2 && size > running.began.saturating_mul(2);
-        if grown {
-            tracing::debug!(
-                plugin = self.slot.name(),
-                role = self.role.name(),
-                size,
-                "a new instance, as this one has grown"
-            );
-        }
-        grown || running.tried < self.slot.generation()
-    }
-
-    /// The instance that takes the place of one that is over.
+    /// The instance that takes the place of one of an older generation.
     async fn succeed(&self, mut old: Running) -> Result<Running, CallError> {
         let plugin = self.slot.name();
         match old.instance.save().await {
             Ok(state) if state.is_empty() => {}
             Ok(state) => *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state,
             Err(error) => {
-                tracing::warn!(plugin, %error, "the instance before saved no state");
+                tracing::warn!(plugin, %error, "the older generation saved no state");
                 return self.fresh().await;
             }
         }
         let newest = self.slot.generation();
         match self.fresh().await {
             Err(error) => {
-                tracing::error!(plugin, role = self.role.name(), %error, "a new instance does not start here; the one before it goes on");
+                tracing::error!(plugin, role = self.role.name(), %error, "a new generation does not start here; the one before it goes on");
                 Ok(Running { tried: newest, ..old })
             }
             new => new,
@@ -130,8 +108,8 @@ impl Keeper {
         let whole = async {
             let mut kept = self.instance.lock().await;
             let mut running = match kept.take() {
-                Some(old) if self.is_over(&old) => self.succeed(old).await?,
-                Some(running) => running,
+                Some(running) if running.tried >= self.slot.generation() => running,
+                Some(old) => self.succeed(old).await?,
                 None => self.fresh().await?,
             };
             began_with = running.instance.began_with().map(|name| (Arc::clone(&running.generation), name.to_owned()));

@@ -258,10 +258,6 @@ fn misbehave(how: &str) -> String {
                 black_box(&all);
             }
         }
-        how if how.starts_with("use ") => {
-            let size = how[4..].parse::<usize>().unwrap_or_default();
-            drop(black_box(vec![1_u8; size << 20]));
-        }
         "grow" => loop {
             // Refused, and asked again.
             black_box(core::arch::wasm32::memory_grow::<0>(1 << 15));
