@@ -4,12 +4,17 @@
 //! leaves all over the whole: functions lie in the order of the crates that they are from. In the order of their first use
 //! all that the plainest call needs lies in one piece, and what only others need behind it.
 //!
+//! Calls of functions that do nothing are left out: the compiler of the guest has each allocation call one, which cannot be
+//! inlined there, and each call of a function looks at the clock behind deadlines.
+//!
 //! What is run is found by running it: each function is made to note when it was entered first, in memory behind all else, and
 //! the component is started, judges a call, and prepares itself once more.
 
+use std::collections::HashSet;
+
 use wasm_encoder::reencode::{self, Error, Reencode, ReencodeComponent};
 use wasm_encoder::{BlockType, CodeSection, Component, FunctionSection, Instruction, MemArg, MemoryType};
-use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload};
+use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Operator, Parser, Payload};
 
 use crate::memory::{self, Unfit};
 
@@ -66,7 +71,7 @@ pub(crate) fn sorted(component: &[u8], used: &Used) -> Result<Vec<u8>, Error<Unf
             *found = place;
         }
     }
-    let mut sorter = Sorter { main: false, imported: shape.imported, order, places };
+    let mut sorter = Sorter { main: false, imported: shape.imported, order, places, idle: HashSet::new() };
     let mut sorted = Component::new();
     sorter.parse_component(&mut sorted, Parser::new(0), component)?;
     Ok(sorted.finish())
@@ -220,6 +225,37 @@ struct Sorter {
     /// The functions as they are to come, and the place of each.
     order: Vec<u32>,
     places: Vec<u32>,
+    /// Those that take nothing and do nothing, by their old numbers, of which imports are the first.
+    idle: HashSet<u32>,
+}
+
+/// The functions of a module that take nothing and do nothing. What begins with its end, or returns at once, gives nothing,
+/// either.
+fn idle(module: &[u8]) -> Result<HashSet<u32>, Error<Unfit>> {
+    let (mut takes_nothing, mut kinds, mut idle) = (Vec::new(), Vec::new().into_iter(), HashSet::new());
+    let mut number = Shape::of(module)?.imported;
+    for payload in Parser::new(0).parse_all(module) {
+        match payload? {
+            Payload::TypeSection(types) => {
+                for kind in types.into_iter_err_on_gc_types() {
+                    takes_nothing.push(kind?.params().is_empty());
+                }
+            }
+            Payload::FunctionSection(functions) => {
+                kinds = functions.into_iter().collect::<Result<Vec<u32>, _>>()?.into_iter();
+            }
+            Payload::CodeSectionEntry(body) => {
+                let fits =
+                    kinds.next().and_then(|kind| takes_nothing.get(kind as usize)).is_some_and(|nothing| *nothing);
+                if fits && matches!(body.get_operators_reader()?.read()?, Operator::End | Operator::Return) {
+                    idle.insert(number);
+                }
+                number += 1;
+            }
+            _ => {}
+        }
+    }
+    Ok(idle)
 }
 
 impl Sorter {
@@ -262,7 +298,17 @@ impl Reencode for Sorter {
             return reencode::utils::parse_code_section(self, code, section);
         }
         for body in self.in_order(section.into_iter().collect::<Result<Vec<FunctionBody<'_>>, _>>()?)? {
-            self.parse_function_body(code, body)?;
+            let mut function = self.new_function_with_parsed_locals(&body)?;
+            let mut operators = body.get_operators_reader()?;
+            while !operators.eof() {
+                match operators.read()? {
+                    Operator::Call { function_index } if self.idle.contains(&function_index) => {}
+                    operator => {
+                        function.instruction(&self.instruction(operator)?);
+                    }
+                }
+            }
+            code.function(&function);
         }
         Ok(())
     }
@@ -276,6 +322,7 @@ impl ReencodeComponent for Sorter {
         module: &[u8],
     ) -> Result<(), Error<Unfit>> {
         self.main = Shape::of(module)?.data;
+        self.idle = idle(module)?;
         let parsed = reencode::component_utils::parse_component_submodule(self, component, parser, module);
         // A component counts the functions of its modules in a space of its own.
         self.main = false;
@@ -346,6 +393,44 @@ mod tests {
         let before = lengths(&component);
         assert_eq!(lengths(&sorted), [1, 3, 2, 0, 4].map(|place: usize| before[place]));
         assert_eq!((run(&component), run(&sorted)), (38, 38), "it does what it did");
+    }
+
+    #[test]
+    fn calls_of_what_does_nothing_are_left_out() {
+        // What a function is, and whether a call of it is left out.
+        let cases = [
+            ("(func $f)", "(call $f)", true),
+            ("(func $f (local i32))", "(call $f)", true),
+            ("(func $f (return))", "(call $f)", true),
+            ("(func $f (param i32))", "(call $f (i32.const 1))", false),
+            ("(func $f (nop))", "(call $f)", false),
+            ("(func $f (result i32) (i32.const 1))", "(drop (call $f))", false),
+            ("(func $f (unreachable))", "(if (i32.const 0) (then (call $f)))", false),
+        ];
+        for (function, call, left_out) in cases {
+            // An import before it, and a function that is called first: no number stays what it was.
+            let body = format!(
+                "(call $first) {call} (if (result i32) (i32.const 1) (then (call $seven)) (else (i32.const 0)))"
+            );
+            let text = TEXT.replace("(func $never", &format!("{function} (func $first (nop)) (func $never")).replace(
+                "(call_indirect (i32.const 1))",
+                &format!("(call_indirect (i32.const 1)) (drop (block (result i32) {body}))"),
+            );
+            let component = wat::parse_str(&text).expect("a component");
+            let used = Used(vec![0, 1, 4, 2, 0, 3, 0]);
+            let sorted = sorted(&component, &used).expect("it can be sorted");
+            let calls = |component: &[u8]| {
+                let bodies =
+                    Parser::new(0).parse_all(component).filter_map(|payload| match payload.expect("a component") {
+                        Payload::CodeSectionEntry(body) => Some(body),
+                        _ => None,
+                    });
+                let operators = bodies.flat_map(|body| body.get_operators_reader().expect("a body").into_iter());
+                operators.filter(|operator| matches!(operator, Ok(Operator::Call { .. }))).count()
+            };
+            assert_eq!(calls(&component) - calls(&sorted), usize::from(left_out), "{function}");
+            assert_eq!((run(&component), run(&sorted)), (38, 38), "{function}: it does what it did");
+        }
     }
 
     #[test]
