@@ -4,7 +4,8 @@
 //! 2. [`snapshot`]: the component prepares itself, and its memory after that becomes part of it. Compiling the
 //!    built-in rules costs more than everything else in a cold start together; this pays it once.
 //! 3. [`used`]: it is started, judges a call and prepares itself once more, and what it runs for that is noted.
-//! 4. [`precompile`]: machine code for any processor of this kind, and apart from it the memory that it starts with.
+//! 4. [`precompile`]: machine code for any processor of this kind, without calls of functions that do nothing, and apart from it the
+//!    memory that it starts with.
 //!
 //! There is one recipe. What `cargo component` makes enters it at the second step.
 
@@ -100,8 +101,8 @@ pub async fn used(component: &[u8]) -> Result<Used, BakeError> {
     order::notes(component, &run).map_err(wrong)
 }
 
-/// Compiles a component for any processor of this kind, with its functions in the order of their use. The code is of no use
-/// without the memory.
+/// Compiles a component for any processor of this kind, with its functions in the order of their use and without calls of those
+/// that do nothing. The code is of no use without the memory.
 pub fn precompile(component: &[u8], used: &Used) -> Result<(Vec<u8>, Memory), BakeError> {
     let sorted = order::sorted(component, used).map_err(|error| BakeError::Order(error.to_string()))?;
     let (code_only, memory) = memory::taken(&sorted).map_err(|error| BakeError::Memory(error.to_string()))?;

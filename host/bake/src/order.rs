@@ -56,7 +56,7 @@ pub(crate) fn notes(component: &[u8], run: &[u8]) -> Result<Used, Error<Unfit>> 
     Ok(Used((0..shape.functions).map(|function| note(function).unwrap_or_default()).collect()))
 }
 
-/// The component with its functions in the order of their use.
+/// The component with its functions in the order of their use, and without calls of those that do nothing.
 pub(crate) fn sorted(component: &[u8], used: &Used) -> Result<Vec<u8>, Error<Unfit>> {
     let shape = Shape::of_main(component)?;
     if shape.functions as usize != used.0.len() {
@@ -71,7 +71,7 @@ pub(crate) fn sorted(component: &[u8], used: &Used) -> Result<Vec<u8>, Error<Unf
             *found = place;
         }
     }
-    let mut sorter = Sorter { main: false, imported: shape.imported, order, places, idle: HashSet::new() };
+    let mut sorter = Sorter { main: false, imported: shape.imported, order, places, empty: HashSet::new() };
     let mut sorted = Component::new();
     sorter.parse_component(&mut sorted, Parser::new(0), component)?;
     Ok(sorted.finish())
@@ -218,21 +218,21 @@ impl ReencodeComponent for Noter {
     }
 }
 
-/// Puts the functions of the main module into another order.
+/// Puts the functions of the main module into another order, and leaves calls of those out that do nothing.
 struct Sorter {
     main: bool,
     imported: u32,
     /// The functions as they are to come, and the place of each.
     order: Vec<u32>,
     places: Vec<u32>,
-    /// Those that take nothing and do nothing, by their old numbers, of which imports are the first.
-    idle: HashSet<u32>,
+    /// Those that do nothing, by their old indices.
+    empty: HashSet<u32>,
 }
 
-/// The functions of a module that take nothing and do nothing. What begins with its end, or returns at once, gives nothing,
-/// either.
-fn idle(module: &[u8]) -> Result<HashSet<u32>, Error<Unfit>> {
-    let (mut takes_nothing, mut kinds, mut idle) = (Vec::new(), Vec::new().into_iter(), HashSet::new());
+/// The functions of a module that take nothing and do nothing, by their indices, which count imports first; an import is never
+/// one. A valid body that begins with `end` or `return` has no results, and that it is valid shows when it is compiled.
+fn empty_functions(module: &[u8]) -> Result<HashSet<u32>, Error<Unfit>> {
+    let (mut takes_nothing, mut kinds, mut empty) = (Vec::new(), Vec::new().into_iter(), HashSet::new());
     let mut number = Shape::of(module)?.imported;
     for payload in Parser::new(0).parse_all(module) {
         match payload? {
@@ -248,14 +248,14 @@ fn idle(module: &[u8]) -> Result<HashSet<u32>, Error<Unfit>> {
                 let fits =
                     kinds.next().and_then(|kind| takes_nothing.get(kind as usize)).is_some_and(|nothing| *nothing);
                 if fits && matches!(body.get_operators_reader()?.read()?, Operator::End | Operator::Return) {
-                    idle.insert(number);
+                    empty.insert(number);
                 }
                 number += 1;
             }
             _ => {}
         }
     }
-    Ok(idle)
+    Ok(empty)
 }
 
 impl Sorter {
@@ -302,7 +302,7 @@ impl Reencode for Sorter {
             let mut operators = body.get_operators_reader()?;
             while !operators.eof() {
                 match operators.read()? {
-                    Operator::Call { function_index } if self.idle.contains(&function_index) => {}
+                    Operator::Call { function_index } if self.empty.contains(&function_index) => {}
                     operator => {
                         function.instruction(&self.instruction(operator)?);
                     }
@@ -322,7 +322,7 @@ impl ReencodeComponent for Sorter {
         module: &[u8],
     ) -> Result<(), Error<Unfit>> {
         self.main = Shape::of(module)?.data;
-        self.idle = idle(module)?;
+        self.empty = empty_functions(module)?;
         let parsed = reencode::component_utils::parse_component_submodule(self, component, parser, module);
         // A component counts the functions of its modules in a space of its own.
         self.main = false;

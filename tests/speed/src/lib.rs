@@ -49,7 +49,7 @@ mod border {
 
     /// As the guest has it.
     #[global_allocator]
-    static MEMORY: Pools<System> = Pools::new(System);
+    static HEAP: Pools<System> = Pools::new(System);
 
     thread_local! {
         static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
