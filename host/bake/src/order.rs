@@ -231,9 +231,9 @@ struct Sorter {
 
 /// The functions of a module that take nothing and do nothing, by their indices, which count imports first; an import is never
 /// one. A valid body that begins with `end` or `return` has no results, and that it is valid shows when it is compiled.
-fn empty_functions(module: &[u8]) -> Result<HashSet<u32>, Error<Unfit>> {
+fn empty_functions(module: &[u8], imported: u32) -> Result<HashSet<u32>, Error<Unfit>> {
     let (mut takes_nothing, mut kinds, mut empty) = (Vec::new(), Vec::new().into_iter(), HashSet::new());
-    let mut number = Shape::of(module)?.imported;
+    let mut number = imported;
     for payload in Parser::new(0).parse_all(module) {
         match payload? {
             Payload::TypeSection(types) => {
@@ -322,7 +322,9 @@ impl ReencodeComponent for Sorter {
         module: &[u8],
     ) -> Result<(), Error<Unfit>> {
         self.main = Shape::of(module)?.data;
-        self.empty = empty_functions(module)?;
+        if self.main {
+            self.empty = empty_functions(module, self.imported)?;
+        }
         let parsed = reencode::component_utils::parse_component_submodule(self, component, parser, module);
         // A component counts the functions of its modules in a space of its own.
         self.main = false;
