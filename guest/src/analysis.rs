@@ -562,6 +562,7 @@ fn kind(kind: Kind) -> Option<&'static str> {
         Kind::Delete => Some("delete"),
         Kind::Move => Some("move"),
         Kind::Link => Some("link"),
+        Kind::HardLink => Some("hard-link"),
         Kind::Mode => Some("mode"),
         Kind::Execute => Some("execute"),
         Kind::Send => Some("send"),

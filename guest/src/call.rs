@@ -41,6 +41,8 @@ pub struct Call {
     pub edits: bool,
     /// The shell text, if it runs one; the patch, if it writes by one.
     pub command: Option<Field>,
+    /// The name of the shell that the text is for, if it is none of the Bourne family: `powershell`.
+    pub shell: Option<String>,
     /// The paths it works on.
     pub paths: Vec<Field>,
     /// The file name patterns it works on.

@@ -269,7 +269,7 @@ impl tool_gate::Guest for Component {
     fn judge(call: ToolCall) -> Verdict {
         let kind = kind(call.kind);
         // Most calls have nothing there that matters here.
-        let keys = ["\"memory\"", "\"typed_unseen\"", "\"workspace_names\""];
+        let keys = ["\"memory\"", "\"shell\"", "\"typed_unseen\"", "\"workspace_names\""];
         let speaks = keys.iter().any(|key| call.context.contains(key)) || with_guard(|guard| guard.asks_for_events());
         let context =
             if speaks { serde_json::from_str(&call.context).unwrap_or_default() } else { serde_json::Value::Null };
@@ -291,6 +291,7 @@ fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::
         contents: if contents { call::contents(&call.input) } else { Vec::new() },
         tool: call.tool,
         command: call.command.map(field),
+        shell: context.get("shell").and_then(serde_json::Value::as_str).map(str::to_owned),
         paths: call.paths.into_iter().map(field).collect(),
         globs: call.globs.into_iter().map(field).collect(),
         cwd: call.cwd,

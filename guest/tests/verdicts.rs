@@ -10,9 +10,25 @@ use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 #[test]
 fn every_case_gets_its_verdict() {
+    get_their_verdicts(include_str!("verdicts.jsonl"));
+}
+
+/// Texts for PowerShell, cmd and other shells whose grammar is not read.
+#[test]
+fn texts_for_other_shells_get_their_verdicts() {
+    get_their_verdicts(include_str!("other-shells.jsonl"));
+}
+
+/// Other names of a file: hard links, descriptors, bind mounts, `/proc/PID/root`.
+#[test]
+fn other_names_of_a_file_get_their_verdicts() {
+    get_their_verdicts(include_str!("aliases.jsonl"));
+}
+
+fn get_their_verdicts(cases: &str) {
     let mut wrong = Vec::new();
     let built_in = Guard::new();
-    for (number, line) in include_str!("verdicts.jsonl").lines().enumerate() {
+    for (number, line) in cases.lines().enumerate() {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let mut guard = built_in.clone();
         if let Some(rules) = case["rules"].as_str() {

@@ -118,6 +118,8 @@ pub(crate) enum What {
         from: Path,
         to: Path,
     },
+    /// It gets another name, by which its content can be changed: a hard link.
+    HardLink(Path),
     Mode {
         path: Path,
         /// As `chmod` takes it, if it is known.

@@ -27,6 +27,7 @@
 //! | `arithmetic`, `glob` | expressions and patterns on known texts | files |
 //! | `make`, `just` | what a makefile or a justfile runs | running make or just |
 //! | `patch` | the files that a patch for `apply_patch` names | applying it |
+//! | `foreign` | texts for PowerShell, cmd and other shells outside the Bourne family | reading their grammar |
 //! | `wrapper` | which programs run other programs, as a table | running them |
 //! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
@@ -74,6 +75,7 @@ mod decode;
 mod effect;
 mod facts;
 mod files;
+mod foreign;
 mod glob;
 mod hints;
 mod host;
@@ -94,6 +96,7 @@ mod wrapper;
 pub use effect::{Effect, Kind, Named};
 pub use facts::{Facts, Look, Presence};
 pub use files::{Files, detect_files};
+pub use foreign::{ForeignShell, looks_like_powershell, parse_foreign};
 pub use hints::{extract_shell_path_hints, hints, normalize_path};
 pub use patch::patch;
 pub use path::absolute;

@@ -75,6 +75,28 @@ pub(crate) fn names_stdin(text: &str) -> bool {
     STDIN.iter().any(|name| text.contains(name))
 }
 
+/// The descriptor that a path stands for, behind which is a file that is open already: `/dev/fd/3`, `/proc/PID/fd/3`. The
+/// inner `None` for a number that is not known. Standard output and errors are none: they are open for writing.
+pub(crate) fn reopened(path: &str) -> Option<Option<u32>> {
+    if path == "/dev/stdin" {
+        return Some(Some(0));
+    }
+    let number = match path.strip_prefix("/dev/fd/") {
+        Some(number) => number,
+        None => {
+            let (process, number) = path.strip_prefix("/proc/")?.split_once("/fd/")?;
+            // `/proc/PID/task/TID/fd/N`
+            let process = process.split_once("/task/").map_or(process, |(process, _)| process);
+            (!process.contains('/')).then_some(number)?
+        }
+    };
+    match number.parse::<u32>() {
+        Ok(1 | 2) => None,
+        Ok(number) => Some(Some(number)),
+        Err(_) => (!number.contains('/')).then_some(None),
+    }
+}
+
 /// Whether a path stands for another open file.
 pub(crate) fn is_descriptor(path: &str) -> bool {
     ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder)) && !is_stdin(path)

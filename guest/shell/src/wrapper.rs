@@ -20,6 +20,7 @@ mod tools;
 mod words;
 mod xargs;
 
+use crate::foreign::ForeignShell;
 pub(crate) use crate::inline::Language;
 use crate::path::basename;
 use crate::word::Word;
@@ -62,6 +63,8 @@ pub(crate) enum Kind {
     File { path: Word, args: Vec<Word>, here: bool },
     /// The program comes from standard input: a shell's if there is no language. `args` are `$1` and so on.
     Stdin { language: Option<Language>, args: Vec<Word> },
+    /// Text for a shell outside the Bourne family.
+    Foreign { shell: ForeignShell, text: Word },
     /// It runs something that is not in the words.
     Unseen,
 }

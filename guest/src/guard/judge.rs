@@ -29,7 +29,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use toolgate_shell::{Facts, Look, Presence, Runs, Script, Span, Value, Why, Word, absolute, parse, patch};
+use toolgate_shell::{
+    Facts, ForeignShell, Look, Presence, Runs, Script, Span, Value, Why, Word, absolute, looks_like_powershell, parse,
+    parse_foreign, patch,
+};
 
 pub(crate) use self::coded::Coded;
 use self::paths::Touched;
@@ -147,7 +150,7 @@ impl Guard {
             (Some(command), kind) => {
                 let parsed = match kind {
                     Kind::Write => patch(&command.value, &call.cwd),
-                    _ => parse(&command.value, &facts),
+                    _ => shell_text(&command.value, call.shell.as_deref(), &facts),
                 };
                 inquiry.command(command, &parsed, world, look.as_deref());
                 script = Some(parsed);
@@ -180,6 +183,17 @@ impl Guard {
         let considered = inquiry.considered.take().unwrap_or_default();
         Explanation { verdict: inquiry.verdict(), script, considered }
     }
+}
+
+/// Reads the text of a call that runs a shell. A text for bash that has the names of cmdlets in it is one for PowerShell: an
+/// agent's tool may be called after another shell than the one that it runs.
+fn shell_text(text: &str, shell: Option<&str>, facts: &Facts) -> Script {
+    if let Some(shell) = shell {
+        let shell = ForeignShell::named(shell).unwrap_or_else(|| ForeignShell::Other(shell.to_owned()));
+        return parse_foreign(text, &shell, facts);
+    }
+    let script = parse(text, facts);
+    if looks_like_powershell(&script) { parse_foreign(text, &ForeignShell::PowerShell, facts) } else { script }
 }
 
 struct Inquiry<'a> {

@@ -116,13 +116,17 @@ const KINDS: &[(&str, &[Kind])] = &[
     ("delete", &[Kind::Delete]),
     ("move", &[Kind::Move]),
     ("link", &[Kind::Link]),
+    ("hard-link", &[Kind::HardLink]),
     ("mode", &[Kind::Mode]),
     ("execute", &[Kind::Execute]),
     ("send", &[Kind::Send]),
     ("mention", &[Kind::Mention]),
     // Content is lost.
     ("lose", &[Kind::Delete, Kind::Move, Kind::Write, Kind::Link]),
-    ("change", &[Kind::Delete, Kind::Move, Kind::Write, Kind::Append, Kind::Create, Kind::Link, Kind::Mode]),
+    (
+        "change",
+        &[Kind::Delete, Kind::Move, Kind::Write, Kind::Append, Kind::Create, Kind::Link, Kind::HardLink, Kind::Mode],
+    ),
 ];
 
 /// What a rule file holds.

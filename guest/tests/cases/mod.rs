@@ -20,6 +20,7 @@ pub(crate) fn call(case: &Value) -> Call {
             Some(kind) => panic!("unknown kind {kind}"),
         },
         command: field("command"),
+        shell: case["shell"].as_str().map(str::to_owned),
         paths: field("path").into_iter().collect(),
         globs: field("glob").into_iter().collect(),
         contents: field("content").into_iter().collect(),

@@ -74,6 +74,8 @@ fn effect(effect: &shell::Effect) -> PredictedEffect {
             shell::Kind::Delete => Kind::Delete,
             shell::Kind::Move => Kind::Move,
             shell::Kind::Link => Kind::Link,
+            // Nothing happens to the file under the name that it has.
+            shell::Kind::HardLink => Kind::Mention,
             shell::Kind::Mode => Kind::Mode,
             shell::Kind::Execute => Kind::Execute,
             shell::Kind::Send => Kind::Send,

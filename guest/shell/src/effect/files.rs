@@ -118,6 +118,9 @@ pub(super) fn copy(run: &mut Run<'_>, operands: &[Arg]) {
             let certain = accepted && run.is_firm(&from) && !same && !spared && !odd && fits(run, &target, &dest);
             let recursive = deep && what != Presence::File;
             if std::mem::take(&mut reading) {
+                if args.has_any("l link") {
+                    run.add(Kind::HardLink, &from, Mark::possible().recursive(recursive));
+                }
                 run.add(Kind::Read, &from, Mark::certain(certain).recursive(recursive).copied());
             }
             let new = at_dest == Presence::Absent;
@@ -252,6 +255,9 @@ pub(super) fn link(run: &mut Run<'_>, operands: &[Arg]) {
                 }
                 _ => run.word(source),
             };
+            if !symbolic {
+                run.add(Kind::HardLink, &from, Mark::possible());
+            }
             run.add(Kind::Read, &from, Mark::possible().copied());
             let at_dest = run.at(&dest);
             // What the facts call absent may be a link that leads nowhere.
@@ -271,6 +277,57 @@ pub(super) fn link(run: &mut Run<'_>, operands: &[Arg]) {
             backup(run, &dest);
         }
     }
+}
+
+/// `mount`: what is bound, moved or laid below another folder gets another name there, and what was there is hidden.
+pub(super) fn mount(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let options = || {
+        let given = args.given.iter().filter(|given| given.name == "o");
+        given.filter_map(|given| given.value.as_ref()).flat_map(|value| value.shape().split(','))
+    };
+    let binds =
+        args.has_any("B bind R rbind M move") || options().any(|option| matches!(option, "bind" | "rbind" | "move"));
+    if binds && operands.len() > 1 {
+        return mount_again(run, operands);
+    }
+    // What is written to an overlay is written to its upper folder.
+    let upper: Vec<String> =
+        options().filter_map(|option| option.strip_prefix("upperdir=")).map(str::to_owned).collect();
+    for layer in upper {
+        let value = if layer.contains(Value::HOLE) {
+            Value::Unknown { why: Why::Expansion, shape: layer }
+        } else {
+            Value::Known(layer)
+        };
+        let place = run.place(&value, run.span);
+        run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+    }
+    match operands.split_last() {
+        Some((target, devices)) if !devices.is_empty() => {
+            alone(run, devices);
+            hidden_by_mount(run, target);
+        }
+        _ => alone(run, operands),
+    }
+}
+
+/// A folder that is mounted at another place as well: `bindfs FOLDER PLACE`.
+pub(super) fn mount_again(run: &mut Run<'_>, operands: &[Arg]) {
+    let Some((target, sources)) = operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+        return alone(run, operands);
+    };
+    for source in sources {
+        let place = run.word(source);
+        run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+    }
+    hidden_by_mount(run, target);
+}
+
+/// What is below a mounted folder is not what was there.
+fn hidden_by_mount(run: &mut Run<'_>, target: &Arg) {
+    let place = run.word(target);
+    run.add(Kind::Link, &place, Mark::possible().recursive(true).folder(true));
 }
 
 /// `install`
@@ -738,6 +795,17 @@ pub(super) fn rsync(run: &mut Run<'_>, operands: &[Arg]) {
     }
     if several && !far && !dry && !run.is_folder(&place) {
         run.add(Kind::Create, &place, Mark::possible().folder(true));
+    }
+    // What is the same there as in a source becomes a hard link to it.
+    let link_dests = args.given.iter().filter(|given| given.name == "link-dest" && !dry && !far);
+    for folder in link_dests.filter_map(|given| given.value.as_ref()) {
+        // A relative one is below the target.
+        let folder = if folder.shape().starts_with(['/', Value::HOLE]) {
+            run.word(folder)
+        } else {
+            run.under(&place, &folder.value)
+        };
+        run.add(Kind::HardLink, &folder, Mark::possible().recursive(true));
     }
     for source in sources {
         if super::network::is_remote(source) {

@@ -27,7 +27,7 @@ use self::options::{Arg, Args, Meaning, Style, read};
 use self::table::{Does, Row};
 use crate::facts::{Look, Presence};
 use crate::glob::{escaped, unescaped};
-use crate::path::{absolute, is_within};
+use crate::path::{absolute, is_within, reopened};
 use crate::walk::{Command, Redirect, RedirectKind};
 use crate::word::{Span, Value, Why, Word};
 
@@ -50,6 +50,8 @@ pub enum Kind {
     Move,
     /// It becomes a link.
     Link,
+    /// It gets another name, by which its content can be changed: what a hard link is made to.
+    HardLink,
     /// Its mode, owner or attributes are changed.
     Mode,
     /// It is run.
@@ -775,7 +777,14 @@ impl<'a> Run<'a> {
     // Effects.
 
     fn add(&mut self, kind: Kind, place: &Place, mark: Mark) {
-        if place.empty || place.known().is_some_and(is_stream) {
+        if place.empty {
+            return;
+        }
+        if place.known().is_some_and(is_stream) {
+            // What it stands for is told once all that the text opens is known.
+            if is_change(kind) && place.known().and_then(reopened).is_some() {
+                self.found.push((Effect::new(Kind::Write, place.value.clone(), place.span), false));
+            }
             return;
         }
         let sure = self.sure && self.is_firm(place);
@@ -838,6 +847,53 @@ impl<'a> Run<'a> {
         };
         let place = Place { value, depends: false, dots: false, ..self.word(arg) };
         self.add(Kind::Send, &Place { written: None, ..place }, Mark::possible());
+    }
+}
+
+/// Whether an effect of this kind changes what is at a path.
+fn is_change(kind: Kind) -> bool {
+    !matches!(kind, Kind::Mention | Kind::Read | Kind::Execute | Kind::Send)
+}
+
+/// Opening a descriptor's path opens the file behind it anew: `exec 3< FILE; echo x > /dev/fd/3` writes to the file. Puts the
+/// files that the text opens for reading in the place of such paths. Of a descriptor whose number is not known it may be
+/// any file that the text reads.
+pub(crate) fn resolve_reopened(commands: &mut [Command]) {
+    let descriptor = |effect: &Effect| {
+        let path = effect.path.text();
+        if !path.starts_with("/dev/") && !path.starts_with("/proc/") || !is_change(effect.kind) {
+            return None;
+        }
+        reopened(path)
+    };
+    if !commands.iter().flat_map(|command| &command.effects).any(|effect| descriptor(effect).is_some()) {
+        return;
+    }
+    let mut opened: Vec<(Option<Option<u32>>, Value)> = Vec::new();
+    for command in commands.iter() {
+        for effect in command.effects.iter().filter(|effect| effect.kind == Kind::Read) {
+            let redirect = command.redirects.iter().find(|redirect| redirect.target.span == effect.span);
+            opened.push((redirect.map(|redirect| redirect.fd), effect.path.clone()));
+        }
+    }
+    for command in commands {
+        let mut effects = Vec::with_capacity(command.effects.len());
+        for effect in command.effects.drain(..) {
+            let Some(number) = descriptor(&effect) else {
+                effects.push(effect);
+                continue;
+            };
+            let behind = opened.iter().filter(|(fd, _)| match (fd, number) {
+                (Some(Some(fd)), Some(number)) => *fd == number,
+                (Some(None), _) | (_, None) => true,
+                (None, Some(_)) => false,
+            });
+            effects.extend(behind.map(|(_, path)| Effect::new(Kind::Write, path.clone(), effect.span)));
+            if !effect.path.known().is_some_and(is_stream) {
+                effects.push(effect);
+            }
+        }
+        command.effects = effects;
     }
 }
 

@@ -238,7 +238,10 @@ const PROGRAMS: &[Row] = &[
     row("valgrind", "log-file=w xml-file=w massif-out-file=w callgrind-out-file=w cachegrind-out-file=w dhat-out-file=w", Mentions).style(Posix),
     row("perf", "o/output=w i/input=r", Mentions),
     row("hyperfine", "export-json=w export-csv=w export-markdown=w export-asciidoc=w export-orgmode=w", Mentions),
-    row("sudo doas env nice ionice nohup timeout stdbuf setsid command builtin exec watch open xdg-open mount umount at batch crontab systemd-run chroot unshare nsenter bwrap flock runuser pkexec su busybox toybox eval trap unbuffer coproc caffeinate chrt taskset prlimit setarch faketime dbus-run-session gdb entr firejail proot fakeroot numactl cgexec trickle chronic ifne pee setpriv capsh dotenv direnv", "", Mentions),
+    row("sudo doas env nice ionice nohup timeout stdbuf setsid command builtin exec watch open xdg-open umount at batch crontab systemd-run chroot unshare nsenter bwrap flock runuser pkexec su busybox toybox eval trap unbuffer coproc caffeinate chrt taskset prlimit setarch faketime dbus-run-session gdb entr firejail proot fakeroot numactl cgexec trickle chronic ifne pee setpriv capsh dotenv direnv", "", Mentions),
+
+    row("mount", "B/bind R/rbind M/move o/options=v t/types=v O/test-opts=v L/label=v U/uuid=v T/fstab=r N/namespace=v source=v target=v a f n r w v", Code(files::mount)),
+    row("bindfs mergerfs unionfs unionfs-fuse", "o=v u/force-user=v g/force-group=v p/perms=v d f s r n", Code(files::mount_again)),
 
     row("tmux", "f=r L=v S=m", Code(files::tmux)),
     row("screen", "Logfile=w c=r S=v p=v t=v e=v s=v T=v h=v", Mentions).style(Go),

@@ -40,6 +40,7 @@ fn render(effect: &Effect) -> String {
         Kind::Delete => "D",
         Kind::Move => "V",
         Kind::Link => "L",
+        Kind::HardLink => "H",
         Kind::Mode => "P",
         Kind::Execute => "X",
         Kind::Send => "S",

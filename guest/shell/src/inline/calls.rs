@@ -307,6 +307,10 @@ pub(super) fn perform(machine: &mut Machine, act: Act, args: &Args) -> Value {
             }
             each(machine, args, 1, |path| What::Create { path, folder: false })
         }
+        Act::HardLink => {
+            each(machine, args, 0, What::HardLink);
+            each(machine, args, 1, |path| What::Create { path, folder: false })
+        }
         Act::Mode(at) => each(machine, args, at, |path| What::Mode { path, mode: None }),
         Act::Modes(at) => every(machine, args, at, |path| What::Mode { path, mode: None }),
         Act::Chmod(at) => {

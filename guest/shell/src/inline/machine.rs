@@ -281,6 +281,7 @@ impl Machine {
 fn changes_unnamed(what: &What) -> bool {
     let (What::Write(path)
     | What::Append(path)
+    | What::HardLink(path)
     | What::Delete { path, .. }
     | What::Mode { path, .. }
     | What::Move { from: path, .. }
@@ -436,6 +437,7 @@ fn texts(what: &mut What) -> Vec<&mut Text> {
         | What::Empty(text)
         | What::Write(text)
         | What::Append(text)
+        | What::HardLink(text)
         | What::Chdir(text)
         | What::Shell(text)
         | What::Eval(text)

@@ -148,8 +148,14 @@ fn on_path(machine: &mut Machine, path: &str, name: &str, args: &Args) -> Option
         "unlink" | "delete" | "remove" | "rmdir" => What::Delete { path: own, recursive: false },
         "rmtree" | "remove_tree" => What::Delete { path: own, recursive: true },
         "mkdir" | "mkpath" => What::Create { path: own, folder: true },
-        "touch" | "make_symlink" | "symlink_to" | "hardlink_to" | "link_to" => {
+        "touch" | "make_symlink" | "symlink_to" => What::Create { path: own, folder: false },
+        "hardlink_to" => {
+            machine.deed(What::HardLink(value::path(&argument())), &at);
             What::Create { path: own, folder: false }
+        }
+        "link_to" | "make_link" => {
+            machine.deed(What::HardLink(own), &at);
+            What::Create { path: value::path(&argument()), folder: false }
         }
         "chmod" | "lchmod" => What::Mode { path: own, mode: arguments::mode(args, 1) },
         "chown" => What::Mode { path: own, mode: None },

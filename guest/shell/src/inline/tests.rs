@@ -39,6 +39,7 @@ fn said(what: &What) -> String {
         What::Empty(path) => format!("empty {}", text(path)),
         What::Write(path) => format!("write {}", text(path)),
         What::Append(path) => format!("append {}", text(path)),
+        What::HardLink(path) => format!("hard link {}", text(path)),
         What::Create { path, folder: false } => format!("create {}", text(path)),
         What::Create { path, folder: true } => format!("mkdir {}", text(path)),
         What::Delete { path, recursive: false } => format!("delete {}", text(path)),

@@ -297,6 +297,7 @@ fn deed_effects(what: What, span: Span, state: &State, home: Option<&str>) -> Ve
         What::List(path) => add(EffectKind::Read, path, false, true, false),
         What::Write(path) => add(EffectKind::Write, path, false, false, false),
         What::Append(path) => add(EffectKind::Append, path, false, false, false),
+        What::HardLink(path) => add(EffectKind::HardLink, path, false, false, false),
         What::Create { path, folder } => add(EffectKind::Create, path, false, folder, false),
         What::Delete { path, recursive } => add(EffectKind::Delete, path, recursive, false, false),
         What::Empty(folder) => {

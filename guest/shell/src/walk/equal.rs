@@ -121,6 +121,7 @@ impl Command {
             elsewhere,
             more_words,
             stored,
+            scanned,
             unseen_script,
             opaque,
             input,
@@ -150,6 +151,7 @@ impl Command {
             && *elsewhere == other.elsewhere
             && *more_words == other.more_words
             && *stored == other.stored
+            && *scanned == other.scanned
             && *unseen_script == other.unseen_script
             && *opaque == other.opaque
             && *data == other.data

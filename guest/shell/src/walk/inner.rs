@@ -19,6 +19,7 @@ use super::state::{Input, State, Status, Text};
 use super::{Command, Runs, Walk};
 use crate::effect::{Effect, Kind as EffectKind};
 use crate::facts::{Look as _, Presence};
+use crate::foreign::{reads_alike, scanned_words};
 use crate::inline::{Arguments, Origin, Setting};
 use crate::path::{absolute, is_descriptor, is_stdin};
 use crate::word::{Span, Value, Why, Word};
@@ -31,6 +32,7 @@ impl Walk<'_> {
     pub(super) fn is_unseen(&self, inner: &Inner, state: &State) -> bool {
         match &inner.kind {
             Kind::Unseen => true,
+            Kind::Foreign { shell, text } => !text.known().is_some_and(|text| reads_alike(text, shell, self.facts)),
             Kind::Text { text, .. } | Kind::Here { text } | Kind::Trap { text, .. } => !self.is_readable(text),
             Kind::Stdin { language: None, .. } => inner.change.own_input || matches!(state.input, Input::Unseen(_)),
             Kind::Stdin { .. } => matches!(state.input, Input::Unseen(_)) && !inner.change.own_input,
@@ -240,14 +242,34 @@ impl Walk<'_> {
                 }
                 self.read_input(language, reader(name), &args, span, own)
             }
-            Kind::Unseen => {
-                let mut own = own;
-                let stamp = self.change();
-                own.doubt_files(stamp);
-                self.print(None, span, None, &own);
-                Ends::with(own, Status::Unknown)
-            }
+            Kind::Foreign { shell, text } => match text.known() {
+                Some(known) if reads_alike(known, &shell, self.facts) => {
+                    self.given_text(outer, "bash", &text, &[], own)
+                }
+                _ => self.foreign_text(&text, own),
+            },
+            Kind::Unseen => self.runs_unseen(span, own),
         }
+    }
+
+    /// What cannot be read runs, and may do anything to files.
+    fn runs_unseen(&mut self, span: Span, mut own: State) -> Ends {
+        let stamp = self.change();
+        own.doubt_files(stamp);
+        self.print(None, span, None, &own);
+        Ends::with(own, Status::Unknown)
+    }
+
+    /// A text whose grammar is not read: its tokens are listed as the words of one command.
+    fn foreign_text(&mut self, text: &Word, mut own: State) -> Ends {
+        let words = scanned_words(text, self.facts);
+        if !words.is_empty() {
+            let slot = self.reserve();
+            let command = Command { scanned: true, ..Command::bare(words, text.span, 0) };
+            let before = own.clone();
+            self.record(slot, command, &before, &mut own);
+        }
+        self.runs_unseen(text.span, own)
     }
 
     /// A text for a shell of its own, by the options that it is given with.

@@ -274,6 +274,8 @@ pub struct Command {
     pub more_words: bool,
     /// Whether it stands in a script that was there before this text ran.
     pub stored: bool,
+    /// Whether its words are only the tokens of a text whose grammar is not read here.
+    pub scanned: bool,
     /// Whether it is a shell that takes its commands from somewhere that cannot be read here.
     pub unseen_script: bool,
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
@@ -310,6 +312,17 @@ impl Command {
         self.input.as_ref().map(|input| input.text.as_str())
     }
 
+    /// The tokens of a text that was not parsed, where the call begins.
+    pub(crate) fn of_tokens(words: Vec<Word>, facts: &Facts, group: usize) -> Self {
+        let span = words.first().map_or_else(Span::default, |first| Span {
+            start: first.span.start,
+            end: words.last().map_or(first.span.end, |last| last.span.end),
+        });
+        let folders: Vec<String> = facts.cwd.iter().cloned().collect();
+        let (cwd, shell_cwd) = (facts.cwd.clone(), facts.cwd.clone());
+        Command { cwd, shell_cwd, folders: folders.into(), ..Command::bare(words, span, group) }
+    }
+
     /// A command of which nothing is known but its words.
     pub(crate) fn bare(words: Vec<Word>, span: Span, group: usize) -> Self {
         Command {
@@ -331,6 +344,7 @@ impl Command {
             elsewhere: false,
             stored: false,
             more_words: false,
+            scanned: false,
             unseen_script: false,
             opaque: false,
             input: None,
@@ -347,6 +361,8 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Why the text was not parsed. Its tokens then stand in one command, without any structure.
     pub unparsed: Option<String>,
+    /// Whether it was not parsed as it is for a shell outside the Bourne family.
+    pub foreign: bool,
     /// Its comments, from the `#` to the line's end. None of those inside substitutions, of a text that was not parsed,
     /// or of one whose lines are joined inside words.
     pub comments: Vec<Span>,
@@ -368,24 +384,16 @@ pub fn parse(text: &str, facts: &Facts) -> Script {
             comments = parsed.comments;
         }
     }
+    crate::effect::resolve_reopened(&mut walk.commands);
     match walk.failure {
-        None => Script { commands: walk.commands, unparsed: None, comments, written: walk.alike.scripts },
+        None => Script { commands: walk.commands, comments, written: walk.alike.scripts, ..Script::default() },
         Some(why) => Script { commands: scanned(text, facts), unparsed: Some(why), ..Script::default() },
     }
 }
 
 fn scanned(text: &str, facts: &Facts) -> Vec<Command> {
     let pieces = scan::commands(text).into_iter().enumerate();
-    let commands = pieces.map(|(group, words)| {
-        let span = words.first().map_or_else(Span::default, |first| Span {
-            start: first.span.start,
-            end: words.last().map_or(first.span.end, |last| last.span.end),
-        });
-        let folders: Vec<String> = facts.cwd.iter().cloned().collect();
-        let (cwd, shell_cwd) = (facts.cwd.clone(), facts.cwd.clone());
-        Command { cwd, shell_cwd, folders: folders.into(), ..Command::bare(words, span, group) }
-    });
-    commands.collect()
+    pieces.map(|(group, words)| Command::of_tokens(words, facts, group)).collect()
 }
 
 /// Control that leaves a part of the text comes out at a frame.

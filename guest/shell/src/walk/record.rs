@@ -56,7 +56,7 @@ impl Walk<'_> {
         let call = Call::read(&command);
         command.data = Some(call.data(command.words.len()));
         command.unlisted = call.is_unlisted(&command);
-        let mut effects = effect::effects(&command, &call, &state.files);
+        let mut effects = if command.scanned { Vec::new() } else { effect::effects(&command, &call, &state.files) };
         // Of a long command it takes as much memory as the text.
         drop(call);
         let own = command.cwd.clone();

@@ -73,7 +73,7 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
         ("script", Some(path)) => {
             Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
         }
-        ("unseen" | "foreign", _) => Some(Kind::Unseen),
+        ("unseen", _) => Some(Kind::Unseen),
         // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
         ("macro", Some(text)) => {
             let at = text.text().find("%(")? + 2;
@@ -87,11 +87,8 @@ pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
         ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
         _ => None,
     };
-    let mut found: Vec<Inner> =
-        scan.hits.iter().filter_map(|hit| kind(hit.meaning, &hit.value)).map(|kind| Inner::new(kind, change)).collect();
-    // A shell with a syntax of its own: a plain command is the same there, the rest cannot be told.
-    found.extend(scan.values("foreign").map(|text| text_of(text.clone(), Vec::new(), change)));
-    found.into_iter().map(Inner::perhaps).collect()
+    let found = scan.hits.iter().filter_map(|hit| kind(hit.meaning, &hit.value));
+    found.map(|kind| Inner::new(kind, change).perhaps()).collect()
 }
 
 pub(super) fn text_of(text: Word, args: Vec<Word>, change: &Change) -> Inner {

@@ -3,8 +3,9 @@
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::options::Scan;
 use super::table;
-use super::words::{Rules, is_open, join, known, split};
+use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind};
+use crate::foreign::{ForeignShell, reads_as_fish};
 use crate::word::{Value, Word};
 
 /// How many words of `env -S` bring another one before it is no longer followed.
@@ -159,6 +160,14 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
             None => unseen(&change),
         });
     }
+    // What fish may read otherwise.
+    let differs = |hit: &super::options::Hit| {
+        let text = hit.value.as_ref().and_then(Word::known);
+        matches!(hit.meaning, "code" | "also") && !text.is_some_and(reads_as_fish)
+    };
+    if scan.hits.iter().any(differs) {
+        found.push(unseen(&change));
+    }
     let unclear = scan.unclear || call.unclear;
     if !scan.has("code") {
         let args = words.get(1..).unwrap_or_default().to_vec();
@@ -172,6 +181,100 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
         found.push(if unclear { inner.perhaps() } else { inner });
     }
     if unclear {
+        found.push(unseen(&change));
+    }
+    found
+}
+
+/// Parameters of PowerShell's program that take a value, with the shortest form of each. As `pwsh -Help` has them.
+const POWERSHELL_VALUES: &[(&str, usize)] = &[
+    ("executionpolicy", 2),
+    ("ep", 2),
+    ("inputformat", 2),
+    ("if", 2),
+    ("outputformat", 1),
+    ("of", 2),
+    ("windowstyle", 1),
+    ("workingdirectory", 2),
+    ("wd", 2),
+    ("configurationname", 6),
+    ("configurationfile", 14),
+    ("custompipename", 2),
+    ("settingsfile", 8),
+    ("psconsolefile", 1),
+];
+
+/// PowerShell. Its options may be cut short and are written in any case; what follows `-Command` is one text. Windows
+/// PowerShell takes the first operand for a text, the newer one for a file.
+pub(super) fn powershell(call: Call<'_>) -> Vec<Inner> {
+    let change = &call.change;
+    let words = call.words;
+    let text = |from: usize| {
+        let text = join(words.get(from..).unwrap_or_default(), " ");
+        vec![Inner::new(Kind::Foreign { shell: ForeignShell::PowerShell, text }, change)]
+    };
+    let old = call.words.first().and_then(Word::known).is_some_and(|name| name.contains("powershell"));
+    let cut_short = |given: &str, name: &str, shortest: usize| given.len() >= shortest && name.starts_with(given);
+    let mut at = call.from;
+    while let Some(word) = words.get(at) {
+        let Some(given) = word.known() else { return [text(at), vec![unseen(change)]].concat() };
+        let Some(name) = given.strip_prefix(['-', '/']).filter(|_| given.len() > 1) else {
+            return if old && given != "-" { text(at) } else { vec![Inner::new(Kind::Unseen, change)] };
+        };
+        let name = name.trim_start_matches('-').to_ascii_lowercase();
+        if cut_short(&name, "command", 1) || cut_short(&name, "commandwithargs", 1) || name == "cwa" {
+            return match words.get(at + 1) {
+                Some(word) if !is_stdin(word) => text(at + 1),
+                _ => vec![Inner::new(Kind::Unseen, change)],
+            };
+        }
+        if cut_short(&name, "encodedcommand", 1) || name == "ec" || cut_short(&name, "file", 1) {
+            return vec![Inner::new(Kind::Unseen, change)];
+        }
+        if cut_short(&name, "help", 1) || name == "?" || !old && cut_short(&name, "version", 1) {
+            return Vec::new();
+        }
+        let takes_value = POWERSHELL_VALUES.iter().any(|(long, shortest)| cut_short(&name, long, *shortest))
+            || old && cut_short(&name, "version", 1);
+        at += if takes_value { 2 } else { 1 };
+    }
+    vec![Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
+}
+
+/// `cmd /c TEXT`
+pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
+    let change = &call.change;
+    let runs = |word: &Word| {
+        let text = word.text().trim_start_matches('/').to_ascii_lowercase();
+        word.text().starts_with('/') && matches!(text.get(..1), Some("c" | "k" | "r"))
+    };
+    match call.words.iter().skip(call.from).position(runs) {
+        Some(at) => {
+            let at = call.from + at;
+            let attached =
+                call.words.get(at).map(|word| cut(word, word.text().trim_start_matches('/').len().min(1) + 1));
+            let rest = call.words.get(at + 1..).unwrap_or_default();
+            let attached =
+                attached.filter(|word| !word.text().trim_start_matches('/').is_empty() && word.text().len() > 1);
+            let text: Vec<Word> = attached.into_iter().chain(rest.iter().cloned()).collect();
+            vec![Inner::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
+        }
+        None => vec![unseen(change)],
+    }
+}
+
+/// A shell with a grammar of its own, whose text an option gives.
+pub(super) fn foreign(call: Call<'_>) -> Vec<Inner> {
+    let (scan, change) = call.scan();
+    if scan.stopped {
+        return Vec::new();
+    }
+    let name = call.words.first().map(|word| crate::path::basename(word.text()).to_owned()).unwrap_or_default();
+    let mut found: Vec<Inner> = extras(&scan, &change);
+    let shell = ForeignShell::Other(name);
+    let texts = scan.values("foreign").cloned();
+    found.extend(texts.map(|text| Inner::new(Kind::Foreign { shell: shell.clone(), text }, &change)));
+    if scan.unclear || call.unclear {
         found.push(unseen(&change));
     }
     found

@@ -9,7 +9,7 @@ use super::inline::{bun, latexmk, operand, rename};
 use super::many::{entr, fd, find as find_tool, flock, parallel, xargs, zargs};
 use super::open::{after_dashes, capsh, coreutils, given, in_workspaces, start_stop_daemon};
 use super::remote::{bubblewrap, chroot, copy, firejail, kubectl, netcat, nsenter, run_image, socat, ssh};
-use super::shells::{env, eval, fish, shell, source, su, trap};
+use super::shells::{cmd, env, eval, fish, foreign, powershell, shell, source, su, trap};
 use super::terminals::{at, crontab, screen, systemd_run, tmux};
 use super::tools::{apt, cmake, dotenv, gdb, make, nix_run, tar, uv_run, vim, zip};
 use super::{Call, Inner, Language};
@@ -295,7 +295,9 @@ pub(super) const PROGRAMS: &[Row] = &[
     // Shells.
     row("sh bash dash zsh ksh mksh ash rbash yash posh lksh oksh pdksh rksh rzsh csh tcsh", "", 0, 0, Code(shell)),
     row("fish", "c,command=:code C,init-command=:also i,interactive l,login N,no-config n,no-execute! p,profile= profile-startup= P,private d,debug= debug-output= o,debug-output= D,debug-stack-frames= f,features= print-rusage-self print-debug-categories! v,version! h,help!", 0, 0, Code(fish)),
-    row("pwsh powershell nu elvish xonsh oil osh ysh", "c,command,Command=:foreign C,commandwithargs,CommandWithArgs=:foreign e,execute=:foreign E,encodedcommand,EncodedCommand=:unseen f,file,File=:unseen help! version!", 0, LONG_ONLY, Options),
+    row("pwsh pwsh-preview powershell", "", 0, 0, Code(powershell)),
+    row("cmd", "", 0, 0, Code(cmd)),
+    row("nu elvish xonsh oil osh ysh", "c,commands=:foreign e,execute=:foreign h,help! v,version!", 0, LONG_ONLY, Code(foreign)),
     row("busybox toybox", "help! list! list-full! install! long!", 0, 0, Command),
 
     // For each of many.

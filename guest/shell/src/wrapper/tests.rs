@@ -79,6 +79,7 @@ fn render(inner: &Inner) -> String {
             let language = language.map(name).unwrap_or_default();
             format!("stdin({}{}{})", language, if args.is_empty() { "" } else { "; " }, list(args))
         }
+        Kind::Foreign { shell, text } => with(shell.title(), text, &[]),
         Kind::Unseen => "unseen".to_owned(),
     };
     let Change { cwd, clear_env, set, unset, same_shell, replaces, elsewhere, other_user, times, own_input } =
@@ -315,8 +316,26 @@ fn shells_and_repeaters() {
         ("fish", "stdin()"),
         ("fish x.fish a", "file(x.fish; a)"),
         ("fish -n x.fish", ""),
-        ("pwsh -Command 'rm x'", "unseen perhaps | text(rm x) perhaps"),
-        ("nu -c 'rm x'", "unseen perhaps | text(rm x) perhaps"),
+        ("fish -c 'set x rm; $x y'", "text(set x rm; $x y) | unseen perhaps"),
+        ("pwsh -Command 'rm x'", "PowerShell(rm x)"),
+        ("pwsh -NoProfile -com rm x", "PowerShell(rm x)"),
+        ("powershell.exe -ExecutionPolicy Bypass -c 'rm x'", "PowerShell(rm x)"),
+        ("powershell.exe rm -r -fo x", "PowerShell(rm -r -fo x)"),
+        ("powershell -Version 5.1 -c x", "PowerShell(x)"),
+        ("pwsh -enc AAAA", "unseen"),
+        ("pwsh -File x.ps1", "unseen"),
+        ("pwsh x.ps1", "unseen"),
+        ("pwsh -c -", "unseen"),
+        ("pwsh -Version", ""),
+        ("pwsh", "stdin() perhaps | unseen perhaps"),
+        ("pwsh $X y", "PowerShell(? y) | unseen perhaps"),
+        ("cmd.exe /c rd /s /q x", "cmd(rd /s /q x)"),
+        ("cmd /cdel x", "cmd(del x)"),
+        ("cmd //c del x", "cmd(del x)"),
+        ("cmd /d /C dir", "cmd(dir)"),
+        ("cmd", "unseen perhaps"),
+        ("nu -c 'rm x'", "nu(rm x)"),
+        ("elvish -c 'rm x'", "elvish(rm x)"),
         ("bash -c '' ''", "text(; '')"),
         (r#"sh -c 'rm "$@"' sh a b"#, r#"text(rm "$@"; sh a b)"#),
         ("sh -$X 'rm x'", "file(rm x) perhaps | unseen perhaps"),

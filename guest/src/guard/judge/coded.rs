@@ -25,6 +25,7 @@ use crate::guard::world::World;
 pub(crate) enum Coded {
     NoCommand,
     Unparsed,
+    OtherShell,
     TooMuch,
     Links,
     RemovePiped,
@@ -54,6 +55,7 @@ impl Coded {
     pub(crate) const ALL: &[Coded] = &[
         Coded::NoCommand,
         Coded::Unparsed,
+        Coded::OtherShell,
         Coded::TooMuch,
         Coded::Links,
         Coded::RemovePiped,
@@ -84,6 +86,7 @@ impl Coded {
         match self {
             Coded::NoCommand => "no-command",
             Coded::Unparsed => "unparsed",
+            Coded::OtherShell => "other-shell",
             Coded::TooMuch => "too-much",
             Coded::Links => "links",
             Coded::RemovePiped => "remove-piped",
@@ -288,7 +291,8 @@ impl<'a> Inquiry<'a> {
     pub(super) fn uncertain(&mut self, script: &Script, command: &Field) {
         if let Some(why) = &script.unparsed {
             let whole = evidence(command, Span { start: 0, end: command.value.len() });
-            self.coded(Coded::Unparsed, why, vec![whole]);
+            let coded = if script.foreign { Coded::OtherShell } else { Coded::Unparsed };
+            self.coded(coded, why, vec![whole]);
         }
         // A stored script that cannot be followed is one that cannot be read.
         for word in script.commands.iter().filter(|found| !found.stored).flat_map(|found| &found.words) {

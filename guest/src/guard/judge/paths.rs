@@ -28,6 +28,8 @@ pub(super) enum Access {
     Write,
     /// It is made as a folder with nothing in it.
     MakeFolder,
+    /// It gets another name as well, by which its content can be changed.
+    HardLink,
     /// It gets another name and is gone from here.
     Move,
     /// It is removed, with everything below it.
@@ -41,6 +43,7 @@ impl Access {
             Deed::Mention | Deed::Execute => Some(Access::Mention),
             Deed::Read => Some(Access::Read),
             Deed::Write | Deed::Append | Deed::Create | Deed::Link | Deed::Mode => Some(Access::Write),
+            Deed::HardLink => Some(Access::HardLink),
             Deed::Move => Some(Access::Move),
             Deed::Delete => Some(Access::Delete),
             Deed::Send => None,
@@ -120,7 +123,7 @@ impl<'a> Inquiry<'a> {
     /// What a command touches.
     pub(super) fn effects(&mut self, subject: &Subject<'_>, script: &Script, command: &Field, world: &mut dyn World) {
         let found = subject.command;
-        if script.unparsed.is_some() {
+        if script.unparsed.is_some() || found.scanned {
             // Without structure any token may be the target of anything.
             let mut seen = HashSet::new();
             for word in found.words.iter().filter(|word| seen.insert(word.known())) {
@@ -258,7 +261,12 @@ impl<'a> Inquiry<'a> {
                     (Policy::ReadOnly, Access::List | Access::Read | Access::Mention) => continue,
                     (
                         Policy::NoDelete,
-                        Access::List | Access::Read | Access::Mention | Access::Write | Access::MakeFolder,
+                        Access::List
+                        | Access::Read
+                        | Access::Mention
+                        | Access::Write
+                        | Access::MakeFolder
+                        | Access::HardLink,
                     ) => continue,
                     (policy, _) => policy.describe(),
                 };
@@ -277,9 +285,13 @@ impl<'a> Inquiry<'a> {
                     continue;
                 }
                 let behind = behind.map(|real| format!(" (the link leads to {real})")).unwrap_or_default();
+                let same = match touched.access {
+                    Access::HardLink => " (a hard link is the same file by another name)",
+                    _ => "",
+                };
                 let why = rule.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let reason = format!(
-                    "{} {deed}: it falls under {} {}{behind}{why}",
+                    "{} {deed}: it falls under {} {}{behind}{same}{why}",
                     touched.evidence.text,
                     rule.policy.key(),
                     rule.source
@@ -316,11 +328,13 @@ impl<'a> Inquiry<'a> {
         })
     }
 
-    /// What is protected below a path that is removed: one finding, however much it is.
+    /// What is protected below a path that is removed, or whose files get other names: one finding, however much it is.
     fn falls_with(&mut self, touched: &Touched, real: Option<&str>) {
-        if !matches!(touched.access, Access::Delete | Access::Move) {
-            return;
-        }
+        let becomes = match touched.access {
+            Access::Delete | Access::Move => "which would go with it",
+            Access::HardLink => "which would get another name with it (a hard link is the same file)",
+            _ => return,
+        };
         let home = self.call.home.as_deref();
         let mut below = Vec::new();
         for path in std::iter::once(touched.path.text()).chain(real) {
@@ -334,7 +348,7 @@ impl<'a> Inquiry<'a> {
             0 => String::new(),
             count => format!(" and {count} more protected paths"),
         };
-        let reason = format!("{} holds {}{others}, which would go with it", touched.evidence.text, first.source);
+        let reason = format!("{} holds {}{others}, {becomes}", touched.evidence.text, first.source);
         let action = if touched.possible { Action::Ask } else { Action::Block };
         self.finding(&name, action, &reason, vec![touched.evidence.clone()]);
     }

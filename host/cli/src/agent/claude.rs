@@ -22,6 +22,7 @@ const TOOLS: &[Tool] = &[
     Tool::look("LS", ToolKind::List, &["path"], &[]),
     Tool::file("MultiEdit", ToolKind::Edit, &["file_path"]),
     Tool::file("NotebookEdit", ToolKind::Edit, &["notebook_path"]),
+    Tool::shell("PowerShell", &[]),
     Tool::file("Read", ToolKind::Read, &["file_path"]),
     Tool::fetch("WebFetch", &["url"]),
     Tool::other("WebSearch", ToolKind::Fetch),

@@ -82,7 +82,7 @@ impl Tool {
 /// error says which field is missing or of the wrong type.
 pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCall) -> Result<ToolCall, String> {
     let known = agent.tools().iter().find(|tool| tool.name == name);
-    let made = match (UserTools::row(agent.name(), name)?, known) {
+    let mut made = match (UserTools::row(agent.name(), name)?, known) {
         (Some(own), None) => own.with(|row| filled(agent, row, name, input, call)),
         // What is known of a tool stays known.
         (Some(own), Some(tool)) => {
@@ -107,10 +107,33 @@ pub(crate) fn read(agent: &dyn Dialect, name: &str, input: &Value, call: ToolCal
         (None, Some(tool)) => filled(agent, &tool.row, name, input, call),
         (None, None) => guessed_with_calls(agent, name, input, call),
     }?;
+    if let Some(shell) = made.command.as_ref().and_then(|_| other_shell(name)) {
+        note(&mut made, SHELL, shell.into());
+    }
     // No file has one in its path, and what is left without it may be another path.
     match made.paths.iter().chain(&made.globs).find(|field| field.value.contains('\0')) {
         Some(field) => Err(format!("the field {} of {name} has a NUL in it, which no path has", field.name)),
         None => Ok(made),
+    }
+}
+
+/// The key of a call's context that says for which shell its text is, if that is none of the Bourne family.
+const SHELL: &str = "shell";
+
+/// The shell outside the Bourne family that a tool of this name runs: `PowerShell` of Claude Code, `mcp__pc__run_pwsh`.
+fn other_shell(tool: &str) -> Option<&'static str> {
+    const NAMES: &[(&str, &str)] = &[
+        ("powershell", "powershell"),
+        ("pwsh", "powershell"),
+        ("nushell", "nu"),
+        ("xonsh", "xonsh"),
+        ("elvish", "elvish"),
+    ];
+    let tool = tool.to_ascii_lowercase();
+    match tool.as_str() {
+        "cmd" | "cmd.exe" => Some("cmd"),
+        "fish" => Some("fish"),
+        _ => NAMES.iter().find(|(name, _)| tool.contains(name)).map(|(_, shell)| *shell),
     }
 }
 
