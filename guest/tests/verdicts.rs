@@ -25,6 +25,12 @@ fn other_names_of_a_file_get_their_verdicts() {
     get_their_verdicts(include_str!("aliases.jsonl"));
 }
 
+/// Texts that agents and programs run by themselves later.
+#[test]
+fn what_runs_by_itself_later_gets_its_verdicts() {
+    get_their_verdicts(include_str!("later.jsonl"));
+}
+
 fn get_their_verdicts(cases: &str) {
     let mut wrong = Vec::new();
     let built_in = Guard::new();

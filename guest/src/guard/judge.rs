@@ -7,6 +7,7 @@
 //! | `ends` | processes that are ended by what fits the gate as well |
 //! | `fields` | the rules on the fields of file tools |
 //! | `held` | whether git holds all that a git command overwrites or removes |
+//! | `later` | texts that an agent runs by itself later: commands in its prompts |
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
@@ -18,6 +19,7 @@ mod commands;
 mod ends;
 mod fields;
 mod held;
+mod later;
 mod paths;
 mod reads;
 mod refs;
@@ -173,6 +175,7 @@ impl Guard {
         inquiry.input_paths();
         if script.is_none() {
             inquiry.tool(world, look.as_deref());
+            inquiry.prompt_of_tool(world);
         }
         inquiry.field_rules(script.as_ref(), world);
         inquiry.paths(world, look.as_deref());
@@ -307,6 +310,7 @@ impl<'a> Inquiry<'a> {
         self.removes_listed(&subjects, field, world);
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
+        self.prompts(&subjects, field, world, look);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();

@@ -369,7 +369,7 @@ impl<'a> Subject<'a> {
     }
 
     /// The texts that go into files, as far as they are known.
-    fn contents(&self) -> Vec<Cow<'a, str>> {
+    pub(crate) fn contents(&self) -> Vec<Cow<'a, str>> {
         let command = self.command;
         let mut found: Vec<Cow<'_, str>> =
             self.scene.contents.iter().map(|field| field.value.as_str().into()).collect();

@@ -79,7 +79,7 @@ pub(crate) fn root_of(folder: &str) -> String {
 /// # Errors
 /// If there is no telling where the user's own rules are.
 pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
-    let (home, _) = homes()?;
+    let (home, config) = homes()?;
     let mut files = user_rules()?.into_iter().fold(LocalFiles::new(), |files, path| match by_others(&path) {
         None => files.user_rules(path),
         // Whoever may have written it: what it forbids is forbidden, and what it lifts is not.
@@ -91,10 +91,13 @@ pub(crate) fn rule_files(folders: &[&Path]) -> Result<LocalFiles, String> {
         folders.into_iter().flat_map(|folder| [folder.to_path_buf(), project_root(folder)]).collect();
     roots.sort();
     roots.dedup();
+    let mut hidden = vec![home.clone()];
     for root in roots.into_iter().filter(|root| *root != home) {
         files = PROJECTS.iter().fold(files, |files, name| files.project_rules(root.join(name)));
+        hidden.push(root);
     }
-    Ok(files)
+    let own = [Some(config), state()].into_iter().flatten().collect();
+    Ok(files.known_names(own, hidden))
 }
 
 /// Which of these rule files are the user's and count as a project's all the same.

@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use toolgate_private::{is_missing, open_regular, read_at_most};
 
 use super::apart::apart;
+use super::hard_links::KnownNames;
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::{FileKind, Host};
@@ -111,6 +112,7 @@ pub struct LocalFiles {
     inline: bool,
     instead: Vec<(PathBuf, Vec<u8>)>,
     handed_over: Option<Contents>,
+    names: KnownNames,
 }
 
 /// Paths and what was in the files.
@@ -156,6 +158,14 @@ impl LocalFiles {
     #[must_use]
     pub fn instead(mut self, path: impl Into<PathBuf>, content: Vec<u8>) -> Self {
         self.instead.push((path.into(), content));
+        self
+    }
+
+    /// Answers [`Files::resolve`] for a hard link with the name that matters: a file of the first kind, or one below a folder of
+    /// it; or a hidden file of a folder of the second kind, or one below a hidden folder there.
+    #[must_use]
+    pub fn known_names(mut self, own: Vec<PathBuf>, hidden: Vec<PathBuf>) -> Self {
+        self.names = KnownNames::new(own, hidden);
         self
     }
 
@@ -206,7 +216,8 @@ impl Files for LocalFiles {
 
     async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
         few(&paths)?;
-        self.look(move || paths.iter().map(|path| resolve(Path::new(path))).collect()).await
+        let names = self.names.clone();
+        self.look(move || paths.iter().map(|path| named(resolve(Path::new(path))?, &names)).collect()).await
     }
 
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
@@ -300,6 +311,15 @@ pub(super) fn resolve(path: &Path) -> Option<RealPath> {
         }
     }
     None
+}
+
+/// A path by the name of its file that matters most.
+fn named(real: RealPath, names: &KnownNames) -> Option<RealPath> {
+    let other = if real.exists { names.of(Path::new(&real.path)) } else { None };
+    match other {
+        Some(other) => Some(RealPath { path: other.into_os_string().into_string().ok()?, ..real }),
+        None => Some(real),
+    }
 }
 
 fn read_config_file(layer: &str, path: &Path) -> Option<ConfigFile> {

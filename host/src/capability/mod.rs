@@ -14,6 +14,7 @@ mod daemon;
 mod extensions;
 mod files;
 mod git;
+mod hard_links;
 mod journal;
 mod log;
 mod message;

@@ -1,4 +1,4 @@
-//! Programs that run what variables say: editors, pagers, ways to another machine.
+//! Programs that run what variables say: editors, pagers, ways to another machine; shells and their prompts.
 
 use super::known::Content;
 use super::state::State;
@@ -34,6 +34,50 @@ const RUN_BY: &[(&str, &[&str])] = &[
     ("svn", &["SVN_SSH", "SVN_EDITOR", "EDITOR"]),
 ];
 
+/// Shells that run what these variables say before a prompt, or expand them for it.
+const PROMPTING: &[&str] = &["bash", "dash", "ksh", "ksh93", "mksh", "sh", "zsh"];
+
+/// Variables that such a shell expands as the text of a prompt, with substitutions in them.
+const PROMPTS: &[&str] = &["PS0", "PS1", "PS2", "PS4", "PROMPT", "RPROMPT", "RPS1"];
+
+/// What an interactive shell runs by itself: `PROMPT_COMMAND`, substitutions in prompts, the file that `ENV` names.
+fn by_prompt(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
+    let interactive = |word: &Word| {
+        word.known().is_some_and(|text| text.starts_with('-') && !text.starts_with("--") && text.contains('i'))
+    };
+    if !PROMPTING.contains(&crate::path::basename(name)) || !words.iter().skip(1).any(interactive) {
+        return Vec::new();
+    }
+    let span = words.first().map_or_else(Span::default, |word| word.span);
+    let value = |name: &str| match state.get(name) {
+        Some(variable) if variable.exported == Some(true) => match &variable.content {
+            Content::Text(value) => Some(value.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut kinds = Vec::new();
+    if let Some(value) = value("PROMPT_COMMAND") {
+        kinds.push(("PROMPT_COMMAND", Kind::Text { text: Word { value, ..Word::new("", span) }, args: Vec::new() }));
+    }
+    for name in PROMPTS {
+        let Some(Value::Known(prompt)) = value(name) else { continue };
+        if prompt.contains("$(") || prompt.contains('`') {
+            let text = Word::new(format!(": <<TOOLGATE_PROMPT\n{prompt}\nTOOLGATE_PROMPT\n"), span);
+            kinds.push((*name, Kind::Text { text, args: Vec::new() }));
+        }
+    }
+    if let Some(value) = value("ENV") {
+        let path = Word { value, ..Word::new("", span) };
+        kinds.push(("ENV", Kind::File { path, args: Vec::new(), here: false }));
+    }
+    let inner = |(name, kind): (&str, Kind)| {
+        let change = Change { times: Times::Perhaps, unset: vec![name.to_owned()], ..Change::default() };
+        Inner { kind, change }
+    };
+    kinds.into_iter().map(inner).collect()
+}
+
 /// The variables whose value a program runs.
 pub(super) fn run_by(name: &str) -> &'static [&'static str] {
     let name = crate::path::basename(name);
@@ -58,5 +102,5 @@ pub(super) fn by_environment(name: &str, words: &[Word], state: &State) -> Vec<I
             change: Change { times: Times::Perhaps, unset, ..Change::default() },
         }
     });
-    inner.collect()
+    inner.chain(by_prompt(name, words, state)).collect()
 }
