@@ -9,7 +9,7 @@ use toolgate_shell::Look;
 
 use self::lens::LensHost;
 use crate::facts::{Answers, Found, Remembered};
-use crate::guard::{Guard, Layer, Outcome, Problem, World};
+use crate::guard::{Guard, Layer, Outcome, Problem, Tracked, World};
 use crate::lens::{Lens, ResultFacts};
 use crate::mirror::Mirror;
 use crate::notice::{StatusLine, active};
@@ -444,6 +444,25 @@ impl World for HostWorld {
         let found = files::stat(&[path.to_owned()]).unwrap_or_default();
         let is_file = matches!(found.as_slice(), [Some(found)] if found.kind == files::FileKind::File);
         is_file && git::changed_files(path).is_ok_and(|changed| changed.is_empty())
+    }
+
+    fn tracked(&mut self, path: &str) -> Option<Tracked> {
+        let changed = git::changed_files(path).ok()?;
+        Some(match changed.first().map(|file| file.change) {
+            None => Tracked::Held,
+            Some(git::Change::Untracked) => {
+                // What is ignored is not among the files of its folder.
+                let (folder, _) = path.rsplit_once('/')?;
+                let listed = git::changed_files(folder).ok()?;
+                if listed.iter().any(|file| file.path == path) { Tracked::Untracked } else { Tracked::Ignored }
+            }
+            Some(_) => Tracked::Changed,
+        })
+    }
+
+    fn differs(&mut self, root: &str, commit: &str, file: &str) -> Option<bool> {
+        let named = format!("{}/.git/commits/{commit}:{file}", root.trim_end_matches('/'));
+        git::changed_files(&named).ok().map(|changed| !changed.is_empty())
     }
 
     fn merged(&mut self, folder: &str, branch: &str) -> bool {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use cases::{WORKSPACE, call, named};
 use serde_json::Value;
 use toolgate_guest::facts::{Answers, Found, Remembered};
-use toolgate_guest::guard::{Guard, Layer, World};
+use toolgate_guest::guard::{Guard, Layer, Tracked, World};
 use toolgate_shell::Look;
 
 /// The files of a case.
@@ -86,6 +86,21 @@ impl World for Disk {
         folder == WORKSPACE && self.0["merged"].as_array().is_some_and(|all| all.iter().any(|one| one == branch))
     }
 
+    fn tracked(&mut self, path: &str) -> Option<Tracked> {
+        match self.0["tracked"][path.strip_prefix(WORKSPACE)?.trim_start_matches('/')].as_str()? {
+            "held" => Some(Tracked::Held),
+            "changed" => Some(Tracked::Changed),
+            "untracked" => Some(Tracked::Untracked),
+            "ignored" => Some(Tracked::Ignored),
+            other => panic!("unknown: {other}"),
+        }
+    }
+
+    fn differs(&mut self, root: &str, commit: &str, file: &str) -> Option<bool> {
+        let others = self.0["commits"][commit].as_array().filter(|_| root == WORKSPACE)?;
+        Some(others.iter().any(|other| other == file))
+    }
+
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         Some(Rc::new(Remembered::new(self.clone())))
     }
@@ -107,6 +122,30 @@ fn what_git_holds_may_be_overwritten() {
         "held": (["f", "src/g", "link/f", "link/g"].map(at)),
     });
     verdicts(include_str!("held.jsonl"), there.as_object().expect("an object"));
+}
+
+/// Files of the project that have the agent ask Toolgate, and git commands that take them away.
+#[test]
+fn what_takes_settings_away_asks() {
+    let at = |path: &str| format!("{WORKSPACE}/{path}");
+    let there = serde_json::json!({
+        "files": (["", "a", "src/", "src/a", ".git/", ".claude/", ".claude/settings.json", ".claude/settings.local.json",
+            ".codex/", ".codex/hooks.json", ".toolgate.yaml"].map(at)),
+        "scripts": {
+            (at(".claude/settings.json")): "{\"hooks\": \"/usr/local/bin/toolgate hook claude\"}",
+            (at(".claude/settings.local.json")): "{\"hooks\": \"toolgate\"}",
+            (at(".codex/hooks.json")): "{}",
+        },
+        "tracked": {
+            ".claude/settings.json": "held", ".claude/settings.local.json": "ignored", ".codex/hooks.json": "untracked",
+            ".toolgate.yaml": "untracked",
+        },
+        "commits": {
+            "main": [], "HEAD": [], "@{-1}": [], "feature": [], "old": [".claude/settings.json"], "HEAD~3": [".claude/settings.json"],
+            "added": [], "added^": [".claude/settings.json"], "other": [], "other^": [],
+        },
+    });
+    verdicts(include_str!("settings.jsonl"), there.as_object().expect("an object"));
 }
 
 /// Judges each case, with what holds for all where it does not say another.

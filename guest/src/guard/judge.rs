@@ -11,6 +11,7 @@
 //! | `paths` | the path rules |
 //! | `reads` | what is read along with a folder |
 //! | `refs` | what git commands of one text mean for each other |
+//! | `settings` | git commands that take away what has an agent ask Toolgate |
 //! | `tools` | what file tools touch, and do, as far as the fields of their input say |
 //! | `typed` | commands that wait for text, where that is not seen |
 
@@ -23,6 +24,7 @@ mod later;
 mod paths;
 mod reads;
 mod refs;
+mod settings;
 mod tools;
 mod typed;
 
@@ -311,6 +313,7 @@ impl<'a> Inquiry<'a> {
         self.reads_found(&subjects, field);
         self.runs(&scene, &subjects, field, world, look);
         self.prompts(&subjects, field, world, look);
+        self.settings(&subjects, field, world, look);
         self.typed(script, &subjects, field, world);
         self.uncertain(script, field);
         self.consider_code();

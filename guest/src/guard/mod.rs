@@ -63,4 +63,4 @@ pub use overrides::reason as override_reason;
 pub use read::{EFFECT_KEYS, EXEMPTION_KEYS, FILE_KEYS, PROGRAM_KEYS, RULE_KEYS, TEST_KEYS, WHEN_KEYS};
 pub use rule::{Layer, Problem, Test};
 pub use rules::{Guard, Listed, Pack, Watching};
-pub use world::{NoWorld, World};
+pub use world::{NoWorld, Tracked, World};

@@ -27,6 +27,17 @@ pub trait World {
         false
     }
 
+    /// How git stands to the regular file at a path; `None` if that cannot be told.
+    fn tracked(&mut self, _path: &str) -> Option<Tracked> {
+        None
+    }
+
+    /// Whether a commit has another file at a place below the root of a work tree than the last one, or none. `None` if there is
+    /// no such commit, or it cannot be told.
+    fn differs(&mut self, _root: &str, _commit: &str, _file: &str) -> Option<bool> {
+        None
+    }
+
     /// Whether another component's predicate holds. The request is a JSON text.
     fn predicate(&mut self, _name: &str, _request: &str) -> Option<bool> {
         None
@@ -36,6 +47,19 @@ pub trait World {
     fn look(&mut self) -> Option<Rc<dyn Look>> {
         None
     }
+}
+
+/// How git stands to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracked {
+    /// The last commit and the index hold it as it is.
+    Held,
+    /// The last commit or the index has another one.
+    Changed,
+    /// Git does not know it.
+    Untracked,
+    /// Git does not know it, and is told to overlook it.
+    Ignored,
 }
 
 /// Nothing is known: paths are judged as they are written.

@@ -93,7 +93,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let root = folder.path().canonicalize().expect("its real path");
         let at = |path: &str| root.join(path);
-        for path in ["home/.config/toolgate/rules", "home/.bashrc", "home/notes", "home/.cache/a/b", "work/.git/config"] {
+        for path in ["home/.config/toolgate/rules", "home/.bashrc", "home/notes", "home/.cache/a/b", "work/.git/config"]
+        {
             create_dir_all(at(path).parent().expect("a folder")).expect("a folder");
             write(at(path), path).expect("a file");
         }

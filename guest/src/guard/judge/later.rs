@@ -40,9 +40,9 @@ const MOST: usize = 64;
 
 /// Whether an agent reads a file as a prompt.
 fn is_prompt(path: &str) -> bool {
-    FOLDERS.iter().any(|folder| {
-        path.match_indices(folder).any(|(at, _)| at == 0 || path.as_bytes().get(at - 1) == Some(&b'/'))
-    })
+    FOLDERS
+        .iter()
+        .any(|folder| path.match_indices(folder).any(|(at, _)| at == 0 || path.as_bytes().get(at - 1) == Some(&b'/')))
 }
 
 /// What a prompt runs.
@@ -75,7 +75,8 @@ fn commands(prompt: &str) -> Runs {
         }
     }
     if let Some(matter) = front_matter(prompt) {
-        let key = |line: &str| line.trim_start().trim_start_matches("- ").split(':').next().map(str::trim) == Some("hooks");
+        let key =
+            |line: &str| line.trim_start().trim_start_matches("- ").split(':').next().map(str::trim) == Some("hooks");
         found.hooks = matter.lines().any(|line| key(line) && !line.starts_with([' ', '\t']));
         if found.hooks {
             found.commands.extend(hook_commands(matter));
@@ -235,7 +236,11 @@ mod tests {
         ];
         for (prompt, expected, hooks) in cases {
             let found = commands(prompt);
-            assert_eq!((found.commands, found.hooks), (expected.iter().map(|&one| one.to_owned()).collect(), *hooks), "{prompt}");
+            assert_eq!(
+                (found.commands, found.hooks),
+                (expected.iter().map(|&one| one.to_owned()).collect(), *hooks),
+                "{prompt}"
+            );
         }
     }
 

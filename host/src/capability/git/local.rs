@@ -104,6 +104,17 @@ impl Git for LocalGit {
                 let lost = (!merged(&git, branch)?).then_some(ChangedFile { path, change: Change::Deleted });
                 return Ok(lost.into_iter().collect());
             }
+            if let Some((root, (commit, file))) =
+                folder.split_once(COMMITS).and_then(|(root, named)| Some((root, named.split_once(':')?)))
+            {
+                let at = Path::new(root);
+                let git = Runner { program: program(at)?, folder: at, end: Instant::now() + deadline::GIT_FILE };
+                let path = format!("{root}{COMMITS}{commit}:{file}");
+                return Ok(differs(&git, commit, file)?
+                    .map(|change| ChangedFile { path, change })
+                    .into_iter()
+                    .collect());
+            }
             let folder = Path::new(&folder);
             changed(program(folder)?, folder, Instant::now() + deadline::GIT)
         })
@@ -145,6 +156,28 @@ fn merged(git: &Runner<'_>, branch: &str) -> Answer<bool> {
     let other = format!("--exclude={branch}");
     let arguments = ["rev-list", "--max-count=1", &named, "--not", &other, "--branches", "--tags", "--remotes", "--"];
     Ok(git.run(&arguments, &settings)?.is_empty())
+}
+
+/// What stands between the root of a work tree and a commit with a file of it.
+const COMMITS: &str = "/.git/commits/";
+
+/// How a file of a commit differs from that of the last one, if it does.
+fn differs(git: &Runner<'_>, commit: &str, file: &str) -> Answer<Option<Change>> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-+@~^{}".contains(&byte);
+    if commit.is_empty() || commit.starts_with('-') || !commit.bytes().all(is_plain) {
+        return Err(CapabilityError::Other("no name of a commit that git can be asked about".to_owned()));
+    }
+    git.own_root()?;
+    let settings = git.filters()?;
+    let entry = |commit: &str| {
+        git.run(&["ls-tree", "-z", "--full-tree", &format!("{commit}^{{commit}}"), "--", file], &settings)
+    };
+    let (there, here) = (entry(commit)?, entry("HEAD")?);
+    Ok(match there {
+        same if same == here => None,
+        none if none.is_empty() => Some(Change::Deleted),
+        _ => Some(Change::Modified),
+    })
 }
 
 /// What `git status` is asked, but for the paths.
