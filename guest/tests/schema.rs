@@ -16,6 +16,8 @@ const WHAT: &[&str] = &[
     "without",
     "arguments",
     "no-argument",
+    "unless-arguments",
+    "unless-test",
     "min-arguments",
     "max-arguments",
     "text",

@@ -2,7 +2,11 @@
 //!
 //! A rule names options in one spelling and means all of them: `-f` is in `-xfd`, `--force` in `--forc` where the
 //! tool takes abbreviations, a value stands behind `=` or in the next word. Which options take a value is a table (the
-//! `programs` of rule files); an option that is not in it takes none.
+//! `programs` of rule files).
+//!
+//! An option that no table lists may take the next word or not: `kubectl --new-option 5s delete pod x`. Both readings
+//! count. Options and operands are those of the plain reading, in which it takes none; a subcommand is looked for in
+//! every reading, and an option before it that is a value in one of them excuses nothing.
 
 use std::collections::HashSet;
 
@@ -10,6 +14,12 @@ use rustc_hash::FxHashMap;
 use toolgate_shell::Word;
 
 use super::rule::fits;
+
+/// Most subcommands that the words of one command are taken for while they are read.
+const SUBCOMMANDS: usize = 8;
+
+/// The words of a subcommand that a table may have a grammar for.
+const DEEPEST: usize = 4;
 
 /// How one program, or one of its subcommands, takes its words.
 #[derive(Clone, Debug, Default)]
@@ -20,17 +30,48 @@ pub(crate) struct Grammar {
     pub(crate) abbreviates: bool,
     /// Options that take the next word, each with its dashes.
     pub(crate) values: HashSet<String>,
+    /// Options that take none.
+    pub(crate) flags: HashSet<String>,
     /// Long options that are none of a longer one's abbreviations.
     pub(crate) exact: HashSet<String>,
 }
 
 /// Grammars by program, or by program and subcommands with blanks between.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Grammars(FxHashMap<String, Grammar>);
+pub(crate) struct Grammars {
+    by_name: FxHashMap<String, Grammar>,
+    /// Options that take no value with any program whose own grammar says nothing else.
+    flags: HashSet<String>,
+}
+
+/// The name under which the flags of all programs are listed.
+const ANY: &str = "*";
 
 impl Grammars {
     pub(crate) fn add(&mut self, name: &str, grammar: Grammar) {
-        self.0.insert(name.to_owned(), grammar);
+        if name == ANY {
+            self.flags.extend(grammar.flags);
+        } else {
+            self.by_name.insert(name.to_owned(), grammar);
+        }
+    }
+}
+
+/// Whether an option takes the next word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Next,
+    /// No table lists it: in the plain reading it takes nothing.
+    PerhapsNothing,
+    /// A table lists it for what may be the subcommand: in the plain reading it takes the word.
+    PerhapsNext,
+}
+
+impl Takes {
+    /// Whether it does in the plain reading.
+    fn plainly(self) -> bool {
+        matches!(self, Takes::Next | Takes::PerhapsNext)
     }
 }
 
@@ -42,14 +83,29 @@ pub(crate) struct Given<'a> {
     pub(crate) value: Option<&'a str>,
     /// Which word of the command.
     pub(crate) word: usize,
+    /// Whether the plain reading has it.
+    pub(crate) plain: bool,
+    /// Whether it is the value of the option before it in one of the readings.
+    pub(crate) perhaps: bool,
 }
 
 /// A word that is no option and no option's value.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Operand<'a> {
     /// `None` if it is not certain.
     pub(crate) text: Option<&'a str>,
+    /// The same, with what is not certain as holes.
+    pub(crate) shape: &'a str,
     pub(crate) word: usize,
+    /// Whether it is the value of the option before it in one of the readings.
+    perhaps: bool,
+}
+
+impl Operand<'_> {
+    /// Whether it is the value of an option in one of the readings.
+    pub(crate) fn perhaps(&self) -> bool {
+        self.perhaps
+    }
 }
 
 /// A command as its program takes it.
@@ -58,8 +114,19 @@ pub(crate) struct Invocation<'a> {
     pub(crate) program: &'a str,
     pub(crate) options: Vec<Given<'a>>,
     pub(crate) operands: Vec<Operand<'a>>,
+    /// The operands of all readings; empty if each of them is one in every reading.
+    every: Vec<Operand<'a>>,
     abbreviates: bool,
     exact: Vec<&'a str>,
+}
+
+/// Where a subcommand stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Subcommand {
+    /// How many operands there are up to its last word.
+    pub(crate) operands: usize,
+    /// Its words, by their numbers in the command.
+    pub(crate) words: Vec<usize>,
 }
 
 impl<'a> Invocation<'a> {
@@ -68,63 +135,35 @@ impl<'a> Invocation<'a> {
         let program = words.first()?.known()?;
         let program = program.rsplit('/').next().unwrap_or(program);
         let program = program.strip_suffix(".exe").unwrap_or(program);
-        let mut key = program.to_owned();
-        let mut known: Vec<&Grammar> = grammars.0.get(program).into_iter().collect();
-        let mut found =
-            Invocation { program, options: Vec::new(), operands: Vec::new(), abbreviates: false, exact: Vec::new() };
-        let whole_words = known.first().is_some_and(|grammar| grammar.words);
-        let takes = |known: &[&Grammar], name: &str| known.iter().any(|grammar| grammar.values.contains(name));
+        let mut reader = Reader::new(program, grammars);
         let mut ended = false;
-        let mut at = 1;
-        while let Some(word) = words.get(at) {
+        // The word at which the plain reading goes on.
+        let mut plain_at = 1;
+        // Of this word and the next: whether a reading goes on there, and whether one takes it as a value.
+        let (mut this, mut next) = ((true, false), (false, false));
+        for (at, word) in words.iter().enumerate().skip(1) {
+            let (goes_on, perhaps) = std::mem::replace(&mut this, std::mem::take(&mut next));
+            if !goes_on {
+                continue;
+            }
             let text = word.value.text();
-            let next = words.get(at + 1).map(|word| word.value.text());
-            let here = at;
-            at += 1;
-            if ended || !text.starts_with('-') || text.len() < 2 {
-                if found.operands.len() < 4 && !key.is_empty() {
-                    match word.known() {
-                        Some(text) if !text.contains(char::is_whitespace) => {
-                            key.push(' ');
-                            key.push_str(text);
-                            known.extend(grammars.0.get(&key));
-                        }
-                        // What comes after it is no subcommand that a table knows.
-                        _ => key.clear(),
-                    }
-                }
-                found.operands.push(Operand { text: word.known(), word: here });
+            let place = Place { word: at, plain: at == plain_at, perhaps };
+            let takes = if ended || !text.starts_with('-') || text.len() < 2 {
+                reader.operand(word.known(), text, place);
+                Takes::Nothing
             } else if text == "--" {
-                ended = true;
-            } else if whole_words || text.starts_with("--") {
-                let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-                let name = if whole_words { name.replacen("--", "-", 1) } else { name.to_owned() };
-                let value = match value {
-                    None if takes(&known, &name) => {
-                        at += 1;
-                        next
-                    }
-                    value => value,
-                };
-                found.options.push(Given { name, value, word: here });
+                ended = !perhaps;
+                Takes::Nothing
             } else {
-                for (index, letter) in text.char_indices().skip(1) {
-                    let name = format!("-{letter}");
-                    let rest = text.get(index + letter.len_utf8()..).unwrap_or_default();
-                    if takes(&known, &name) {
-                        let value = if rest.is_empty() { next } else { Some(rest) };
-                        at += usize::from(rest.is_empty());
-                        found.options.push(Given { name, value, word: here });
-                        break;
-                    }
-                    let value = Some(rest).filter(|rest| !rest.is_empty());
-                    found.options.push(Given { name, value, word: here });
-                }
+                reader.option(text, words.get(at + 1).map(|word| word.value.text()), place)
+            };
+            this.0 |= takes != Takes::Next;
+            (this.1, next.0) = (takes != Takes::Nothing, takes != Takes::Nothing);
+            if place.plain {
+                plain_at = at + 1 + usize::from(takes.plainly());
             }
         }
-        found.abbreviates = known.iter().any(|grammar| grammar.abbreviates);
-        found.exact = known.iter().flat_map(|grammar| &grammar.exact).map(String::as_str).collect();
-        Some(found)
+        Some(reader.end())
     }
 
     /// Whether an option that was given is this one.
@@ -139,25 +178,177 @@ impl<'a> Invocation<'a> {
             && !self.exact.contains(&given.name.as_str())
     }
 
-    /// How many operands these words of a subcommand take up. `*` stands for any characters in one, `**` alone for any
-    /// number of them, `a|b` for either.
+    /// Where these words of a subcommand stand first. `*` stands for any characters in one, `**` alone for any number of
+    /// them, `a|b` for either.
     ///
-    /// With `loosely`, an operand that is not known may be an option, or none at all: then what comes after it is the
-    /// subcommand.
-    pub(crate) fn subcommand(&self, wanted: &[String], loosely: bool) -> Option<usize> {
-        fn fit(wanted: &[String], operands: &[Operand<'_>], loosely: bool) -> Option<usize> {
-            let Some((first, rest)) = wanted.split_first() else { return Some(0) };
-            if first == "**" {
-                return (0..=operands.len()).find_map(|skip| Some(skip + fit(rest, operands.get(skip..)?, loosely)?));
-            }
-            let (operand, others) = operands.split_first()?;
-            let Some(text) = operand.text else {
-                return if loosely { Some(1 + fit(wanted, others, loosely)?) } else { None };
-            };
-            let same = first.split('|').any(|one| fits(one, text));
-            if same { Some(1 + fit(rest, others, loosely)?) } else { None }
+    /// With `loosely`, any reading will do, and an operand that is not known may be an option, or none at all: then what
+    /// comes after it is the subcommand. Otherwise it is only found where it is one in every reading.
+    pub(crate) fn subcommand(&self, wanted: &[String], loosely: bool) -> Option<Subcommand> {
+        let operands = if self.every.is_empty() { &self.operands } else { &self.every };
+        // How many of the words may be found so far, a bit each.
+        let last = u32::try_from(wanted.len()).ok().and_then(|count| 1_u64.checked_shl(count))?;
+        let any = |at: usize| wanted.get(at).is_some_and(|word| word == "**");
+        let mut found = 1;
+        for (at, _) in wanted.iter().enumerate().take_while(|(at, _)| any(*at)) {
+            found |= 2 << at;
         }
-        fit(wanted, &self.operands, loosely)
+        let mut words = Vec::new();
+        for operand in operands {
+            if found & last != 0 {
+                break;
+            }
+            if operand.perhaps && !loosely {
+                return None;
+            }
+            let mut then = if operand.perhaps { found } else { 0 };
+            let mut is_word = false;
+            for (at, word) in wanted.iter().enumerate().filter(|(at, _)| found >> at & 1 == 1) {
+                let (stays, moves) = match operand.text {
+                    _ if word == "**" => (true, false),
+                    None => (loosely, false),
+                    Some(text) => (false, word.split('|').any(|one| fits(one, text))),
+                };
+                then |= u64::from(stays) << at | u64::from(moves) << (at + 1);
+                is_word |= stays && !operand.perhaps || moves;
+            }
+            // What stands for any number of words stands for none.
+            for at in (0..wanted.len()).filter(|at| any(*at)) {
+                then |= (then >> at & 1) << (at + 1);
+            }
+            words.extend(is_word.then_some(operand.word));
+            found = then;
+            if found == 0 {
+                return None;
+            }
+        }
+        let end = words.last().copied().unwrap_or(0);
+        let before = self.operands.iter().take_while(|operand| operand.word <= end).count();
+        (found & last != 0).then_some(Subcommand { operands: before, words })
+    }
+}
+
+/// Where a word of a command stands.
+#[derive(Clone, Copy)]
+struct Place {
+    word: usize,
+    /// Whether the plain reading has it.
+    plain: bool,
+    /// Whether it is the value of the option before it in one of the readings.
+    perhaps: bool,
+}
+
+/// A command whose words are being read.
+struct Reader<'a> {
+    grammars: &'a Grammars,
+    found: Invocation<'a>,
+    /// What the table is looked up by, in each reading: the program and its operands so far.
+    keys: Vec<String>,
+    /// The grammars of those, and whether each is one in every reading.
+    known: Vec<(&'a Grammar, bool)>,
+    whole_words: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(program: &'a str, grammars: &'a Grammars) -> Self {
+        let own = grammars.by_name.get(program);
+        let (options, operands, every, exact) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Reader {
+            grammars,
+            found: Invocation { program, options, operands, every, abbreviates: false, exact },
+            keys: vec![program.to_owned()],
+            known: own.into_iter().map(|own| (own, true)).collect(),
+            whole_words: own.is_some_and(|own| own.words),
+        }
+    }
+
+    fn operand(&mut self, text: Option<&'a str>, shape: &'a str, place: Place) {
+        let Place { word, plain, perhaps } = place;
+        let operand = Operand { text, shape, word, perhaps };
+        if self.found.every.is_empty() && (perhaps || !plain) {
+            self.found.every.clone_from(&self.found.operands);
+        }
+        if plain {
+            self.found.operands.push(operand);
+        }
+        if !self.found.every.is_empty() || perhaps || !plain {
+            self.found.every.push(operand);
+        }
+        match text {
+            Some(text) if !text.contains(char::is_whitespace) => {
+                let certain = self.keys.len() == 1 && !perhaps;
+                let shallow = |key: &&String| key.matches(' ').count() < DEEPEST;
+                let longer: Vec<String> =
+                    self.keys.iter().filter(shallow).map(|key| format!("{key} {text}")).collect();
+                let by_name = &self.grammars.by_name;
+                self.known.extend(longer.iter().filter_map(|key| Some((by_name.get(key)?, certain))));
+                if !perhaps {
+                    self.keys.clear();
+                }
+                self.keys.extend(longer);
+                self.keys.truncate(SUBCOMMANDS);
+            }
+            // What comes after it is no subcommand that a table knows.
+            _ if !perhaps => self.keys.clear(),
+            _ => {}
+        }
+    }
+
+    /// An option, or several in one word; whether the last of them takes the next word.
+    fn option(&mut self, text: &'a str, next: Option<&'a str>, place: Place) -> Takes {
+        if self.whole_words || text.starts_with("--") {
+            let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+            let name = if self.whole_words { name.replacen("--", "-", 1) } else { name.to_owned() };
+            let takes = if value.is_some() { Takes::Nothing } else { self.takes(&name) };
+            self.given(name, value.or(next.filter(|_| takes.plainly())), place);
+            return takes;
+        }
+        let mut takes = Takes::Nothing;
+        for (index, letter) in text.char_indices().skip(1) {
+            let name = format!("-{letter}");
+            let rest = Some(text.get(index + letter.len_utf8()..).unwrap_or_default()).filter(|rest| !rest.is_empty());
+            takes = self.takes(&name);
+            self.given(name, rest.or(next.filter(|_| takes.plainly())), place);
+            if rest.is_some() && takes.plainly() {
+                return Takes::Nothing;
+            }
+        }
+        takes
+    }
+
+    fn given(&mut self, name: String, value: Option<&'a str>, place: Place) {
+        let Place { word, plain, perhaps } = place;
+        // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.
+        let leads = || self.found.every.iter().chain(&self.found.operands).all(|operand| operand.perhaps);
+        if plain || leads() {
+            self.found.options.push(Given { name, value, word, plain, perhaps });
+        }
+    }
+
+    fn takes(&self, name: &str) -> Takes {
+        let listed = |certainly: bool| {
+            self.known.iter().any(|(grammar, certain)| *certain == certainly && grammar.values.contains(name))
+        };
+        let is_flag = || {
+            name.starts_with("--no-")
+                || self.known.iter().any(|(grammar, _)| grammar.flags.contains(name))
+                || self.grammars.flags.contains(name)
+        };
+        if listed(true) {
+            Takes::Next
+        } else if listed(false) {
+            Takes::PerhapsNext
+        } else if is_flag() {
+            Takes::Nothing
+        } else {
+            Takes::PerhapsNothing
+        }
+    }
+
+    fn end(self) -> Invocation<'a> {
+        let mut found = self.found;
+        found.abbreviates = self.known.iter().any(|(grammar, _)| grammar.abbreviates);
+        found.exact = self.known.iter().flat_map(|(grammar, _)| &grammar.exact).map(String::as_str).collect();
+        found
     }
 }
 
@@ -215,7 +406,62 @@ mod tests {
             let script = parse(text, &Facts::new("/p"));
             let found = Invocation::read(&script.commands[0].words, &grammars).expect(text);
             let wanted: Vec<String> = wanted.split(' ').map(str::to_owned).collect();
-            assert_eq!(found.subcommand(&wanted, true), expected, "{text}");
+            let place = found.subcommand(&wanted, true).map(|place| place.operands);
+            assert_eq!(place, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn an_option_that_no_table_lists_may_take_the_next_word() {
+        let mut grammars = Grammars::default();
+        let set = |names: &str| names.split_whitespace().map(str::to_owned).collect::<HashSet<_>>();
+        grammars.add("*", Grammar { flags: set("--verbose"), ..Grammar::default() });
+        grammars.add("kubectl", Grammar { values: set("-n"), flags: set("-q"), ..Grammar::default() });
+        grammars.add("gh api", Grammar { values: set("-X"), ..Grammar::default() });
+        // The words at which the subcommand is found in some reading, and whether it is in every one.
+        let cases: &[(&str, &str, Option<&[usize]>, bool)] = &[
+            ("kubectl delete pod x", "delete", Some(&[1]), true),
+            ("kubectl --new 5s delete pod x", "delete", Some(&[3]), false),
+            ("kubectl --new delete pod x", "delete", Some(&[2]), false),
+            ("kubectl --new=5s delete pod x", "delete", Some(&[2]), true),
+            ("kubectl -n delete pod x", "delete", None, false),
+            ("kubectl --new -n delete pod x", "delete", Some(&[3]), false),
+            ("kubectl -z 1 -y 2 --new 3 delete pod x", "delete", Some(&[7]), false),
+            ("kubectl -zy 2 delete pod x", "delete", Some(&[3]), false),
+            ("kubectl -q get delete", "delete", None, false),
+            ("kubectl --verbose get delete", "delete", None, false),
+            ("kubectl --no-such get delete", "delete", None, false),
+            ("kubectl get --new delete", "delete", None, false),
+            ("kubectl get --new 1 delete", "delete", None, false),
+            ("kubectl --new 1 get delete", "delete", None, false),
+            ("kubectl --new -- delete pod x", "delete", Some(&[3]), true),
+            ("docker compose --new 1 down -v", "compose down", Some(&[1, 4]), false),
+            ("docker --new 1 compose --other 2 down", "compose down", Some(&[3, 6]), false),
+            ("gcloud a --new 1 b delete x", "** delete", Some(&[1, 4, 5]), false),
+            ("gcloud a delete --new 1", "** delete", Some(&[1, 2]), true),
+        ];
+        for (text, wanted, expected, always) in cases {
+            let script = parse(text, &Facts::new("/p"));
+            let found = Invocation::read(&script.commands[0].words, &grammars).expect(text);
+            let wanted: Vec<String> = wanted.split(' ').map(str::to_owned).collect();
+            let words = found.subcommand(&wanted, true).map(|place| place.words);
+            assert_eq!(words.as_deref(), *expected, "{text}");
+            assert_eq!(found.subcommand(&wanted, false).is_some(), *always, "{text}");
+        }
+        let script = parse("gh --new h api -X DELETE repos/o/r", &Facts::new("/p"));
+        let found = Invocation::read(&script.commands[0].words, &grammars).expect("gh");
+        let value = found.options.iter().find(|given| given.name == "-X").and_then(|given| given.value);
+        assert_eq!(value, Some("DELETE"));
+    }
+
+    /// However many options may take a word, each word is looked at a bounded number of times.
+    #[test]
+    fn many_options_that_no_table_lists_are_read_in_no_time() {
+        let grammars = Grammars::default();
+        let words: String = (0..20_000).map(|n| format!(" --new{n} delete")).collect();
+        let script = parse(&format!("kubectl{words} x"), &Facts::new("/p"));
+        let found = Invocation::read(&script.commands[0].words, &grammars).expect("kubectl");
+        let wanted = ["a", "**", "b", "**", "c"].map(str::to_owned);
+        assert_eq!(found.subcommand(&wanted, true), None);
     }
 }

@@ -10,7 +10,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use toolgate_shell::{Command, Effect, Joiner, Kind, Look, Named, Presence, Runs, Script, Span, Value, Why, Word};
 
 use super::glob::{in_plain_words, known_part};
-use super::invocation::{Given, Grammars, Invocation};
+use super::invocation::{Given, Grammars, Invocation, Operand};
 use super::nesting::Nesting;
 use super::path_index::{Answered, Lists};
 use super::path_rules::{Around, PathRules, as_glob};
@@ -18,7 +18,7 @@ use super::pattern::{Pattern, Tried};
 use super::place::{Map, Place, RealMap, finds_repository, is_elsewhere, is_product};
 use super::rule::{Assigns, EffectMatch, Flag, Rule, What, fits};
 use super::rules::Guard;
-use super::search;
+use super::{search, test_data};
 use crate::call::Field;
 
 /// The first condition of a rule that does not hold.
@@ -31,6 +31,9 @@ pub(crate) enum Miss<'r> {
     Arguments(&'r Pattern),
     /// There are others than these.
     OtherArguments(&'r Pattern),
+    /// There are no others than these.
+    TheseArguments(&'r Pattern),
+    TestData,
     Count,
     Text,
     Content,
@@ -62,6 +65,8 @@ impl Miss<'_> {
             Miss::Without(flag) => format!("{} is given", flag.name),
             Miss::Arguments(pattern) => format!("no argument matches {}", pattern.source()),
             Miss::OtherArguments(pattern) => format!("an argument matches {}", pattern.source()),
+            Miss::TheseArguments(pattern) => format!("every argument matches {}", pattern.source()),
+            Miss::TestData => "it is about the data of a test on this machine".into(),
             Miss::Count => "it is about another number of arguments".into(),
             Miss::Text => "the words do not hold the text".into(),
             Miss::Content => "what it writes does not match, or is not known".into(),
@@ -693,7 +698,9 @@ impl<'a> Subject<'a> {
             || !what.flags.is_empty()
             || !what.arguments.is_empty()
             || what.count != (0, None);
-        if !needs_words && what.without.is_empty() && what.no_argument.is_none() {
+        let excepts =
+            !what.without.is_empty() || what.no_argument.is_some() || what.unless_arguments.is_some() || what.unless_test;
+        if !needs_words && !excepts {
             return Ok(());
         }
         let Some(found) = self.invocation() else {
@@ -701,11 +708,13 @@ impl<'a> Subject<'a> {
             let none = self.command.words.is_empty() && purpose == Purpose::Rule;
             return if none && !needs_words { Ok(()) } else { Err(Miss::Program) };
         };
-        let mut from = 0;
+        // How many operands the subcommand takes up, and which word is its last.
+        let (mut from, mut end) = (0, 0);
         if !what.subcommands.is_empty() {
             let fit = what.subcommands.iter().find_map(|wanted| found.subcommand(wanted, purpose == Purpose::Rule));
-            from = fit.ok_or(Miss::Subcommand)?;
-            spans.extend(found.operands[..from].iter().filter_map(|operand| self.word(operand.word)));
+            let fit = fit.ok_or(Miss::Subcommand)?;
+            spans.extend(fit.words.iter().filter_map(|word| self.word(*word)));
+            (from, end) = (fit.operands, fit.words.last().copied().unwrap_or(0));
         }
         // Before its subcommand git takes a folder by that option: `git -C folder switch main`.
         let folder = |flag: &Flag| flag.name == "-C" && found.program == "git" && from > 0;
@@ -718,7 +727,7 @@ impl<'a> Subject<'a> {
             spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
         }
         let excluded = |flag: &&Flag| match purpose {
-            Purpose::Rule => excused(found, flag, &what.without),
+            Purpose::Rule => excused(found, flag, &what.without, end),
             Purpose::Exemption => given(found, flag, 0, |p, text| purpose.excludes(p, text)).is_some(),
         };
         if let Some(flag) = what.without.iter().find(excluded) {
@@ -734,9 +743,23 @@ impl<'a> Subject<'a> {
         {
             return Err(Miss::OtherArguments(pattern));
         }
-        let (least, most) = what.count;
         // What is added when it runs may be as many as a rule asks for.
         let open = self.command.more_words && purpose == Purpose::Rule;
+        if let Some(pattern) = &what.unless_arguments {
+            // What is not known excepts a command by what is known of it, and every command from what is exempt.
+            let unknown = |operand: &Operand<'_>| operand.text.is_none() && purpose == Purpose::Exemption;
+            let fits = |operand: &Operand<'_>| unknown(operand) || purpose.excludes(pattern, operand.shape);
+            if !open && !operands.is_empty() && operands.iter().all(fits) {
+                return Err(Miss::TheseArguments(pattern));
+            }
+        }
+        if what.unless_test {
+            self.reaches(Reach::Variables);
+            if test_data::is_meant(self.command, found, self.scene.map) {
+                return Err(Miss::TestData);
+            }
+        }
+        let (least, most) = what.count;
         if operands.len() < least && !open || most.is_some_and(|most| operands.len() > most) {
             return Err(Miss::Count);
         }
@@ -800,7 +823,7 @@ impl<'a> Subject<'a> {
             let at = command.words.iter().skip(1).position(|word| holds(word.value.text()));
             match at {
                 Some(at) => spans.extend(self.word(at + 1)),
-                None if command.input().is_some_and(holds) => {}
+                None if command.input().into_iter().chain(command.statements()).any(holds) => {}
                 None => return Err(Miss::Text),
             }
         }
@@ -973,11 +996,12 @@ fn given(found: &Invocation<'_>, flag: &Flag, after: usize, fits: impl Fn(&Patte
 }
 
 /// Whether an option that excuses a command is given, and not taken back: by its own value, as `--dry-run=false` does, or
-/// by a later `--no-` of one among those that excuse it, of which `-n` may be the short form.
-fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag]) -> bool {
+/// by a later `--no-` of one among those that excuse it, of which `-n` may be the short form. Before `end`, the last word of
+/// the subcommand, what may be the value of another option does not excuse it.
+fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) -> bool {
     const OFF: &[&str] = &["false", "none", "no", "off", "0", "f"];
     found.options.iter().enumerate().any(|(at, given)| {
-        if !found.is(given, &flag.name) {
+        if !found.is(given, &flag.name) || !given.plain || given.perhaps && given.word < end {
             return false;
         }
         let is_long = given.name.len() > 2;

@@ -15,6 +15,7 @@
 //! | `events`, `observers` | what has happened in the session, and what says so | keeping it |
 //! | `fields` | which fields of file tools a rule is about | trying it |
 //! | `search` | the names that `find` picks | what it does to them |
+//! | `test_data` | which databases are those of a test on this machine | what happens to them |
 //! | `branch` | the branch that is checked out, through a text | asking git |
 //! | `flow` | what is downloaded or decoded, and then run | what can be read |
 //! | `glob` | globs over the segments of paths, read once | which files there are |
@@ -48,6 +49,7 @@ mod read;
 mod rule;
 mod rules;
 mod search;
+mod test_data;
 mod view;
 mod when;
 mod world;

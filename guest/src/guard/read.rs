@@ -78,6 +78,8 @@ pub const RULE_KEYS: &[&str] = &[
     "without",
     "arguments",
     "no-argument",
+    "unless-arguments",
+    "unless-test",
     "min-arguments",
     "max-arguments",
     "text",
@@ -106,7 +108,7 @@ pub const WHEN_KEYS: &[&str] =
 pub const EXEMPTION_KEYS: &[&str] = &["rule", "paths", "pattern", "when"];
 
 /// The keys of what a program takes.
-pub const PROGRAM_KEYS: &[&str] = &["values", "words", "abbreviates", "exact"];
+pub const PROGRAM_KEYS: &[&str] = &["values", "flags", "words", "abbreviates", "exact"];
 
 const KINDS: &[(&str, &[Kind])] = &[
     ("read", &[Kind::Read]),
@@ -468,6 +470,8 @@ pub(super) fn read_what(what: &mut What, key: &str, value: Spanned<Node>) -> Res
         "without" => what.without = flags(value, key)?,
         "arguments" => what.arguments = patterns(value, key)?,
         "no-argument" => what.no_argument = Some(Pattern::new(&value.text(key)?)?),
+        "unless-arguments" => what.unless_arguments = Some(Pattern::new(&value.text(key)?)?),
+        "unless-test" => what.unless_test = value.flag(key)?,
         "min-arguments" => what.count.0 = number(value, key)?,
         "max-arguments" => what.count.1 = Some(number(value, key)?),
         "text" => what.texts = patterns(value, key)?,
@@ -675,6 +679,7 @@ fn grammar(value: Node) -> Result<Grammar, String> {
         let value = value.value;
         match key.as_str() {
             "values" => found.values = set(value.text(&key)?),
+            "flags" => found.flags = set(value.text(&key)?),
             "exact" => found.exact = set(value.text(&key)?),
             "words" => found.words = value.flag(&key)?,
             "abbreviates" => found.abbreviates = value.flag(&key)?,

@@ -122,6 +122,10 @@ pub(crate) struct What {
     pub(crate) arguments: Vec<Pattern>,
     /// No operand that matches this.
     pub(crate) no_argument: Option<Pattern>,
+    /// Not if there are operands and every one of them matches this.
+    pub(crate) unless_arguments: Option<Pattern>,
+    /// Not on the data of a test on this machine.
+    pub(crate) unless_test: bool,
     /// At least, and at most, so many operands after the subcommand.
     pub(crate) count: (usize, Option<usize>),
     /// A word of the command, or what it reads from standard input, matches all of these.
@@ -173,6 +177,8 @@ impl What {
             without,
             arguments,
             no_argument,
+            unless_arguments,
+            unless_test,
             count,
             texts,
             content,
@@ -190,6 +196,8 @@ impl What {
             && without.is_empty()
             && arguments.is_empty()
             && no_argument.is_none()
+            && unless_arguments.is_none()
+            && !unless_test
             && *count == (0, None)
             && texts.is_empty()
             && content.is_none()

@@ -125,6 +125,7 @@ impl Command {
             unseen_script,
             opaque,
             input,
+            statements,
             data,
             unlisted,
         } = self;
@@ -134,7 +135,9 @@ impl Command {
             (None, None) => true,
             _ => false,
         };
+        let statements_are_same = all(statements, &other.statements, |one, other| one.text == other.text);
         input_is_same
+            && statements_are_same
             && pair.spans(*span, other.span)
             && all(words, &other.words, |one, other| pair.words(one, other))
             && all(assignments, &other.assignments, |(name, one), (other_name, other)| {

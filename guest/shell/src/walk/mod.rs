@@ -53,6 +53,7 @@ mod redirect;
 mod regex;
 mod simple;
 mod state;
+mod statements;
 mod table;
 mod test;
 mod traps;
@@ -281,6 +282,8 @@ pub struct Command {
     /// Whether it runs commands that are not listed: a script that is not read, a function too deep inside itself.
     pub opaque: bool,
     input: Option<Rc<Text>>,
+    /// What is in the files whose statements it runs, if it is a client of a database.
+    statements: Vec<Rc<Text>>,
     /// Which words are data, where it has been found out; and whether it may change files that it does not name.
     data: Option<Vec<bool>>,
     unlisted: bool,
@@ -323,6 +326,11 @@ impl Command {
         Command { cwd, shell_cwd, folders: folders.into(), ..Command::bare(words, span, group) }
     }
 
+    /// What is in the files whose statements it runs, if it is a client of a database and that is known: `psql -f FILE`.
+    pub fn statements(&self) -> impl Iterator<Item = &str> {
+        self.statements.iter().map(|text| text.text.as_str())
+    }
+
     /// A command of which nothing is known but its words.
     pub(crate) fn bare(words: Vec<Word>, span: Span, group: usize) -> Self {
         Command {
@@ -348,6 +356,7 @@ impl Command {
             unseen_script: false,
             opaque: false,
             input: None,
+            statements: Vec::new(),
             data: None,
             unlisted: false,
         }

@@ -53,6 +53,7 @@ impl Walk<'_> {
             self.exhaust("the text sets more variables than are followed");
         }
         command.cwd = self.works_in(&command, before);
+        command.statements = self.statements(&command, before);
         let call = Call::read(&command);
         command.data = Some(call.data(command.words.len()));
         command.unlisted = call.is_unlisted(&command);
