@@ -80,7 +80,7 @@ fn python() {
         ("import os; os.mkdir('d'); os.makedirs('a/b', exist_ok=True)", "mkdir d; mkdir a/b"),
         ("import os; os.rename('a','b'); os.replace('c', 'd')", "move a > b; move c > d"),
         ("import os; os.chmod('x', 0o777); os.chown('y', 0, 0)", "mode x 777; mode y"),
-        ("import os; os.symlink('/etc/passwd', 'l'); os.link('a', 'b')", "read /etc/passwd; create l; create b"),
+        ("import os; os.symlink('/etc/passwd', 'l'); os.link('a', 'b')", "read /etc/passwd; create l; hard link a; create b"),
         ("import os; os.truncate('x', 0)", "write x"),
         ("import os; os.chdir('/tmp'); os.remove('x')", "cd /tmp; delete x"),
         ("import shutil; shutil.rmtree('/home/u')", "tree /home/u"),
