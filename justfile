@@ -111,7 +111,7 @@ guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
 dev PLUGIN *ARGUMENTS: build
     ./target/release/toolgate plugin dev {{PLUGIN}} {{ARGUMENTS}}
 
-# The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
+# The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints that of docs/reference/agents.md
 agents *ARGUMENTS: build
     cargo run {{run}} --bin agents -- {{ARGUMENTS}}
 

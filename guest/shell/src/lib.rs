@@ -67,7 +67,7 @@
 //! | values of a variable followed at a time | 12 | unknown |
 //! | directories followed at a time; their depth | 13; 32 | unknown |
 //!
-//! Where other readers of shell text stop is in `docs/shell-readers.md`.
+//! Where other readers of shell text stop is in `docs/internals/shell-readers.md`.
 
 mod arithmetic;
 mod decode;
