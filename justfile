@@ -25,7 +25,7 @@ demo: build
     @for command in 'cargo test' 'git commit -m "explain rm -rf /"' 'git push --force' 'sudo r\m -r"f" "$HOME"' 'cat ~/.ssh/id_rsa'; do ./target/release/toolgate check "$command" || true; done
 
 # Everything that CI runs
-test: deny component reproducible build lint shims embed docs plugins lens-setup
+test: deny component reproducible build lint shims embed docs book plugins lens-setup
     TOOLGATE_NEW_NODE="$(.ci/node -p process.execPath)" cargo test {{all}}
 
 # What comes in from outside: licences, sources, duplicates, what runs at build time; advisories where they can be had
@@ -44,7 +44,17 @@ embed: build
 # The contract on one page: target/docs/contract.html
 docs: setup
     cargo build {{all}} --bin toolgate-docs
-    ./target/release/toolgate-docs wit target/docs/contract.html
+    ./target/release/toolgate-docs contract wit target/docs/contract.html
+
+# The book: docs and the reference pages that are generated, in target/book. Installs mdBook once
+book: build
+    cargo build {{all}} --bin toolgate-docs
+    ./target/release/toolgate-docs book . target/release/toolgate target/book-src
+    @.ci/book
+
+# Write the screens of the README and of the book again, from runs of the command
+screens: build
+    TOOLGATE_UPDATE=1 cargo test {{all}} --test screens
 
 # Make sure that the Wasm target, strace, bubblewrap, tmux, zsh and faketime are there
 setup:
@@ -111,7 +121,7 @@ guard-truth COUNT="3000" SEED="1" SHOWN="20" *MORE: setup
 dev PLUGIN *ARGUMENTS: build
     ./target/release/toolgate plugin dev {{PLUGIN}} {{ARGUMENTS}}
 
-# The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints the README's
+# The real agents, offline: each scenario without the guard and with it, as a table. --markdown prints that of docs/reference/agents.md
 agents *ARGUMENTS: build
     cargo run {{run}} --bin agents -- {{ARGUMENTS}}
 

@@ -32,6 +32,7 @@
 //! | `inline` | what scripts in other languages do, as far as they are plain | running them |
 //! | `effect` | what a command does to which paths, as a table | whether that is allowed |
 //! | `tracker` | state that others add: a branch, a cluster | the directory and the variables, which the walk has |
+//! | [`tables`] | which programs the tables of `wrapper` and `effect` know | what they know |
 //! | `files`, `hints` | which files a text writes, and how their paths are shown | what a command does |
 //! | `facts`, `path` | what the caller knows; paths as text | asking the file system |
 //!
@@ -68,7 +69,7 @@
 //! | values of a variable followed at a time | 12 | unknown |
 //! | directories followed at a time; their depth | 13; 32 | unknown |
 //!
-//! Where other readers of shell text stop is in `docs/shell-readers.md`.
+//! Where other readers of shell text stop is in `docs/internals/shell-readers.md`.
 
 mod arithmetic;
 mod decode;
@@ -88,6 +89,7 @@ mod scan;
 mod shared;
 mod succession;
 mod syntax;
+pub mod tables;
 mod tracker;
 mod walk;
 mod word;

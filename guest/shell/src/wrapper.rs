@@ -30,6 +30,11 @@ use table::Row;
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
+/// The names of the programs in the table.
+pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
+    table::PROGRAMS.iter().flat_map(|row| row.names.split(' '))
+}
+
 /// One text out of several words, a blank between them.
 pub(crate) fn joined(words: &[Word]) -> Word {
     words::join(words, " ")

@@ -1,7 +1,9 @@
-//! The contract for readers: one HTML page with every world, interface, function and type, and what is said of them.
+//! Reference pages that are generated: the contract as one HTML page with every world, interface, function and type and their
+//! docs, and the generated pages of the [book].
 //!
-//! The page needs nothing but itself. `wit-bindgen-markdown` writes a page for one world; the contract has several.
+//! The page of the contract needs nothing but itself. `wit-bindgen-markdown` writes a page for one world; the contract has several.
 
+pub mod book;
 mod html;
 mod prose;
 
@@ -86,6 +88,14 @@ pub fn page(versions: &[Version]) -> String {
          <style>\n{}</style>\n<nav>\n{contents}</nav>\n<main>\n<h1>Toolgate: the contract</h1>\n{body}</main>\n</html>\n",
         include_str!("page.css")
     )
+}
+
+/// All of it as HTML for a page of Markdown, where an empty line would end it.
+pub fn fragment(versions: &[Version]) -> String {
+    let body: String = versions.iter().map(|version| Page::new(version).whole()).collect();
+    let lines =
+        body.lines().map(|line| if line.trim().is_empty() { "<!-- -->\n".to_owned() } else { format!("{line}\n") });
+    lines.collect()
 }
 
 fn contents(version: &Version) -> String {

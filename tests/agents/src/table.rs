@@ -54,7 +54,7 @@ pub fn plain(clients: &[&'static dyn Client], scenarios: &[&'static Scenario], c
     text + "\n" + &notes.list()
 }
 
-/// For the README: a row a scenario, a column an agent.
+/// For the book, docs/reference/agents.md: a row a scenario, a column an agent.
 pub fn markdown(clients: &[&'static dyn Client], scenarios: &[&'static Scenario], cells: &[Cell]) -> String {
     let mut notes = Notes::default();
     let mut text = String::from("| |");

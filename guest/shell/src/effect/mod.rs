@@ -149,6 +149,11 @@ pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Ef
     all
 }
 
+/// The names of the programs in the table.
+pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
+    table::PROGRAMS.iter().flat_map(|row| row.names.split_whitespace())
+}
+
 /// Whether a program of this name is one that is known here.
 pub(crate) fn knows(program: &str) -> bool {
     table::find(program).is_some()

@@ -105,7 +105,7 @@ const GIO: &[Row] = &[
 ];
 
 #[rustfmt::skip]
-const PROGRAMS: &[Row] = &[
+pub(super) const PROGRAMS: &[Row] = &[
     // Words that are text, and programs that touch no file.
     row("echo printf true false : export", "", Data),
     row("[ [[ test", "", Code(files::test)),

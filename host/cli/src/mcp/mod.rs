@@ -38,7 +38,7 @@ Agents are told of it once, with the whole path where toolgate is not on their P
                tool_timeout_sec = 3700
   Gemini CLI   gemini mcp add toolgate toolgate mcp
   others       in their file for MCP servers, with what they ask for besides (OpenCode has a form of
-               its own; the README has the lines of each):
+               its own; docs/guides/terminal.md has the lines of each):
                {\"mcpServers\": {\"toolgate\": {\"command\": \"toolgate\", \"args\": [\"mcp\"]}}}
   pi           needs none of this: toolgate install pi --terminal
 

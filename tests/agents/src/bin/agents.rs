@@ -44,7 +44,7 @@ struct Options {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-    /// Print the table of the README
+    /// Print the table of docs/reference/agents.md
     #[arg(long, conflicts_with = "json")]
     markdown: bool,
     /// Keep the home folders, and what was said

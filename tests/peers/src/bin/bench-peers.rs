@@ -34,7 +34,7 @@ struct Options {
     /// How often each payload goes through each program
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     rounds: usize,
-    /// Print the tables of the README
+    /// Print the tables of docs/internals/speed.md
     #[arg(long)]
     markdown: bool,
     /// Labelled cases instead: how many of them each hook stops
