@@ -277,8 +277,7 @@ impl<'a> Reader<'a> {
             Some(text) if !text.contains(char::is_whitespace) => {
                 let certain = self.keys.len() == 1 && !perhaps;
                 let shallow = |key: &&String| key.matches(' ').count() < DEEPEST;
-                let longer: Vec<String> =
-                    self.keys.iter().filter(shallow).map(|key| format!("{key} {text}")).collect();
+                let longer: Vec<String> = self.keys.iter().filter(shallow).map(|key| format!("{key} {text}")).collect();
                 let by_name = &self.grammars.by_name;
                 self.known.extend(longer.iter().filter_map(|key| Some((by_name.get(key)?, certain))));
                 if !perhaps {

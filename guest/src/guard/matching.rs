@@ -698,8 +698,10 @@ impl<'a> Subject<'a> {
             || !what.flags.is_empty()
             || !what.arguments.is_empty()
             || what.count != (0, None);
-        let excepts =
-            !what.without.is_empty() || what.no_argument.is_some() || what.unless_arguments.is_some() || what.unless_test;
+        let excepts = !what.without.is_empty()
+            || what.no_argument.is_some()
+            || what.unless_arguments.is_some()
+            || what.unless_test;
         if !needs_words && !excepts {
             return Ok(());
         }

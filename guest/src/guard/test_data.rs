@@ -53,8 +53,19 @@ const URL: &str = "DATABASE_URL";
 
 /// Programs around a command that are on this machine, or in a container of it.
 const HERE: &[&str] = &[
-    "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "sudo", "env", "sh", "bash", "timeout", "time",
-    "nice", "xargs",
+    "docker",
+    "podman",
+    "nerdctl",
+    "docker-compose",
+    "podman-compose",
+    "sudo",
+    "env",
+    "sh",
+    "bash",
+    "timeout",
+    "time",
+    "nice",
+    "xargs",
 ];
 
 /// Whether a command works on the data of a test on this machine, for certain.
@@ -116,9 +127,8 @@ fn is_of_a_test(statement: &str, is_connected: bool) -> bool {
     let mut words = statement.split_whitespace().map(str::to_ascii_lowercase);
     let first = words.next().unwrap_or_default();
     let mut rest = words.filter(|word| !matches!(word.as_str(), "if" | "not" | "exists"));
-    let named = |name: Option<String>| {
-        name.is_some_and(|name| is_test_name(name.trim_matches(['"', '`', '\'', '[', ']'])))
-    };
+    let named =
+        |name: Option<String>| name.is_some_and(|name| is_test_name(name.trim_matches(['"', '`', '\'', '[', ']'])));
     match first.as_str() {
         "" => true,
         "use" | "\\c" | "\\connect" => named(rest.next()),
@@ -191,8 +201,26 @@ fn is_here(host: &str) -> bool {
 /// Whether an address is that of a test's database on this machine; `None` if it is no address of a database.
 fn is_test_address(text: &str, command: &Command, map: &Map<'_>) -> Option<bool> {
     const SCHEMES: &[&str] = &[
-        "postgres", "postgresql", "mysql", "mariadb", "mongodb", "mongodb+srv", "sqlserver", "mssql", "cockroachdb",
-        "clickhouse", "redis", "rediss", "pgx", "pgx5", "ecto", "mysql2", "trilogy", "postgis", "libsql", "tcp",
+        "postgres",
+        "postgresql",
+        "mysql",
+        "mariadb",
+        "mongodb",
+        "mongodb+srv",
+        "sqlserver",
+        "mssql",
+        "cockroachdb",
+        "clickhouse",
+        "redis",
+        "rediss",
+        "pgx",
+        "pgx5",
+        "ecto",
+        "mysql2",
+        "trilogy",
+        "postgis",
+        "libsql",
+        "tcp",
     ];
     let text = text.strip_prefix("jdbc:").unwrap_or(text);
     let (scheme, rest) = text.split_once(':')?;
