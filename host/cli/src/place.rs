@@ -137,13 +137,18 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
     Ok((home, config))
 }
 
-/// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere.
-pub(crate) fn own(kept: &[PathBuf]) -> Vec<String> {
+/// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere; and where
+/// the links lead that agents' settings are, for the user and below this root.
+pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
     let config = homes().ok().map(|(_, config)| config);
     let sockets = crate::serve::resident::folder();
     let named = [config, state(), sockets, std::env::current_exe().ok()].into_iter().flatten();
-    let named: Vec<PathBuf> =
-        named.chain(kept.iter().cloned()).chain(live::files()).chain(crate::install::moved()).collect();
+    let named: Vec<PathBuf> = named
+        .chain(kept.iter().cloned())
+        .chain(live::files())
+        .chain(crate::install::moved())
+        .chain(crate::install::linked(root))
+        .collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
     all.sort();

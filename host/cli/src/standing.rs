@@ -101,7 +101,8 @@ impl Standing<'_> {
             cwd: self.cwd.to_owned(),
             home: self.home.map(str::to_owned),
             workspace_root: self.root.to_owned(),
-            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept) }).to_string(),
+            context: json!({ "schema": 1, "packs": self.packs.names(), "own": own(self.kept, Path::new(self.root)) })
+                .to_string(),
         }
     }
 

@@ -662,3 +662,33 @@ fn texts_of_other_shells_are_not_read_as_bash() {
         assert_eq!(decided, expected, "{tool} {command}: {reason}");
     }
 }
+
+/// Settings that are a link into a repository of settings: what it leads to is what the agent reads.
+#[test]
+fn what_an_agents_settings_lead_to_is_kept() {
+    let scene = Scene::new();
+    for path in ["home/project/dot/claude.json", "home/project/dot/gemini/settings.json", "home/project/dot/hooks.json"]
+    {
+        scene.write(path, "{}");
+    }
+    scene.write("home/project/.claude/x", "");
+    scene.write("home/.claude/x", "");
+    for (target, link) in [
+        ("dot/claude.json", "home/.claude/settings.json"),
+        ("dot/gemini", "home/.gemini"),
+        ("dot/hooks.json", "home/project/.claude/settings.json"),
+    ] {
+        std::os::unix::fs::symlink(scene.at("home/project").join(target), scene.at(link)).expect("a link");
+    }
+    let cases = [
+        ("echo '{}' > dot/claude.json", "deny"),
+        ("rm dot/gemini/settings.json", "deny"),
+        ("cd dot && sed -i s/a/b/ hooks.json", "deny"),
+        ("echo x > dot/other.json", "pass"),
+        ("cat dot/claude.json", "pass"),
+    ];
+    for (command, expected) in cases {
+        let (decided, reason) = decision(&scene, "Bash", &json!({"command": command}), &[]);
+        assert_eq!(decided, expected, "{command}: {reason}");
+    }
+}

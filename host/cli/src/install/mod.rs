@@ -50,7 +50,7 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use table::{moved, variables};
+pub(crate) use table::{linked, moved, variables};
 
 use crate::lens::Switch;
 use crate::packs::Packs;

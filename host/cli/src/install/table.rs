@@ -509,6 +509,24 @@ pub(crate) fn moved() -> Vec<PathBuf> {
     moved.flat_map(|known| known.file(Scope::User).into_iter().chain(known.other_files(Scope::User))).collect()
 }
 
+/// Where such files really are, for the user and for a project with this root, if they are links or in a linked folder: whoever
+/// changes what a link leads to changes what the agent reads.
+pub(crate) fn linked(root: &Path) -> Vec<PathBuf> {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let real = |(folder, name): (PathBuf, &str)| {
+        let file = folder.join(name);
+        // Folders between the two, as in `.claude/settings.json`.
+        let inner = file.ancestors().take_while(|path| *path != folder && path.starts_with(&folder)).any(is_link);
+        (inner || is_link(&folder)).then(|| file.canonicalize().ok()).flatten()
+    };
+    let user = AGENTS.iter().filter_map(|known| Some((known.folder().ok()?, known.file.0, known.also.0)));
+    let project = AGENTS.iter().map(|known| (root.to_path_buf(), known.file.1, known.also.1));
+    let named = user.chain(project).flat_map(|(folder, file, also)| {
+        [&file].into_iter().chain(also).map(move |name| (folder.clone(), *name)).collect::<Vec<_>>()
+    });
+    named.filter_map(real).collect()
+}
+
 /// The root of the project that the current folder is in.
 ///
 /// # Errors
