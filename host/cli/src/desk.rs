@@ -18,7 +18,7 @@ use crate::serve::Frames;
 use crate::session::{self, Kept};
 use crate::shared::Shared;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, events, fired, path_hints, place, show, standing};
+use crate::{ancestry, belief, events, fired, hook_files, path_hints, place, show, standing};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -240,7 +240,9 @@ impl Desk<'_> {
         learn(agent, &scene, &kept, &judged, &verdict.decision);
         let severe = judged.diagnostics.iter().filter(|diagnostic| diagnostic.level == Level::Error);
         let warnings = warnings.iter().map(|warning| format!("Toolgate: {}", plain(warning)));
-        let messages: Vec<String> = complaints(severe).into_iter().chain(warnings).collect();
+        hook_files::note(agent, &scene.root);
+        let messages: Vec<String> =
+            complaints(severe).into_iter().chain(warnings).chain(hook_files::told_once()).collect();
         let message = (!messages.is_empty()).then(|| messages.join("\n"));
         Ruled { verdict, message }
     }
@@ -264,6 +266,9 @@ impl Desk<'_> {
             }
             Err(why) => Some(format!("Toolgate does not start, so every call will be blocked: {why}")),
         };
+        hook_files::note(self.agent.name(), &scene.root);
+        let messages: Vec<String> = message.into_iter().chain(hook_files::told_once()).collect();
+        let message = (!messages.is_empty()).then(|| messages.join("\n"));
         self.agent.encode(moment, &Answer::Nothing, message.as_deref())
     }
 

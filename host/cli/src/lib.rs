@@ -70,6 +70,7 @@ pub mod fuzzing;
 mod gates;
 mod history;
 mod hook;
+mod hook_files;
 mod inspect;
 mod install;
 mod judge;

@@ -692,3 +692,41 @@ fn what_an_agents_settings_lead_to_is_kept() {
         assert_eq!(decided, expected, "{command}: {reason}");
     }
 }
+
+/// A project's file is all that has the agent ask; once it is gone, whoever asks next is told, once, and `doctor` tells of it.
+#[test]
+fn a_hook_file_that_is_gone_is_told_of() {
+    let scene = Scene::new();
+    let settings = "home/project/.claude/settings.json";
+    scene.write(settings, "{\"hooks\": {\"PreToolUse\": [{\"command\": \"toolgate\"}]}}");
+    scene.write("home/other/.toolgate.yaml", "");
+    let message = |folder: &str| {
+        let payload = json!({
+            "session_id": "o", "cwd": scene.at(folder), "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t",
+        });
+        let out = scene.run_with(&["hook", "claude"], payload.to_string().as_bytes(), &[]).out;
+        let answer: Value = serde_json::from_str(&out).unwrap_or_default();
+        answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    let doctor = || scene.run(&["doctor", "claude"]).out;
+    let told = |text: &str| text.contains(".claude/settings.json") && text.contains("run unjudged");
+    assert_eq!(message("home/project"), "");
+    assert!(!doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    std::fs::remove_file(scene.at(settings)).expect("removed");
+    let first = message("home/other");
+    assert!(told(&first), "{first}");
+    assert_eq!(message("home/other"), "", "it is told once");
+    assert!(doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    // Back again, and gone again.
+    scene.write(settings, "{\"hooks\": \"toolgate\"}");
+    assert_eq!(message("home/project"), "");
+    assert!(!doctor().contains("does not name Toolgate any more"), "{}", doctor());
+    scene.write(settings, "{}");
+    let again = message("home/other");
+    assert!(told(&again), "{again}");
+    // The user's own settings have the agent ask wherever it is.
+    scene.write("home/.claude/settings.json", "{\"hooks\": \"toolgate\"}");
+    scene.write(settings, "{\"hooks\": \"toolgate\"}");
+    assert_eq!(message("home/project"), "");
+}

@@ -22,6 +22,7 @@
 //! | What is typed into a terminal that is open is shown to no hook | Codex | `typed` |
 //! | An early version ignores `onFailure`, or runs what is denied, or has no hooks | Claude, Copilot, Codex | `version` |
 //! | The agent does not come to ask before a call, for whatever reason | all | `fired` |
+//! | The project's file by which it asked is gone, and there is none of the user's | all | `gone` |
 //! | It calls for an event that is new, and gets no opinion | all | `unknown` |
 //! | Other hooks on the same event rewrite the call, or take their time | all | `others` |
 //! | An answer with a field too many, without a reason, in another agent's words, not JSON, late or none | Codex; all | `denies` |
@@ -55,6 +56,7 @@ use super::trust::{self, Trust};
 use crate::Failure;
 use crate::columns::count;
 use crate::fired;
+use crate::hook_files;
 use crate::show::print;
 
 /// The exit code if there is something to do.
@@ -207,6 +209,7 @@ fn examine(known: &'static Known) -> Report {
     }
     trials::version(&mut report, path.as_deref());
     fired(&mut report, &places);
+    gone(&mut report);
     for place in &places {
         trials::others(&mut report, place);
         trials::run(&mut report, place);
@@ -499,6 +502,17 @@ fn fired(report: &mut Report, places: &[Place]) {
         wrong.insert(0, at.clone());
     }
     report.all("fired", wrong.into_iter().map(|why| (Level::Warn, why)).collect(), at, &todo);
+}
+
+/// Files of projects by which the agent asked lately, and does not any more.
+fn gone(report: &mut Report) {
+    let own = hook_files::gone().into_iter().filter(|file| file.agent == report.known.name()).collect::<Vec<_>>();
+    for file in own {
+        let shown = file.file.display();
+        let says = format!("{shown} had it ask until {}, and is gone or does not name Toolgate any more", file.time);
+        let todo = format!("put it back, or run toolgate install {} --project there", file.agent);
+        report.add("gone", Level::Fail, says, todo);
+    }
 }
 
 fn same_file(one: &str, other: &str) -> bool {

@@ -50,7 +50,7 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use table::{linked, moved, variables};
+pub(crate) use table::{Carrier, carrier, linked, moved, title, variables};
 
 use crate::lens::Switch;
 use crate::packs::Packs;

@@ -509,6 +509,30 @@ pub(crate) fn moved() -> Vec<PathBuf> {
     moved.flat_map(|known| known.file(Scope::User).into_iter().chain(known.other_files(Scope::User))).collect()
 }
 
+/// The files that may have an agent ask Toolgate.
+pub(crate) struct Carrier {
+    /// The user's own.
+    pub(crate) user: Vec<PathBuf>,
+    /// Those of a project.
+    pub(crate) project: Vec<PathBuf>,
+}
+
+/// The files that may have the agent of this name ask Toolgate, for the user and for a project with this root. `None` if there
+/// is no such agent, or the user's folder for it is not known.
+pub(crate) fn carrier(agent: &str, root: &Path) -> Option<Carrier> {
+    let known = AGENTS.iter().find(|known| known.name() == agent)?;
+    let folder = known.folder().ok()?;
+    let below = |folder: &Path, file: &str, also: &[&str]| -> Vec<PathBuf> {
+        [file].iter().chain(also).map(|name| folder.join(name)).collect()
+    };
+    Some(Carrier { user: below(&folder, known.file.0, known.also.0), project: below(root, known.file.1, known.also.1) })
+}
+
+/// What people call the agent of this name.
+pub(crate) fn title(agent: &str) -> &str {
+    AGENTS.iter().find(|known| known.name() == agent).map_or(agent, |known| known.title())
+}
+
 /// Where such files really are, for the user and for a project with this root, if they are links or in a linked folder: whoever
 /// changes what a link leads to changes what the agent reads.
 pub(crate) fn linked(root: &Path) -> Vec<PathBuf> {
