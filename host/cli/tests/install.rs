@@ -925,7 +925,8 @@ fn senders(project: &str, command: &str) -> Vec<(&'static str, Value, &'static s
     });
     let grok = json!({
         "sessionId": "s", "cwd": project, "hookEventName": "pre_tool_use", "timestamp": "2026-01-01T00:00:00Z",
-        "toolName": "run_terminal_command", "toolInput": {"command": command},
+        "toolName": "run_terminal_command", "toolInput": {"command": command}, "hook_event_name": "PreToolUse",
+        "tool_name": "run_terminal_command", "tool_input": {"command": command}, "session_id": "s",
     });
     let cursor = json!({
         "conversation_id": "s", "workspace_roots": [project], "hook_event_name": "preToolUse", "tool_name": "Shell",

@@ -7,6 +7,8 @@
 //! Only the keys of the payload itself count, and values that the agent's program sets: what is in a tool's input is the
 //! model's, and may look like anything. Where marks contradict each other nobody is believed.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::{Dialect, HOOKS, When, claude, copilot, cursor};
@@ -15,8 +17,14 @@ use super::{Dialect, HOOKS, When, claude, copilot, cursor};
 pub(super) const SNAKE: &str = "hook_event_name";
 pub(super) const CAMEL: &str = "hookEventName";
 
-/// Keys for one thing, of which an agent has one.
-const ONE_OF: &[&[&str]] = &[&[SNAKE, CAMEL], &["tool_name", "toolName"], &["tool_input", "toolInput", "toolArgs"]];
+/// Keys for one thing. Grok CLI has both spellings, for hooks that are made for Claude Code; they say the same then.
+const SAME: &[&[&str]] = &[
+    &[SNAKE, CAMEL],
+    &["tool_name", "toolName"],
+    &["tool_input", "toolInput", "toolArgs"],
+    &["session_id", "sessionId"],
+    &["permission_mode", "permissionMode"],
+];
 
 /// Agents whose payloads always have marks of theirs, whatever the event is.
 const MARKED: &[&str] = &[copilot::NAME, "grok", "vscode"];
@@ -43,10 +51,11 @@ pub(crate) fn caller(
     if !payload.is_object() {
         return Err("the payload is no JSON object".to_owned());
     }
-    for keys in ONE_OF {
-        let mut there = keys.iter().filter(|key| payload.get(**key).is_some());
-        if let (Some(one), Some(other)) = (there.next(), there.next()) {
-            return Err(format!("the payload has both {one} and {other}, and no agent sends both"));
+    for keys in SAME {
+        let mut said = keys.iter().filter_map(|key| Some((key, spelled(key, payload.get(*key)?))));
+        let Some((one, value)) = said.next() else { continue };
+        if let Some((other, _)) = said.find(|(_, other)| *other != value) {
+            return Err(format!("the payload says one thing in {one} and another in {other}"));
         }
     }
     let mut senders = HOOKS.iter().copied().filter(|agent| agent.is_sender(payload));
@@ -57,6 +66,16 @@ pub(crate) fn caller(
         }
         (Some(agent), None) => Ok(as_installed(agent, installed)),
         (None, _) => unmarked(installed, payload, variables),
+    }
+}
+
+/// A value without what is only another spelling of an event: `pre_tool_use` for `PreToolUse`.
+fn spelled<'a>(key: &str, value: &'a Value) -> Cow<'a, Value> {
+    match value {
+        Value::String(event) if [SNAKE, CAMEL].contains(&key) => {
+            Cow::Owned(event.to_ascii_lowercase().replace('_', "").into())
+        }
+        _ => Cow::Borrowed(value),
     }
 }
 
@@ -120,7 +139,7 @@ mod tests {
             for event in agent.trials() {
                 let payload = agent.trial(&super::super::Trial { event, command: "ls", cwd: "/work" });
                 for installed in HOOKS.iter().copied().map(Some).chain([None]) {
-                    let of = installed.map(|installed| installed.name());
+                    let of = installed.map(Dialect::name);
                     // What Claude Code sends they might send as well.
                     if agent.name() == "claude" && matches!(of, Some("codex" | "droid")) {
                         continue;

@@ -1,14 +1,14 @@
 //! Grok CLI: the payload of its hooks, and the answers it understands.
 //!
-//! From its source and documentation of autumn 2026; it was not run. It runs the hooks of Claude Code and of Cursor, with a
-//! command's arguments lost unless they are in its text. A decision stands at the top of the answer: a denial as Claude Code
-//! reads it is an empty answer here, and so is a question an error, and with either the call runs. What fails or comes late
-//! lets it run as well.
+//! From runs of version 1.0.41, and its source. It runs the hooks of Claude Code and of Cursor, with a command's arguments lost
+//! unless they are in its text, and says everything in both spellings. A decision stands at the top of the answer: a denial as
+//! Claude Code reads it is an empty answer here, and so is a question an error, and with either the call runs. What fails or
+//! comes late lets it run as well.
 
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::{CAMEL, text};
+use super::caller::{CAMEL, SNAKE, text};
 use super::payload::{call, flat, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, folder};
 
@@ -106,11 +106,12 @@ impl Dialect for Grok {
     }
 
     fn trial(&self, trial: &Trial<'_>) -> Value {
+        let input = json!({ "command": trial.command, "description": "a trial of the gate" });
         json!({
-            CAMEL: trial.event, "sessionId": TRIAL, "cwd": trial.cwd, "workspaceRoot": trial.cwd, "promptId": TRIAL,
+            CAMEL: trial.event, SNAKE: "PreToolUse", "sessionId": TRIAL, "session_id": TRIAL, "cwd": trial.cwd, "workspaceRoot": trial.cwd, "promptId": TRIAL,
             "timestamp": jiff::Timestamp::now().to_string(), "permissionMode": "default", "toolUseId": TRIAL,
-            "toolName": "run_terminal_command", "toolInputTruncated": false,
-            "toolInput": { "command": trial.command, "description": "a trial of the gate" },
+            "toolName": "run_terminal_command", "tool_name": "run_terminal_command", "toolInputTruncated": false,
+            "toolInput": input, "tool_input": input,
         })
     }
 

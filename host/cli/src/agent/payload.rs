@@ -100,6 +100,10 @@ impl<'a> Payload<'a> {
     fn scene_in(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
         let cwd = absolute(cwd)?.to_owned();
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
+        // Grok CLI has a slash behind it.
+        let said = said
+            .map(|root| root.trim_end_matches('/').to_owned())
+            .map(|root| if root.is_empty() { "/".into() } else { root });
         let guessed = said.is_none();
         let root = said.unwrap_or_else(|| place::root_of(&cwd));
         Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed, pwd: self.pwd() })

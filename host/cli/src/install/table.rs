@@ -678,6 +678,19 @@ mod tests {
         }
     }
 
+    /// Whoever calls one of these speaks to the gate in an agent's place.
+    #[test]
+    fn the_gate_keeps_agents_from_their_own_links() {
+        const PACK: &str = include_str!("../../../../guest/src/guard/packs/self.yaml");
+        let names = |line: &str| line.split([',', ' ', '[', ']']).map(str::to_owned).collect::<Vec<_>>();
+        let (_, rule) = PACK.split_once("- name: self-hook-link\n").expect("a rule");
+        let line = rule.lines().find(|line| line.trim_start().starts_with("program:")).expect("its programs");
+        for link in super::super::links(Path::new("/usr/local/bin/toolgate")) {
+            let name = link.file_name().expect("a name").to_str().expect("UTF-8");
+            assert!(names(line).iter().any(|known| known == name), "{name}: {line}");
+        }
+    }
+
     /// Whoever may write one of these can have an agent leave the gate out.
     #[test]
     fn the_gate_keeps_every_file_that_switches_hooks_off() {
