@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value;
 use toolgate_host::audit::{Circumstances, NoAudit};
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
@@ -49,13 +50,20 @@ pub(crate) enum User {
     Client(Client),
 }
 
-/// What a payload says. An error is a reason not to run whatever was asked about.
-pub(crate) fn read(agent: &dyn Dialect, event: Option<&str>, payload: &[u8]) -> Result<Event, String> {
+/// A payload as JSON. An error is a reason not to run whatever was asked about.
+pub(crate) fn parsed(payload: &[u8]) -> Result<Value, String> {
     let payload = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8 text".to_owned())?;
     // Some shells and editors put a mark before it.
     let payload = payload.strip_prefix('\u{feff}').unwrap_or(payload);
-    let value = serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))?;
-    agent.decode(event, &Payload::new(&value, &|name| std::env::var(name).ok()))
+    if payload.trim().is_empty() {
+        return Err("there is no payload: standard input is empty".to_owned());
+    }
+    serde_json::from_str(payload).map_err(|error| format!("the payload is not JSON: {error}"))
+}
+
+/// What a payload says. An error is a reason not to run whatever was asked about.
+pub(crate) fn read(agent: &dyn Dialect, event: Option<&str>, payload: &Value) -> Result<Event, String> {
+    agent.decode(event, &Payload::new(payload, &|name| std::env::var(name).ok()))
 }
 
 /// What becomes of a call.
@@ -68,8 +76,13 @@ struct Ruled {
 impl Desk<'_> {
     /// The answer to a payload, as the agent understands it. Empty for nothing at all.
     pub(crate) async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
+        self.answer_to(event, parsed(payload)).await
+    }
+
+    /// The same to one that was read, or could not be.
+    pub(crate) async fn answer_to(&self, event: Option<&str>, payload: Result<Value, String>) -> String {
         let unreadable = self.agent.unreadable(event);
-        let event = match read(self.agent, event, payload) {
+        let event = match payload.and_then(|payload| read(self.agent, event, &payload)) {
             Ok(event) => event,
             // What came of a call that ran is nobody's danger.
             Err(why) if !unreadable.when.gates() => {
@@ -278,21 +291,13 @@ impl Desk<'_> {
     }
 
     async fn refusing(&self, verdict: &Verdict, call: Option<&ToolCall>) -> Ruled {
-        let nothing = ToolCall::new("", ToolKind::Other, "");
-        let decided = self
-            .policy(Asks::Nobody, BTreeMap::new())
-            .decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO)
-            .await;
-        Ruled { verdict: decided.verdict, message: None }
+        Ruled { verdict: refusing(self.policy(Asks::Nobody, BTreeMap::new()), verdict, call).await, message: None }
     }
 
     /// What becomes of calls, and where it is logged.
     fn policy(&self, asks: Asks, others: BTreeMap<String, String>) -> Policy {
-        let circumstances = place::circumstances(self.agent.name());
-        let mut policy = Policy::new()
-            .circumstances(Circumstances { others, ..circumstances })
-            .agent_asks(asks == Asks::Agent)
-            .rewrites(self.plugins.rewrite());
+        let mut policy =
+            logging(self.agent.name(), others).agent_asks(asks == Asks::Agent).rewrites(self.plugins.rewrite());
         match &self.user {
             User::Nobody => {}
             User::Shim(frames) => {
@@ -304,11 +309,38 @@ impl Desk<'_> {
             User::Client(client) if asks == Asks::Host => policy = policy.person(client.clone()),
             User::Client(_) => {}
         }
-        match (place::audit(), place::grants()) {
-            (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
-            // Where no log can be, nothing is logged, and so nothing runs that would have to be.
-            _ => policy.audit(NoAudit),
-        }
+        policy
+    }
+}
+
+/// What is logged as this agent's.
+fn logging(agent: &str, others: BTreeMap<String, String>) -> Policy {
+    let policy = Policy::new().circumstances(Circumstances { others, ..place::circumstances(agent) });
+    match (place::audit(), place::grants()) {
+        (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
+        // Where no log can be, nothing is logged, and so nothing runs that would have to be.
+        _ => policy.audit(NoAudit),
+    }
+}
+
+async fn refusing(policy: Policy, verdict: &Verdict, call: Option<&ToolCall>) -> Verdict {
+    let nothing = ToolCall::new("", ToolKind::Other, "");
+    policy.decide(call.unwrap_or(&nothing), verdict.clone(), Duration::ZERO).await.verdict
+}
+
+/// The reason why nothing runs for an agent that is not known, in the log like any other.
+pub(crate) async fn refused_to_anybody(verdict: &Verdict) -> String {
+    reason(&refusing(logging(NOBODY, BTreeMap::new()), verdict, None).await)
+}
+
+/// What stands for an agent that is not known.
+const NOBODY: &str = "unknown";
+
+/// The reason of a verdict that is no pass; empty if it is one.
+pub(crate) fn reason(verdict: &Verdict) -> String {
+    match said(verdict) {
+        Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => reason,
+        Answer::Nothing | Answer::Rewrite(_) => String::new(),
     }
 }
 
@@ -370,7 +402,7 @@ fn said(verdict: &Verdict) -> Answer {
         Decision::Ask(reason) => Answer::Ask(reason_text(verdict, reason)),
         Decision::Block(reason) => Answer::Deny(reason_text(verdict, reason)),
         Decision::Rewrite(input) => match serde_json::from_str(input) {
-            Ok(input @ serde_json::Value::Object(_)) => Answer::Rewrite(input),
+            Ok(input @ Value::Object(_)) => Answer::Rewrite(input),
             _ => Answer::Deny("the call was rewritten into something that is no JSON object".to_owned()),
         },
     }

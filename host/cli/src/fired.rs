@@ -86,7 +86,7 @@ fn write(agent: &str, gates: bool, event: Option<&str>) {
             gated: if gates { Some(time.clone()) } else { gated },
             time,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            program: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
+            program: place::program().map(|path| path.display().to_string()).unwrap_or_default(),
             unknown,
         };
         serde_json::to_vec(&fired).unwrap_or_default()

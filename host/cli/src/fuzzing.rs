@@ -3,10 +3,11 @@
 
 #[cfg(target_os = "linux")]
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use crate::agent::{self, About, Answer, Dialect, Moment, Said, UserTools, When};
-use crate::desk::{denial, read, refusal};
+use crate::desk::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;
 #[cfg(target_os = "linux")]
@@ -25,7 +26,11 @@ pub fn trial(agent: &str) -> Option<&'static str> {
 /// A payload: what cannot be read is denied in the agent's own words, and what can be is a call if it is about one.
 pub fn payload(agent: &str, event: Option<&str>, payload: &[u8]) {
     let agent = agent::named(agent).expect("an agent");
-    match read(agent, event, payload) {
+    let read = parsed(payload).and_then(|value| {
+        sender(&value);
+        read(agent, event, &value)
+    });
+    match read {
         Err(why) => {
             assert!(!why.is_empty(), "a reason");
             let moment = agent.unreadable(event);
@@ -54,6 +59,18 @@ pub fn payload(agent: &str, event: Option<&str>, payload: &[u8]) {
             }
         }
     }
+}
+
+/// That whose payload it is does not depend on what is in it: only on its keys, and on values of its own that are texts.
+fn sender(payload: &Value) {
+    let title = |payload: &Value| agent::caller(None, payload, &|_| None).map(Dialect::title);
+    let mut other = payload.clone();
+    for key in ["tool_input", "toolInput", "toolArgs"] {
+        if let Some(input) = other.get_mut(key) {
+            *input = json!({ "hook_event_name": "BeforeTool", "hookEventName": "stop", "turn_id": "t" });
+        }
+    }
+    assert_eq!(title(payload), title(&other), "told by the input of a tool");
 }
 
 /// That the agent takes an answer for a denial. `said` knows the events before a call, and not all that ask for permission.

@@ -432,7 +432,7 @@ pub(crate) fn daemon(agent: &str, scene: &Scene) -> Option<LocalDaemon> {
     if let Some(command) = code_lens() {
         return Some(LocalDaemon::code_lens(&scene.root, Path::new(&place::home()?), command).within(CHECK));
     }
-    let program = std::env::current_exe().ok()?;
+    let program = place::program().ok()?;
     let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
     let session = format!("{agent}:{}", scene.session);
     Some(LocalDaemon::own(&scene.root, &resident::folder()?, command, session).within(CHECK))

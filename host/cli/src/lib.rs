@@ -103,10 +103,11 @@ mod survey;
 mod terminal;
 mod watch;
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Exit codes for Toolgate's own errors, as `sysexits.h` numbers them. Verdicts are 0 to 3.
 mod exit {
@@ -143,7 +144,8 @@ impl Failure {
 
 /// The gate between a coding agent and your machine.
 ///
-/// Judges what an agent is about to do, before it does it.
+/// Judges what an agent is about to do, before it does it. Without a command it answers an agent's hook, if standard input is
+/// no terminal.
 #[derive(Parser)]
 #[command(version, max_term_width = 100)]
 struct Cli {
@@ -192,22 +194,50 @@ enum Command {
     Hints(analysis::HintArguments),
 }
 
-/// The arguments of a hook that is set up as it should be. An agent waits for each of its calls, and to describe all other
-/// subcommands first takes longer than to read these. Whatever is wrong with them is found, and said, with the rest.
-fn of_hook() -> Option<hook::Arguments> {
-    let mut given = std::env::args_os().skip(1);
-    given.next().filter(|name| name == "hook")?;
-    let command = hook::Arguments::augment_args(clap::Command::new("hook")).no_binary_name(true);
-    hook::Arguments::from_arg_matches(&command.try_get_matches_from(given).ok()?).ok()
+/// What this process is told to do: its arguments, and what the name says by which it was called.
+struct Told {
+    words: Vec<OsString>,
+    /// Whether a hook's arguments may have been lost on the way.
+    lost: bool,
 }
 
-/// Whether arguments that make no sense may be those of a hook: the word is among them, and they begin with no other command.
+impl Told {
+    /// Links of a hook's name say for which agent it is installed. Without any arguments and with something else than a
+    /// terminal to read from, this is a hook whose arguments were lost: nobody else has something to send.
+    fn here() -> Self {
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        let lost = words.len() <= 1;
+        match words.first().and_then(|name| install::linked(name)) {
+            Some(agent) => drop(words.splice(1..1, ["hook".into(), agent.into()])),
+            None if lost && !std::io::stdin().is_terminal() => {
+                words.resize_with(1, || "toolgate".into());
+                words.push("hook".into());
+            }
+            None => return Told { words, lost: false },
+        }
+        Told { words, lost }
+    }
+
+    fn is_hook(&self) -> bool {
+        self.words.get(1).is_some_and(|name| name == "hook")
+    }
+
+    /// The arguments of a hook that is set up as it should be. An agent waits for each of its calls, and to describe all other
+    /// subcommands first takes longer than to read these. Whatever is wrong with them is found, and said, with the rest.
+    fn of_hook(&self) -> Option<hook::Arguments> {
+        hook::Arguments::read(self.words.get(2..).filter(|_| self.is_hook())?)
+    }
+}
+
+/// Whether arguments that make no sense may be those of a hook: the word is among them, or what they begin with is an event,
+/// and they begin with no other command.
 fn may_be_a_hook(given: &[String]) -> bool {
     let first = given.iter().skip(1).find(|argument| !argument.starts_with('-'));
     let known = |name: &String| {
         name != "hook" && (name == "help" || Cli::command().get_subcommands().any(|command| command.get_name() == name))
     };
-    given.iter().any(|argument| argument == "hook") && !first.is_some_and(known)
+    let is_event = || given.get(1).is_some_and(|name| hook::event(name).is_some());
+    (given.iter().any(|argument| argument == "hook") || is_event()) && !first.is_some_and(known)
 }
 
 /// The stack that everything runs on, in bytes. That of the first thread is as large as whoever starts the program says, and
@@ -217,16 +247,19 @@ const STACK: usize = 8 << 20;
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     signals::writes_may_fail();
-    let hook = std::env::args_os().nth(1).is_some_and(|name| name == "hook");
+    let told = Told::here();
+    let hook = told.is_hook();
     if hook {
         memory::for_one_call();
     }
+    let told = std::sync::Arc::new(told);
+    let here = std::sync::Arc::clone(&told);
     let outcome = if first_thread_has(STACK) {
-        std::panic::catch_unwind(command)
+        std::panic::catch_unwind(|| command(&here))
     } else {
-        match std::thread::Builder::new().stack_size(STACK).spawn(command) {
+        match std::thread::Builder::new().stack_size(STACK).spawn(move || command(&told)) {
             Ok(thread) => thread.join(),
-            Err(_) => std::panic::catch_unwind(command),
+            Err(_) => std::panic::catch_unwind(|| command(&here)),
         }
     };
     // What a panic prints is on standard error.
@@ -240,19 +273,19 @@ fn first_thread_has(stack: usize) -> bool {
     cfg!(target_os = "linux") && limit().is_none_or(|limit| limit >= stack as u64)
 }
 
-fn command() -> ExitCode {
+fn command(told: &Told) -> ExitCode {
     if let Some(filter) = std::env::var_os("TOOLGATE_LOG") {
         // A filter that is wrong logs nothing; it must not end a hook.
         let filter = tracing_subscriber::EnvFilter::try_new(filter.to_string_lossy()).unwrap_or_default();
         tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     }
-    if let Some(arguments) = of_hook() {
-        hook::run(&arguments);
+    if let Some(arguments) = told.of_hook() {
+        hook::run(&arguments, told.lost);
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(&told.words) {
         Ok(cli) => cli,
         Err(error) => {
-            let given: Vec<String> = std::env::args_os().map(|one| one.to_string_lossy().into_owned()).collect();
+            let given: Vec<String> = told.words.iter().map(|one| one.to_string_lossy().into_owned()).collect();
             let hook = may_be_a_hook(&given) && !std::io::stdin().is_terminal();
             // Nothing more can be done if even that cannot be printed.
             let _ = error.print();
@@ -269,7 +302,7 @@ fn command() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Rules(arguments) => rules::run(&arguments),
-        Command::Hook(arguments) => hook::run(&arguments),
+        Command::Hook(arguments) => hook::run(&arguments, told.lost),
         Command::Install(arguments) => install::install(&arguments),
         Command::Uninstall(arguments) => install::uninstall(&arguments),
         Command::Doctor(arguments) => install::doctor(&arguments),

@@ -30,6 +30,16 @@ pub(crate) fn home() -> Option<String> {
     home.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
 }
 
+/// The program that this process runs, by whatever link it was started.
+///
+/// # Errors
+/// If that is not known.
+pub(crate) fn program() -> std::io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    // Not every system says it without links. One that is gone by now leads nowhere.
+    Ok(path.canonicalize().unwrap_or(path))
+}
+
 /// Where Toolgate keeps what it has to remember, if there is telling where that is.
 pub(crate) fn state() -> Option<PathBuf> {
     state_folder(home().map(PathBuf::from).as_deref())
@@ -142,15 +152,19 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
 pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
     let config = homes().ok().map(|(_, config)| config);
     let sockets = crate::serve::resident::folder();
-    let named = [config, state(), sockets, std::env::current_exe().ok()].into_iter().flatten();
+    let program = std::env::current_exe().ok();
+    // That they lead to the program does not keep them from being removed.
+    let links: Vec<PathBuf> = program.iter().flat_map(|program| crate::install::links(program)).collect();
+    let named = [config, state(), sockets, program].into_iter().flatten();
     let named: Vec<PathBuf> = named
         .chain(kept.iter().cloned())
         .chain(live::files())
         .chain(crate::install::moved())
-        .chain(crate::install::linked(root))
+        .chain(crate::install::behind_links(root))
         .collect();
     let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
     all.extend(named);
+    all.extend(links);
     all.sort();
     all.dedup();
     all.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()

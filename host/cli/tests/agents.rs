@@ -4,6 +4,7 @@
 mod scene;
 
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use scene::Scene;
 use serde_json::{Value, json};
@@ -17,10 +18,17 @@ fn answer(
     environment: &[(&str, String)],
 ) -> Option<Value> {
     let arguments: Vec<&str> = ["hook", agent].into_iter().chain(event).collect();
-    let output = scene.run_with(&arguments, payload.as_bytes(), environment);
-    assert_eq!(output.status.code(), Some(0), "{agent} {payload}");
+    let (code, answer) = said_to(scene.run_with(&arguments, payload.as_bytes(), environment));
+    assert_eq!(code, 0, "{agent} {payload}");
+    answer
+}
+
+/// The exit code and the answer. With the code of a denial the reason is on standard error.
+fn said_to(output: Output) -> (i32, Option<Value>) {
+    let code = output.status.code().expect("no signal");
     let said = String::from_utf8(output.stdout).expect("UTF-8");
-    (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}")))
+    assert_eq!(code == 2, output.stderr.starts_with(b"toolgate: "), "{code} {said}");
+    (code, (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"))))
 }
 
 /// Whether an answer is as expected, where `*` stands for any text but the empty one.
@@ -47,8 +55,11 @@ fn every_agent_gets_the_answer_that_it_understands() {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        let agent = case["agent"].as_str().expect("an agent");
-        let found = answer(&scene, agent, case["event"].as_str(), &payload, &[]);
+        // Without an agent all arguments were lost.
+        let hook = case["agent"].as_str().map(|agent| ["hook", agent]);
+        let arguments: Vec<&str> = hook.into_iter().flatten().chain(case["event"].as_str()).collect();
+        let (code, found) = said_to(scene.run_with(&arguments, payload.as_bytes(), &[]));
+        assert_eq!(i64::from(code), case["code"].as_i64().unwrap_or_default(), "{line}\nfound {found:?}");
         match (&found, &case["answer"]) {
             (None, Value::Null) => {}
             (Some(found), expected) if fits(found, expected) => {}

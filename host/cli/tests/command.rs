@@ -32,8 +32,13 @@ impl Scene {
 
     /// Answers Claude Code's hook; always exit 0, and JSON or nothing.
     fn claude(&self, payload: impl AsRef<[u8]>) -> Option<Value> {
+        self.answer(payload, 0)
+    }
+
+    /// The same with another exit code.
+    fn answer(&self, payload: impl AsRef<[u8]>, code: i32) -> Option<Value> {
         let output = self.run(&["hook", "claude"], payload.as_ref());
-        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
         let answer = text(&output.stdout);
         (!answer.is_empty()).then(|| serde_json::from_str(&answer).expect("one JSON object"))
     }
@@ -75,7 +80,6 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["check", "ls", "--batch"], 64),
         (&["check", "--nonsense"], 64),
         (&["nonsense"], 64),
-        (&[], 64),
         (&["inspect", "missing.wasm"], 66),
         (&["inspect", &rules], 65),
         (&["inspect", "."], 65),
@@ -123,6 +127,11 @@ fn exit_codes_say_the_verdict_or_whose_fault_it_is() {
         (&["hook", "claude", "--help"], 2),
         (&["--nonsense", "hook", "claude"], 2),
         (&["nonsense", "hook", "claude"], 2),
+        // Nor is there anything on standard input. Who has no arguments here may have lost them.
+        (&[], 2),
+        (&["PreToolUse"], 2),
+        (&["beforeShellExecution", "--packs=cloud"], 2),
+        (&["Stop", "--no-lens"], 1),
         // What stands behind another command is no hook.
         (&["check", "hook", "--nonsense"], 64),
         (&["log", "--nonsense", "--tool", "hook"], 64),
@@ -356,7 +365,8 @@ fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
         payload.to_string().into_bytes()
     };
     let mut long = scene.payload("Bash", json!({"command": "x".repeat(10 << 20)})).to_string().into_bytes();
-    let denied: Vec<Vec<u8>> = vec![
+    // Nobody knows who has sent these.
+    let unknown: Vec<Vec<u8>> = vec![
         b"".to_vec(),
         b"not json".to_vec(),
         b"[]".to_vec(),
@@ -366,6 +376,13 @@ fn what_claude_code_sends_and_nobody_can_read_is_a_denial() {
         whole.to_string().into_bytes()[..60].to_vec(),
         [whole.to_string().as_bytes(), b"}"].concat(),
         without("hook_event_name"),
+        "x".repeat((16 << 20) + 1).into_bytes(),
+    ];
+    for payload in unknown {
+        let shown: String = String::from_utf8_lossy(&payload).chars().take(80).collect();
+        assert_eq!(decision(scene.answer(&payload, 2).as_ref()), "deny", "{shown}");
+    }
+    let denied: Vec<Vec<u8>> = vec![
         without("tool_name"),
         without("tool_input"),
         without("cwd"),
@@ -555,22 +572,43 @@ fn a_home_that_is_no_folder_is_a_no() {
 #[test]
 fn a_hook_that_hears_nothing_says_no_in_time() {
     let scene = Scene::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-        .args(["hook", "claude"])
-        .env("HOME", scene.at("home"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let open = child.stdin.take();
     let start = std::time::Instant::now();
-    let output = child.wait_with_output().expect("it ends by itself");
-    drop(open);
-    // Agents are told to wait ten seconds.
-    assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
-    assert_eq!(output.status.code(), Some(0));
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    assert_eq!(decision(Some(&answer)), "deny");
+    // The arguments, and whether the agent is known for which the hook is installed.
+    let hooks = [(&["hook", "claude"][..], true), (&[], false)].map(|(arguments, known)| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(arguments)
+            .env("HOME", scene.at("home"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        (child.stdin.take(), child, known)
+    });
+    for (open, child, known) in hooks {
+        let output = child.wait_with_output().expect("it ends by itself");
+        drop(open);
+        // Agents are told to wait ten seconds.
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
+        // Whoever it is that asks.
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains("no verdict within"), "{output:?}");
+        let answer: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+        assert_eq!(decision(answer.as_ref()), if known { "deny" } else { "" }, "{output:?}");
+    }
+}
+
+/// Whatever stands for standard input that is no terminal, and is no payload.
+#[test]
+fn without_arguments_and_without_a_payload_it_says_no() {
+    let scene = Scene::new();
+    for input in ["</dev/null", "<&-", "<.", "</etc/passwd", "</dev/zero", "< <(printf x)"] {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("exec \"$0\" {input}"), env!("CARGO_BIN_EXE_toolgate")]);
+        let output = shell.current_dir(scene.project()).env("HOME", scene.at("home")).output().expect("a shell");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{input}: {output:?}");
+        assert!(text(&output.stderr).starts_with("toolgate: "), "{input}: {output:?}");
+    }
 }
 
 #[test]
@@ -901,7 +939,7 @@ fn what_does_not_pass_is_in_the_log_and_what_passes_costs_nothing() {
 
     assert!(bash(&scene, "API_TOKEN=hunter2 rm -rf /").starts_with("deny: Security Policy Violation: "));
     assert!(bash(&scene, "git reset --hard").starts_with("ask: "));
-    scene.claude("no JSON");
+    scene.answer("no JSON", 2);
     let entries = logged(&scene);
     let found: Vec<(&str, &str)> = entries
         .iter()

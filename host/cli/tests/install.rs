@@ -9,6 +9,7 @@ mod person;
 mod scene;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -49,6 +50,27 @@ impl Home {
 
     fn at(&self, path: &str) -> PathBuf {
         self.scene.at("home").join(path)
+    }
+
+    /// The link of an agent beside the program.
+    fn link(&self, agent: &str) -> PathBuf {
+        self.program.with_file_name(format!("toolgate-hook-{agent}"))
+    }
+
+    /// Runs a hook with this payload: the exit code, and what is said on standard output.
+    fn hook(&self, mut command: Command, payload: &Value) -> (Option<i32>, String) {
+        command.current_dir(self.at("project")).env_clear().env("HOME", self.at("")).env("TOOLGATE_NO_SERVE", "1");
+        let mut child = command
+            .env("PATH", "/usr/bin:/bin")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        // What has answered already need not read it.
+        let _ = child.stdin.take().expect("a pipe").write_all(payload.to_string().as_bytes());
+        let output = child.wait_with_output().expect("it ends");
+        (output.status.code(), String::from_utf8(output.stdout).expect("UTF-8"))
     }
 
     fn write(&self, path: &str, text: impl AsRef<[u8]>) {
@@ -483,15 +505,16 @@ fn every_silent_failure_has_its_check() {
     let program = "@PROGRAM@";
     let claude = |more: &str| {
         format!(
-            r#"{{"hooks": {{"PreToolUse": [{{"matcher": "*", "hooks": [{{"type": "command", "command": "{program}", "args": ["hook", "claude"], "timeout": 10, "onFailure": "block"{more}}}]}}]}}}}"#
+            r#"{{"hooks": {{"PreToolUse": [{{"matcher": "*", "hooks": [{{"type": "command", "command": "{program}-hook-claude", "args": ["PreToolUse"], "timeout": 10, "onFailure": "block"{more}}}]}}]}}}}"#
         )
     };
     let shell = |agent: &str, event: &str, more: &str| {
-        format!(r#"{{"{event}": [{{"hooks": [{{"type": "command", "command": "{program} hook {agent}"{more}}}]}}]}}"#)
+        let command = format!("{program}-hook-{agent} {event}");
+        format!(r#"{{"{event}": [{{"hooks": [{{"type": "command", "command": "{command}"{more}}}]}}]}}"#)
     };
     let copilot = |more: &str| {
         format!(
-            r#"{{"version": 1, "hooks": {{"preToolUse": [{{"type": "command", "exec": "{program}", "args": ["hook", "copilot", "preToolUse"], "timeoutSec": 10{more}}}]}}}}"#
+            r#"{{"version": 1, "hooks": {{"preToolUse": [{{"type": "command", "bash": "{program}-hook-copilot preToolUse", "timeoutSec": 10{more}}}]}}}}"#
         )
     };
     let within = |inner: String, more: &str| format!(r#"{{"hooks": {inner}{more}}}"#);
@@ -509,9 +532,34 @@ fn every_silent_failure_has_its_check() {
         ("claude", claude("").replace(r#"{"hooks": {"#, r#"{"hook": {"#), "nesting", "fail"),
         (
             "claude",
-            claude("").replace(r#""args": ["hook", "claude"], "#, "").replace(program, "@PROGRAM@ hook claude || true"),
+            claude("")
+                .replace(r#""args": ["PreToolUse"], "#, "")
+                .replace("@PROGRAM@-hook-claude", "@PROGRAM@-hook-claude || true"),
             "form",
             "warn",
+        ),
+        // As earlier versions wrote it.
+        (
+            "claude",
+            claude("").replace("@PROGRAM@-hook-claude", program).replace(r#"["PreToolUse"]"#, r#"["hook", "claude"]"#),
+            "form",
+            "warn",
+        ),
+        (
+            "codex",
+            within(shell("codex", "PreToolUse", r#", "timeout": 10"#), "")
+                .replace("@PROGRAM@-hook-codex PreToolUse", "@PROGRAM@ hook codex"),
+            "form",
+            "warn",
+        ),
+        (
+            "copilot",
+            copilot("").replace(
+                r#""bash": "@PROGRAM@-hook-copilot preToolUse""#,
+                r#""exec": "@PROGRAM@", "args": ["hook", "copilot", "preToolUse"]"#,
+            ),
+            "form",
+            "fail",
         ),
         ("claude", "{".to_owned(), "readable", "fail"),
         (
@@ -585,6 +633,7 @@ fn every_silent_failure_has_its_check() {
     ];
     for (agent, text, check, expected) in cases {
         let home = Home::new();
+        symlink("toolgate", home.link(agent)).expect("a link");
         home.write(file_of(agent), text.replace(program, home.program.to_str().expect("UTF-8")));
         let report = home.doctor(agent);
         let found = report["checks"].as_array().expect("a list").iter();
@@ -606,7 +655,7 @@ fn a_hook_that_is_asked_leaves_a_sign_of_life() {
     command.args(["hook", "claude"]).env_clear().env("HOME", home.at("")).env("TOOLGATE_NO_SERVE", "1");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the command starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    std::io::Write::write_all(&mut stdin, payload.to_string().as_bytes()).expect("written");
+    stdin.write_all(payload.to_string().as_bytes()).expect("written");
     drop(stdin);
     assert!(child.wait().expect("it ends").success());
     // Its time is in whole seconds.
@@ -831,6 +880,8 @@ fn no_program_is_run_but_this_one() {
         // A handler, and whether the program is told to be another one.
         for (handler, other) in [
             (json!({ "command": "TOOL hook droid" }), true),
+            (json!({ "command": "TOOL-hook-droid PreToolUse" }), true),
+            (json!({ "command": "toolgate-hook-droid" }), true),
             (json!({ "command": "toolgate hook droid" }), true),
             (json!({ "exec": format!("{this} hook droid"), "command": "TOOL" }), false),
             (json!({ "command": format!("{this} hook droid; TOOL") }), false),
@@ -840,7 +891,10 @@ fn no_program_is_run_but_this_one() {
             let tool = home.at("project/tools/toolgate");
             home.write("project/tools/toolgate", format!("#!/bin/sh\ntouch {}\n", marker.display()));
             fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).expect("a mode");
-            std::os::unix::fs::symlink(this, home.at("project/toolgate")).expect("a link to this one");
+            fs::copy(&tool, home.at("project/tools/toolgate-hook-droid")).expect("a copy");
+            for name in ["toolgate", "toolgate-hook-droid"] {
+                symlink(this, home.at(&format!("project/{name}"))).expect("a link to this one");
+            }
             let handler = handler.to_string().replace("TOOL", &tool.display().to_string());
             let hooks = format!(r#"{{"PreToolUse":[{{"hooks":[{handler}]}}]}}"#);
             home.write(file, hooks.clone());
@@ -850,4 +904,300 @@ fn no_program_is_run_but_this_one() {
             assert!(!other || !said.contains("this one"), "{file}: {hooks}: {said}");
         }
     }
+}
+
+/// Agents and the payload of a shell call that each of them sends, and how each is told that it is denied.
+fn senders(project: &str, command: &str) -> Vec<(&'static str, Value, &'static str, &'static str)> {
+    let claude = |tool: &str| {
+        json!({
+            "session_id": "s", "cwd": project, "permission_mode": "default", "hook_event_name": "PreToolUse",
+            "tool_name": tool, "tool_input": {"command": command},
+        })
+    };
+    let with = |mut payload: Value, more: Value| {
+        let fields = payload.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        payload
+    };
+    let vscode = json!({
+        "sessionId": "s", "cwd": project, "hookEventName": "PreToolUse", "timestamp": "2026-01-01T00:00:00Z",
+        "tool_name": "run_in_terminal", "tool_input": {"command": command},
+    });
+    let grok = json!({
+        "sessionId": "s", "cwd": project, "hookEventName": "pre_tool_use", "timestamp": "2026-01-01T00:00:00Z",
+        "toolName": "run_terminal_command", "toolInput": {"command": command}, "hook_event_name": "PreToolUse",
+        "tool_name": "run_terminal_command", "tool_input": {"command": command}, "session_id": "s",
+    });
+    let cursor = json!({
+        "conversation_id": "s", "workspace_roots": [project], "hook_event_name": "preToolUse", "tool_name": "Shell",
+        "tool_input": {"command": command},
+    });
+    let copilot = json!({
+        "sessionId": "s", "cwd": project, "timestamp": 1, "toolName": "bash", "toolArgs": {"command": command},
+    });
+    let gemini = json!({
+        "session_id": "s", "cwd": project, "hook_event_name": "BeforeTool", "timestamp": "2026-01-01T00:00:00Z",
+        "tool_name": "run_shell_command", "tool_input": {"command": command},
+    });
+    vec![
+        ("claude", claude("Bash"), "/hookSpecificOutput/permissionDecision", "PreToolUse"),
+        (
+            "codex",
+            with(claude("Bash"), json!({"turn_id": "t"})),
+            "/hookSpecificOutput/permissionDecision",
+            "PreToolUse",
+        ),
+        ("copilot", copilot, "/permissionDecision", "preToolUse"),
+        ("cursor", cursor, "/permission", "preToolUse"),
+        (
+            "droid",
+            with(claude("Execute"), json!({"permission_mode": "auto-high"})),
+            "/hookSpecificOutput/permissionDecision",
+            "PreToolUse",
+        ),
+        ("gemini", gemini, "/decision", "BeforeTool"),
+        ("vscode", vscode, "/hookSpecificOutput/permissionDecision", "PreToolUse"),
+        ("grok", grok, "/decision", "pre_tool_use"),
+    ]
+}
+
+/// The ways in which agents start the handler of an entry: as it is meant, without its arguments, through a shell, by another
+/// path, and as what its link leads to.
+fn ways(home: &Home, handler: &Value) -> Vec<(String, Command)> {
+    let text = |key: &str| handler.get(key).and_then(Value::as_str);
+    let whole = text("command").or(text("bash")).expect("a command");
+    let program = whole.split(' ').next().expect("a program");
+    let shell = |text: &str| {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", text]);
+        (format!("sh -c {text}"), command)
+    };
+    let alone = |program: &Path| (format!("{} alone", program.display()), Command::new(program));
+    let mut meant = Command::new(program);
+    let list = handler.get("args").and_then(Value::as_array).cloned();
+    let listed = list.unwrap_or_else(|| whole.split(' ').skip(1).map(Value::from).collect());
+    meant.args(listed.iter().map(|word| word.as_str().expect("a word")));
+    let other = home.at("other");
+    if !other.exists() {
+        symlink(home.program.parent().expect("a folder"), &other).expect("a link");
+    }
+    let elsewhere = other.join(Path::new(program).file_name().expect("a name"));
+    let led = Path::new(program).canonicalize().expect("a program");
+    vec![("as it is meant".to_owned(), meant), shell(whole), shell(program), alone(&elsewhere), alone(&led)]
+}
+
+/// However an entry is started, and whoever starts it.
+#[test]
+fn an_entry_works_however_it_is_started() {
+    for (agent, path, _) in AGENTS.iter().filter(|(agent, ..)| !["opencode", "pi"].contains(agent)) {
+        let home = Home::new();
+        assert_eq!(home.run(&["install", agent]).0, 0, "{agent}");
+        let root: Value = serde_json::from_str(&home.read(path)).expect("JSON");
+        let project = home.at("project").display().to_string();
+        let (denied, passed) = (senders(&project, "rm -rf ~"), senders(&project, "ls"));
+        let event = denied.iter().find(|(name, ..)| name == agent).expect("a sender").3;
+        let list = root.pointer(&format!("/hooks/{event}")).or(root.get(event)).expect("its event");
+        let handler = list[0].pointer("/hooks/0").unwrap_or(&list[0]);
+        for (sender, payload, decision, _) in &denied {
+            for (way, command) in ways(&home, handler) {
+                let (code, said) = home.hook(command, payload);
+                let answer: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"));
+                let found = answer.pointer(decision).and_then(Value::as_str);
+                // Nobody else runs Codex' or Droid's hooks, whose payloads are like Claude Code's.
+                let told = found == Some("deny") && code == Some(0) || *sender == "claude" && code == Some(2);
+                assert!(told, "{agent} {sender} {way}: {code:?} {said}");
+            }
+        }
+        for (sender, payload, ..) in &passed {
+            for (way, command) in ways(&home, handler) {
+                let (code, said) = home.hook(command, payload);
+                let nothing = if *sender == "cursor" { "{}" } else { "" };
+                assert_eq!((code, said.as_str()), (Some(0), nothing), "{agent} {sender} {way}");
+            }
+        }
+    }
+}
+
+/// What the user has chosen holds where the arguments that say it are lost.
+#[test]
+fn options_are_not_lost_with_arguments() {
+    const STOPPED: &str = "aws ec2 terminate-instances --instance-ids i-1";
+    let home = Home::new();
+    let project = home.at("project").display().to_string();
+    let decision = |home: &Home, program: &Path, command: &str| {
+        let senders = senders(&project, command);
+        let (_, payload, place, _) = senders.iter().find(|(name, ..)| *name == "vscode").expect("a sender");
+        let said = home.hook(Command::new(program), payload).1;
+        serde_json::from_str::<Value>(&said).ok()?.pointer(place)?.as_str().map(str::to_owned)
+    };
+    let link = home.link("claude");
+    home.run(&["install", "claude"]);
+    assert_eq!(decision(&home, &link, STOPPED), None, "the pack is off");
+    assert_eq!(decision(&home, &link, "git push --force").as_deref(), Some("ask"), "this one is on");
+    // The options, the scope, and what is said of each of the two calls.
+    let cases = [
+        ("--packs=cloud", "--user", true, true),
+        ("--packs=cloud,-git", "--user", true, false),
+        ("--packs=cloud", "--project", true, true),
+        ("--packs=-git", "--project", false, false),
+        ("--no-lens", "--project", false, true),
+    ];
+    for (options, scope, stopped, asked) in cases {
+        let home = Home::new();
+        assert_eq!(home.run(&["install", "claude", options, scope]).0, 0, "{options} {scope}");
+        // By the link, and as the program itself, which earlier versions wrote.
+        for program in [home.link("claude"), home.program.clone()] {
+            let found = [STOPPED, "git push --force"].map(|command| decision(&home, &program, command).is_some());
+            assert_eq!(found, [stopped, asked], "{options} {scope} {}", program.display());
+        }
+        // What they say is not known.
+        let path = if scope == "--user" { ".claude/settings.json" } else { "project/.claude/settings.json" };
+        let broken = home.read(path).replace(options, "--nonsense");
+        home.write(path, broken);
+        assert_eq!(decision(&home, &home.link("claude"), "ls").as_deref(), Some("deny"), "{options} {scope}");
+    }
+    // The user's own file counts before a project's.
+    home.run(&["install", "claude", "--project", "--packs=-git"]);
+    assert_eq!(decision(&home, &link, "git push --force").as_deref(), Some("ask"));
+}
+
+#[test]
+fn a_link_says_whose_hook_it_is() {
+    let home = Home::new();
+    let (_, shown) = home.run(&["install", "claude", "--dry-run"]);
+    assert!(shown.contains("would be made") && !home.link("claude").is_symlink(), "{shown}");
+    let (code, text) = home.run(&["install", "claude"]);
+    assert!(code == 0 && text.contains("toolgate-hook-claude, a link to toolgate, was made"), "{text}");
+    assert_eq!(fs::read_link(home.link("claude")).expect("a link"), Path::new("toolgate"));
+    assert!(!home.run(&["install", "claude"]).1.contains("was made"));
+    // One that is gone, or leads elsewhere, is told and made again.
+    for other in [None, Some("/nowhere/toolgate")] {
+        fs::remove_file(home.link("claude")).expect("removed");
+        other.into_iter().for_each(|other| symlink(other, home.link("claude")).expect("a link"));
+        assert_eq!(level(&home.doctor("claude"), "program"), "fail", "{other:?}");
+        let (code, text) = home.run(&["install", "claude"]);
+        assert!(code == 0 && text.contains("was made") && text.contains("nothing is to be done"), "{text}");
+        assert_eq!(level(&home.doctor("claude"), "program"), "ok", "{other:?}");
+    }
+    // A name that no agent has is a hook all the same.
+    symlink("toolgate", home.link("nobody")).expect("a link");
+    for arguments in [&[][..], &["PreToolUse"], &["serve"], &["check", "ls"]] {
+        let mut command = Command::new(home.link("nobody"));
+        command.args(arguments);
+        assert_eq!(home.hook(command, &json!({})).0, Some(2), "{arguments:?}");
+    }
+    // Nor is it anything else.
+    let mut command = Command::new(home.link("claude"));
+    command.args(["check", "ls"]);
+    assert_eq!(home.hook(command, &json!({})).0, Some(2));
+    if left_out() {
+        return;
+    }
+    let (code, text) = home.at_terminal("uninstall claude", None);
+    // Others may run it.
+    assert!(code == 0 && text.contains("stays, as others may call it"), "{text}");
+    assert!(home.link("claude").is_symlink() && !home.at(file_of("claude")).exists());
+    // Nobody's hook has a terminal to read from.
+    let mut terminal = Terminal::new(&home.scene, &home.program.display().to_string());
+    assert!(terminal.exit() == 64 && terminal.seen.contains("Usage: toolgate <COMMAND>"), "{}", terminal.seen);
+}
+
+/// Where something else has the name beside the program, or nothing can be made there.
+#[test]
+fn a_link_may_lie_in_the_users_folder() {
+    let home = Home::new();
+    fs::write(home.link("codex"), "mine").expect("a file");
+    let link = home.at(".local/state/toolgate/bin/toolgate-hook-codex");
+    assert_eq!(home.run(&["install", "codex"]).0, 0);
+    assert_eq!(fs::read_link(&link).expect("a link"), home.program);
+    assert!(home.read(file_of("codex")).contains(link.to_str().expect("UTF-8")));
+    let report = home.doctor("codex");
+    for check in ["form", "program", "denies", "passes", "asks"] {
+        assert_eq!(level(&report, check), "ok", "{check}: {report}");
+    }
+    // A project's settings are not the user's alone.
+    let (code, text) = home.run(&["install", "codex", "--project"]);
+    let project = home.read("project/.codex/hooks.json");
+    assert!(code == 0 && text.contains("sudo ln -s toolgate "), "{text}");
+    assert!(project.contains("toolgate hook codex") && !project.contains("toolgate-hook"), "{project}");
+    assert!(home.run(&["install", "codex", "--project"]).1.contains("nothing is to be done"));
+    assert_eq!(fs::read_to_string(home.link("codex")).expect("a file"), "mine");
+    fs::remove_file(home.link("codex")).expect("removed");
+    assert_eq!(home.run(&["install", "codex", "--project"]).0, 0);
+    assert!(home.read("project/.codex/hooks.json").contains("toolgate-hook-codex PreToolUse"));
+    // What is there and is no link stays.
+    fs::remove_file(&link).expect("removed");
+    fs::remove_file(home.link("codex")).expect("removed");
+    fs::write(home.link("codex"), "mine").expect("a file");
+    fs::write(&link, "mine").expect("a file");
+    let (code, text) = home.run(&["install", "codex"]);
+    assert!(code == 65 && text.contains("is no link of Toolgate's"), "{code} {text}");
+}
+
+/// The agents must not make them lead elsewhere.
+#[test]
+fn links_are_kept_from_agents() {
+    let home = Home::new();
+    home.run(&["install", "claude"]);
+    let link = home.link("claude").display().to_string();
+    let commands =
+        ["rm LINK", "ln -sf /tmp/x LINK", "mv LINK /tmp/x", "cp /bin/true LINK", "echo x > LINK", "unlink LINK"];
+    for command in commands {
+        let command = command.replace("LINK", &link);
+        let (code, text) = home.run(&["check", "--cwd", "/", &command]);
+        assert_eq!(code, 2, "{command}: {text}");
+    }
+}
+
+/// The other agents that are found here, what is said of them, and at which level.
+#[test]
+fn doctor_says_which_agents_run_these_hooks_as_well() {
+    let imports = |home: &Home, arguments: &[&str]| {
+        let output = home.start(&[arguments, &["--json"]].concat(), &[]);
+        let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        answer["imports"]["checks"].as_array().expect("a list").clone()
+    };
+    let cases = [
+        (".vscode", ".claude/settings.json is also read by Copilot in VS Code", "ok"),
+        (".vscode", ".copilot/hooks/toolgate.json is also read by Copilot in VS Code", "ok"),
+        (".vscode", "project/.claude/settings.json is also read by Copilot in VS Code", "ok"),
+        (".grok", ".claude/settings.json is also read by Grok CLI", "ok"),
+        (".grok", ".cursor/hooks.json is also read by Grok CLI", "ok"),
+        (".grok", "a trial call is denied", "ok"),
+        (".grok", "without their arguments", "ok"),
+        (".cursor", ".claude/settings.json is also read by Cursor", "ok"),
+        (".copilot", "project/.claude/settings.json is also read by Copilot CLI", "ok"),
+        (".config/devin", ".claude/settings.json is also read by Devin CLI", "ok"),
+        (".continue", "runs none, so that its calls are not judged", "warn"),
+    ];
+    let home = Home::new();
+    for (agent, scope) in [("claude", "--user"), ("claude", "--project"), ("copilot", "--user"), ("cursor", "--user")] {
+        assert_eq!(home.run(&["install", agent, scope]).0, 0, "{agent} {scope}");
+    }
+    for (folder, says, expected) in cases {
+        fs::create_dir_all(home.at(folder)).expect("a folder");
+        let checks = imports(&home, &["doctor"]);
+        let found = checks.iter().find(|check| check["says"].as_str().is_some_and(|found| found.contains(says)));
+        assert_eq!(found.map(|check| &check["level"]), Some(&json!(expected)), "{says}: {checks:?}");
+    }
+    // Of another agent's files nothing is said.
+    let checks = imports(&home, &["doctor", "cursor"]);
+    assert!(checks.len() == 1 && checks[0]["says"].as_str().is_some_and(|says| says.contains("Grok")), "{checks:?}");
+    assert!(imports(&home, &["doctor", "gemini"]).is_empty());
+    // Who has asked is noted.
+    let project = home.at("project").display().to_string();
+    let senders = senders(&project, "ls");
+    let (_, payload, ..) = senders.iter().find(|(name, ..)| *name == "grok").expect("a sender");
+    assert_eq!(home.hook(Command::new(home.link("claude")), payload).0, Some(0));
+    let checks = imports(&home, &["doctor", "cursor"]);
+    assert!(checks[0]["says"].as_str().is_some_and(|says| says.contains("and asked last at ")), "{checks:?}");
+    assert!(!home.at(".local/state/toolgate/fired/claude.json").exists(), "it was not Claude Code");
+    // As earlier versions wrote it, it works, too.
+    let text = home.read(file_of("claude"));
+    home.write(
+        file_of("claude"),
+        text.replace("-hook-claude", "").replace(r#"["PreToolUse"]"#, r#"["hook", "claude"]"#),
+    );
+    let checks = imports(&home, &["doctor", "claude"]);
+    assert!(checks.iter().all(|check| check["level"] != "fail"), "{checks:?}");
 }

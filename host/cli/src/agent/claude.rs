@@ -7,10 +7,38 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, nested, result};
+use super::payload::{call, nested, nested_answer, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
 
-pub(crate) struct Claude;
+/// Claude Code, or an agent that speaks like it.
+pub(crate) struct Claude {
+    /// Whether it is Claude Code itself.
+    itself: bool,
+}
+
+pub(crate) static CLAUDE: Claude = Claude { itself: true };
+
+/// Whoever runs the hooks in Claude Code's settings and sends its payload, and is not Claude Code. Devin reads a decision at
+/// the top of an answer only, and nobody knows what others make of a question.
+pub(crate) static ALIKE: Claude = Claude { itself: false };
+
+impl Claude {
+    /// Which of the two has sent a payload that no other agent has. The payloads differ in nothing that has to be there: so by
+    /// what Claude Code tells its hooks besides, and by what has been seen in none of its payloads. It runs no other agent's
+    /// hooks than its own.
+    pub(super) fn sent(payload: &Value, variables: &dyn Fn(&str) -> Option<String>, own: bool) -> &'static Claude {
+        let session = payload.get("session_id").and_then(Value::as_str);
+        if session.is_some() && variables("CLAUDE_CODE_SESSION_ID").as_deref() == session {
+            return &CLAUDE;
+        }
+        let is_named = |name: &str| name.starts_with(char::is_uppercase) || name.starts_with("mcp__");
+        let other = !own
+            || payload.get("timestamp").is_some()
+            || payload.get("tool_name").and_then(Value::as_str).is_some_and(|name| !is_named(name))
+            || variables("DEVIN_PROJECT_DIR").is_some();
+        if other { &ALIKE } else { &CLAUDE }
+    }
+}
 
 /// As of Claude Code 2.1.
 #[rustfmt::skip]
@@ -38,11 +66,15 @@ impl Dialect for Claude {
     }
 
     fn title(&self) -> &'static str {
-        "Claude Code"
+        if self.itself { "Claude Code" } else { "an agent like Claude Code" }
     }
 
     fn tools(&self) -> &'static [Tool] {
         TOOLS
+    }
+
+    fn is_understood(&self) -> bool {
+        self.itself
     }
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
@@ -58,7 +90,7 @@ impl Dialect for Claude {
         };
         let about = match moment.when {
             When::Before | When::Permission => {
-                let asks = if ATTENDED.contains(&mode) { Asks::Agent } else { Asks::Nobody };
+                let asks = if self.itself && ATTENDED.contains(&mode) { Asks::Agent } else { Asks::Nobody };
                 About::Call { call: Box::new(made()?), asks }
             }
             When::After => {
@@ -88,28 +120,15 @@ impl Dialect for Claude {
     }
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
-        let name = &moment.name;
-        let decision = |decision: &str, reason: &str| json!({ "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason });
-        let mut said = json!({});
-        match (moment.when, answer) {
+        let said = match (moment.when, answer) {
             (When::Permission, Answer::Deny(reason)) => {
                 let decision = json!({ "behavior": "deny", "message": reason });
-                said["hookSpecificOutput"] = json!({ "hookEventName": name, "decision": decision });
+                json!({ "hookSpecificOutput": { "hookEventName": moment.name, "decision": decision } })
             }
             // Claude Code asks its user at that moment anyway.
-            (When::Permission, _) | (_, Answer::Nothing) => {}
-            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => {
-                said = json!({ "decision": "block", "reason": text });
-            }
-            (_, Answer::Add(text)) => {
-                said["hookSpecificOutput"] = json!({ "hookEventName": name, "additionalContext": text });
-            }
-            (_, Answer::Deny(reason)) => said["hookSpecificOutput"] = decision("deny", reason),
-            (_, Answer::Ask(reason)) => said["hookSpecificOutput"] = decision("ask", reason),
-            (_, Answer::Rewrite(input)) => {
-                said["hookSpecificOutput"] = json!({ "hookEventName": name, "updatedInput": input });
-            }
-        }
+            (When::Permission, _) => json!({}),
+            _ => nested_answer(moment, answer),
+        };
         super::with_message(said, message)
     }
 

@@ -8,6 +8,7 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
+use super::caller::{SNAKE, text};
 use super::payload::{call, nested, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
@@ -38,6 +39,10 @@ impl Dialect for Codex {
 
     fn tools(&self) -> &'static [Tool] {
         TOOLS
+    }
+
+    fn is_sender(&self, payload: &Value) -> bool {
+        text(payload, SNAKE).is_some() && payload.get("turn_id").is_some()
     }
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {

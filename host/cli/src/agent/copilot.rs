@@ -7,10 +7,18 @@
 use serde_json::{Map, Value, json};
 use toolgate_host::ToolKind;
 
+use super::caller::text;
 use super::payload::{call, flat, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Copilot;
+
+/// As in `toolgate hook copilot`.
+pub(super) const NAME: &str = "copilot";
+
+/// Keys by which an event is told that nobody names.
+const TELLING: &[(&str, &str)] =
+    &[("toolResult", "postToolUse"), ("toolArgs", "preToolUse"), ("stopReason", "agentStop")];
 
 /// As of Copilot CLI 1.0.102.
 #[rustfmt::skip]
@@ -31,7 +39,7 @@ const TOOLS: &[Tool] = &[
 
 impl Dialect for Copilot {
     fn name(&self) -> &'static str {
-        "copilot"
+        NAME
     }
 
     fn title(&self) -> &'static str {
@@ -42,9 +50,16 @@ impl Dialect for Copilot {
         TOOLS
     }
 
+    fn is_sender(&self, payload: &Value) -> bool {
+        let dated = payload.get("sessionId").is_some() && payload.get("timestamp").is_some_and(Value::is_number);
+        let named = text(payload, "hookName").is_some_and(|event| moment(event).when != When::Unknown);
+        dated || named || payload.get("toolArgs").is_some()
+    }
+
     fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let said = payload.optional("hookName");
-        let name = event.or((!said.is_empty()).then_some(said));
+        let told = || TELLING.iter().find(|(key, _)| payload.value.get(key).is_some()).map(|(_, event)| *event);
+        let name = event.or((!said.is_empty()).then_some(said)).or_else(told);
         let name =
             name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
         let moment = moment(name);

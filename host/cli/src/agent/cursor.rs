@@ -11,7 +11,16 @@ use toolgate_host::ToolKind;
 use super::payload::{absolute, call, flat, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, Scene, TRIAL, Tool, Trial, When, folder};
 
-pub(crate) struct Cursor;
+/// Cursor, by the settings that it runs hooks from.
+pub(crate) struct Cursor {
+    /// Whether they are its own, so that the event before a shell command, which asks, comes as well.
+    own: bool,
+}
+
+pub(crate) static CURSOR: Cursor = Cursor { own: true };
+
+/// Cursor where it runs the hooks in another agent's settings: only for the events that both have.
+pub(crate) static IMPORTED: Cursor = Cursor { own: false };
 
 /// As its documentation of autumn 2026 names them.
 #[rustfmt::skip]
@@ -43,9 +52,14 @@ impl Dialect for Cursor {
         TOOLS
     }
 
+    fn is_sender(&self, payload: &Value) -> bool {
+        let keys = ["conversation_id", "cursor_version", "generation_id", "workspace_roots"];
+        keys.iter().any(|key| payload.get(key).is_some())
+    }
+
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
-        let name = payload.text("hook_event_name")?;
-        let moment = moment(name);
+        let moment = moment(payload.text("hook_event_name")?);
+        let name = moment.name.as_str();
         if moment.when == When::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
@@ -82,7 +96,7 @@ impl Dialect for Cursor {
                 About::Call { call: Box::new(made), asks: Asks::Nobody }
             }
             // The event before a shell command comes after it, and asks.
-            "preToolUse" if payload.optional("tool_name") == "Shell" => {
+            "preToolUse" if self.own && payload.optional("tool_name") == "Shell" => {
                 About::Call { call: Box::new(tool()?), asks: Asks::Agent }
             }
             "preToolUse" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
@@ -171,8 +185,12 @@ fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
     })
 }
 
+/// Of events that Claude Code has as well, it may say that agent's name where it runs its hooks.
 fn moment(name: &str) -> Moment {
-    let when = match name {
+    let mut letters = name.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    let name: String = first.into_iter().chain(letters).collect();
+    let when = match name.as_str() {
         "sessionStart" => When::SessionStart,
         "sessionEnd" => When::SessionEnd,
         "preToolUse" | "beforeShellExecution" | "beforeMCPExecution" | "beforeReadFile" | "beforeTabFileRead" => {
@@ -183,5 +201,5 @@ fn moment(name: &str) -> Moment {
         "subagentStop" => When::SubagentEnd,
         _ => When::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    Moment { when, name }
 }

@@ -6,7 +6,8 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::payload::{call, nested, result};
+use super::caller::{SNAKE, text};
+use super::payload::{call, nested, nested_answer, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Droid;
@@ -41,6 +42,12 @@ impl Dialect for Droid {
         TOOLS
     }
 
+    fn is_sender(&self, payload: &Value) -> bool {
+        let mode = payload.get("permission_mode").and_then(Value::as_str);
+        // Claude Code's `auto` is none of them.
+        text(payload, SNAKE).is_some() && mode.is_some_and(|mode| mode == "off" || mode.starts_with("auto-"))
+    }
+
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
         if moment.when == When::Unknown {
@@ -67,25 +74,7 @@ impl Dialect for Droid {
     }
 
     fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
-        let name = &moment.name;
-        let decision = |decision: &str, reason: &str| {
-            json!({ "hookSpecificOutput": {
-                "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason,
-            } })
-        };
-        let said = match (moment.when, answer) {
-            (_, Answer::Nothing) => json!({}),
-            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
-            (_, Answer::Add(text)) => {
-                json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
-            }
-            (_, Answer::Deny(reason)) => decision("deny", reason),
-            (_, Answer::Ask(reason)) => decision("ask", reason),
-            (_, Answer::Rewrite(input)) => {
-                json!({ "hookSpecificOutput": { "hookEventName": name, "updatedInput": input } })
-            }
-        };
-        super::with_message(said, message)
+        super::with_message(nested_answer(moment, answer), message)
     }
 
     /// Of a command with another exit code than 0 there is no event after it.

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgate_host::{ToolCall, ToolKind};
 
+use super::caller::{SNAKE, text};
 use super::payload::{call, flat, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, decoded};
 
@@ -39,6 +40,10 @@ impl Dialect for Gemini {
 
     fn tools(&self) -> &'static [Tool] {
         TOOLS
+    }
+
+    fn is_sender(&self, payload: &Value) -> bool {
+        text(payload, SNAKE).is_some_and(|event| event.starts_with("Before") || event.starts_with("After"))
     }
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {

@@ -9,15 +9,19 @@
 //! | `cursor` | Cursor | `toolgate hook cursor` |
 //! | `droid` | Factory Droid | `toolgate hook droid` |
 //! | `gemini` | Gemini CLI | `toolgate hook gemini` |
+//! | `grok` | Grok CLI | by the hooks of others, which it runs |
 //! | `mcp` | any client of the Model Context Protocol | `toolgate mcp`, by the tools that it offers |
 //! | `opencode` | OpenCode | `toolgate serve --stdio opencode`, by a plugin |
 //! | `pi` | pi | `toolgate serve --stdio pi`, by an extension |
+//! | `vscode` | Copilot in VS Code | by the hooks of others, which it runs |
 //!
 //! Here is what they share: the events and answers between a dialect and the rest. A tool's input is read by its row in a
 //! table (`row`), the user's own rows (`tools`) included, and that of a tool that is in none by what it looks like
 //! (`unknown`); where its shell is, and by which names, is in `folder`. No dialect knows another one:
-//! an answer that one agent takes for a denial makes another one run the call.
+//! an answer that one agent takes for a denial makes another one run the call. Whose payload it is that a hook gets is told
+//! by the payload (`caller`), whatever agent the hook is installed for.
 
+mod caller;
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
@@ -25,6 +29,7 @@ pub(crate) mod cursor;
 pub(crate) mod droid;
 pub(crate) mod folder;
 pub(crate) mod gemini;
+pub(crate) mod grok;
 pub(crate) mod mcp;
 pub(crate) mod opencode;
 mod payload;
@@ -32,6 +37,7 @@ pub(crate) mod pi;
 mod row;
 mod tools;
 mod unknown;
+pub(crate) mod vscode;
 
 use std::panic::RefUnwindSafe;
 
@@ -40,6 +46,7 @@ use serde_json::{Value, json};
 use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 
 use crate::{place, show};
+pub(crate) use caller::{caller, event as event_of};
 pub(crate) use payload::Payload;
 pub(crate) use row::read;
 use row::{Row, Tool, decoded, files_of};
@@ -56,6 +63,17 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
 
     /// The agent's tools.
     fn tools(&self) -> &'static [Tool];
+
+    /// Whether a payload has marks that only this agent's payloads have, by the keys of the payload itself.
+    fn is_sender(&self, _payload: &Value) -> bool {
+        false
+    }
+
+    /// Whether the agent is known to understand these answers. If not, a denial is said by the exit code and on standard error
+    /// as well.
+    fn is_understood(&self) -> bool {
+        true
+    }
 
     /// Reads a payload. `event` is the event's name, where the command line says it. An error is a reason not to run
     /// whatever was asked about.
@@ -126,8 +144,16 @@ pub(crate) enum Said {
 }
 
 /// Every agent with a hook that is a program.
-pub(crate) const HOOKS: &[&dyn Dialect] =
-    &[&claude::Claude, &codex::Codex, &copilot::Copilot, &cursor::Cursor, &droid::Droid, &gemini::Gemini];
+pub(crate) static HOOKS: &[&dyn Dialect] = &[
+    &claude::CLAUDE,
+    &codex::Codex,
+    &copilot::Copilot,
+    &cursor::CURSOR,
+    &droid::Droid,
+    &gemini::Gemini,
+    &grok::Grok,
+    &vscode::VsCode,
+];
 
 /// Every agent with a shim in its own process.
 pub(crate) const SHIMS: &[&dyn Dialect] = &[&opencode::OpenCode, &pi::Pi];

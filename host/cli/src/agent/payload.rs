@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
-use super::{About, Dialect, Event, Moment, Said, Scene, When, folder, read};
+use super::{About, Answer, Dialect, Event, Moment, Said, Scene, When, folder, read};
 use crate::place;
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
@@ -46,7 +46,7 @@ impl<'a> Payload<'a> {
     /// An event that is not known. An error if it has a call, by these keys, that may be about to run: one event that an agent
     /// calls otherwise, or a hook's settings do, would be a gate that is off without a word.
     pub(crate) fn unknown(&self, moment: Moment, call: [&str; 2]) -> Result<Event, String> {
-        let name = moment.name.to_ascii_lowercase();
+        let name = moment.name.to_ascii_lowercase().replace('_', "");
         let is_later = LATER.iter().any(|start| name.starts_with(start));
         if is_later || call.iter().any(|key| self.value.get(key).is_none()) {
             return Ok(Event::unknown(moment));
@@ -85,8 +85,25 @@ impl<'a> Payload<'a> {
     /// The session: its name and its directory by their keys, its root by the variable that the agent sets, else as the
     /// folders say. The root stays the same wherever a call runs.
     pub(crate) fn scene(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
-        let cwd = absolute(self.text(cwd)?)?.to_owned();
+        self.scene_in(session, self.text(cwd)?, root)
+    }
+
+    /// The same, where the agent may say no directory: then that of this process.
+    pub(crate) fn scene_or_here(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+        if self.value.get(cwd).is_some() {
+            return self.scene(session, cwd, root);
+        }
+        let here = place::folder(None).map_err(|failure| failure.message)?;
+        self.scene_in(session, &here, root)
+    }
+
+    fn scene_in(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+        let cwd = absolute(cwd)?.to_owned();
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
+        // Grok CLI has a slash behind it.
+        let said = said
+            .map(|root| root.trim_end_matches('/').to_owned())
+            .map(|root| if root.is_empty() { "/".into() } else { root });
         let guessed = said.is_none();
         let root = said.unwrap_or_else(|| place::root_of(&cwd));
         Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed, pwd: self.pwd() })
@@ -142,7 +159,28 @@ pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: 
     ToolResult { call, output: text, is_error, exit_code }
 }
 
-/// How the names of events begin, in small letters, whose calls have run or will not run.
+/// An answer as Claude Code and those who follow it read one: a decision is in an object that repeats the event. Where they
+/// differ, the dialect says so itself.
+pub(crate) fn nested_answer(moment: &Moment, answer: &Answer) -> Value {
+    let name = &moment.name;
+    let decision = |decision: &str, reason: &str| {
+        json!({ "hookSpecificOutput": {
+            "hookEventName": name, "permissionDecision": decision, "permissionDecisionReason": reason,
+        } })
+    };
+    match (moment.when, answer) {
+        (_, Answer::Nothing) => json!({}),
+        (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+        (_, Answer::Add(text)) => json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }),
+        (_, Answer::Deny(reason)) => decision("deny", reason),
+        (_, Answer::Ask(reason)) => decision("ask", reason),
+        (_, Answer::Rewrite(input)) => {
+            json!({ "hookSpecificOutput": { "hookEventName": name, "updatedInput": input } })
+        }
+    }
+}
+
+/// How the names of events begin, in small letters and without `_`, whose calls have run or will not run.
 const LATER: &[&str] = &["after", "permissiondenied", "post"];
 
 /// How much of a text that is not understood is shown, in bytes.

@@ -12,7 +12,8 @@
 //! | A crash or a missing program lets the call run (`onFailure`, `failClosed`) | Claude, Cursor | `form` |
 //! | A matcher that leaves out tools; a handler that runs beside the call (`async`) | all | `form` |
 //! | The payload does not say the event, and the arguments do not either | Copilot | `form` |
-//! | A shell changes the command; the extension is an older one | all | `form` |
+//! | A shell changes the command; the extension is an older one; arguments that other agents lose | all | `form` |
+//! | Another agent reads the file, and does something else with it | Claude, Copilot, Cursor | `imports` |
 //! | The program is gone, is no program or another one than asks | all | `program` |
 //! | The program can be removed or replaced by others | all | `place` |
 //! | Two entries judge and log each call twice; another agent's entries are read too | Copilot, Cursor; all | `double` |
@@ -39,11 +40,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable};
+use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
 use super::file::File;
 use super::files;
 use super::folder::Folder;
 use super::hooks::{self, Entry};
+use super::imports;
 use super::off::{self, Own, Where};
 use super::plugins;
 use super::program::{self, Standing};
@@ -55,9 +57,8 @@ use super::trials;
 use super::trust::{self, Trust};
 use crate::Failure;
 use crate::columns::count;
-use crate::fired;
-use crate::hook_files;
 use crate::show::print;
+use crate::{fired, hook_files, place};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -75,7 +76,7 @@ run.
 
 With --json: {\"schema\": 1, \"program\", \"version\", \"ok\", \"agents\": [{\"agent\", \"found\", \"installed\",
 \"checks\": [{\"check\", \"level\": \"ok|warn|fail\", \"says\", \"todo\"}]}], \"terminal\": {\"checks\"}, \"plugins\":
-{\"checks\"}, \"files\": {\"checks\"}}.
+{\"checks\"}, \"files\": {\"checks\"}, \"imports\": {\"checks\"}}.
 
 Exit codes: 0 all is well, 1 there is something to do; 64 wrong arguments, 70 and above a fault of
 Toolgate's own.")]
@@ -120,7 +121,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let terminal = terminal::checks(arguments.agent);
     let (plugins, files) = (plugins::checks(), files::checks());
-    let all = reports.iter().flat_map(|report| &report.checks).chain(&terminal).chain(&plugins).chain(&files);
+    let imports = imports::checks(agents);
+    let all = reports.iter().flat_map(|report| &report.checks).chain(&imports);
+    let all = all.chain(&terminal).chain(&plugins).chain(&files);
     let to_do = all.into_iter().any(|check| check.level != Level::Ok);
     if arguments.json {
         let program = program::running().ok();
@@ -128,7 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let (terminal, plugins) = (json!({ "checks": json_of(&terminal) }), json!({ "checks": json_of(&plugins) }));
         let answer = json!({
             "schema": 1, "program": program, "version": VERSION, "ok": !to_do, "agents": agents, "terminal": terminal,
-            "plugins": plugins, "files": { "checks": json_of(&files) },
+            "plugins": plugins, "files": { "checks": json_of(&files) }, "imports": { "checks": json_of(&imports) },
         });
         print(|out| writeln!(out, "{answer}"))?;
     } else {
@@ -137,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 writeln!(out, "no agent is found here")?;
             }
             reports.iter().try_for_each(|report| show(out, report.known.title(), &report.checks))?;
+            if !imports.is_empty() {
+                show(out, "Agents that run these hooks as well", &imports)?;
+            }
             show(out, "Shared terminal", &terminal)?;
             show(out, "Plugins", &plugins)?;
             show(out, "Your files", &files)
@@ -299,6 +305,7 @@ fn one(report: &mut Report, place: &Place) {
                 overridden(report, hooks, place, entries, &install);
             }
             let mut wrong: Vec<_> = entries.iter().flat_map(|entry| form(known, hooks, entry)).collect();
+            wrong.extend(unlinked(known, place.scope, entries));
             if custom(known, root) > 0 {
                 wrong.push((Level::Warn, CUSTOM.to_owned()));
             }
@@ -336,7 +343,7 @@ pub(super) fn is_this(program: &str) -> bool {
         return false;
     }
     let real = |path: &Path| path.canonicalize().ok();
-    let this = std::env::current_exe().ok().and_then(|path| real(&path));
+    let this = place::program().ok().and_then(|path| real(&path));
     this.is_some() && real(Path::new(program)) == this
 }
 

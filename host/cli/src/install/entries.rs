@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::doctor::Place;
 use super::file::File;
 use super::hooks::{self, Entry};
+use super::link;
 use super::program;
 use super::report::{Level, Report};
-use super::table::{Fixed, Hooks, Known};
+use super::table::{Fixed, Hooks, Known, Scope};
 use super::trust;
 
 /// Keys of a handler or its group that make it run seldom, late or beside the call.
@@ -37,7 +38,7 @@ pub(super) fn anywhere(known: &Known, value: &Value) -> usize {
         Value::Object(fields) => fields.values().map(|field| anywhere(known, field)).sum(),
         _ => 0,
     };
-    let ours = program::words(value).is_some_and(|words| program::is_hook(&words, known.name()));
+    let ours = program::words(value).is_some_and(|words| program::of_hook(&words, known.name()).is_some());
     inner + usize::from(ours)
 }
 
@@ -124,7 +125,7 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
                 // Its own limit is longer.
                 None => say(Level::Warn, format!("{key} is missing; {value} is right")),
             }
-        } else if now != value && !(key == "command" && same_words(now, value)) {
+        } else if now != value && !(["bash", "command"].contains(&key.as_str()) && same_words(now, value)) {
             say(worst, format!("{key} is {now} and should be {value}"));
         }
     }
@@ -139,6 +140,18 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
         say(worst, format!("its matcher {matcher:?} leaves out tools"));
     }
     wrong
+}
+
+/// What is said of entries that run the program itself: where nothing keeps a link from being made there.
+pub(super) fn unlinked(known: &Known, scope: Scope, entries: &[Entry]) -> Option<(Level, String)> {
+    let program = entries.iter().filter_map(|entry| entry.words.first());
+    let program = program.into_iter().find(|program| !program::is_link(program, known.name()))?;
+    let todo = match link::missing(known, scope, program) {
+        None => String::new(),
+        Some(link) => format!("; first, as the administrator: ln -s toolgate {link}"),
+    };
+    let says = "they run the program with arguments, which agents that read this file, too, may lose";
+    Some((Level::Warn, format!("{says}{todo}")))
 }
 
 /// Whether two commands are the same but for their quotes.

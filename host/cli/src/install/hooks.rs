@@ -5,7 +5,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Value, json};
 
-use super::program::{is_hook, words};
+use super::program::{of_hook, words};
 use super::table::{Event, Hooks, Known, NO_LENS};
 
 /// JSON with comments and commas behind the last item, as several agents allow it. Nothing looser.
@@ -32,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) outer: Value,
     /// Its command.
     pub(crate) words: Vec<String>,
+    /// What of it stands behind the agent.
+    behind: Vec<String>,
     /// Whether nothing else is in its group.
     alone: bool,
 }
@@ -42,10 +44,9 @@ impl Entry {
         self.outer.get("matcher").and_then(Value::as_str)
     }
 
-    /// The arguments behind `hook AGENT`, but for the event.
+    /// The options of the hook.
     pub(crate) fn more(&self) -> Vec<String> {
-        let behind = self.words.get(3..).unwrap_or_default();
-        behind.iter().filter(|word| **word != self.event).cloned().collect()
+        self.behind.iter().filter(|word| **word != self.event).cloned().collect()
     }
 }
 
@@ -104,10 +105,11 @@ pub(crate) fn entries(known: &Known, hooks: &Hooks, root: &Value) -> Vec<Entry> 
 }
 
 fn of_event(known: &Known, hooks: &Hooks, event: &str, list: &[Value]) -> Vec<Entry> {
-    let ours = |handler: &Value| words(handler).filter(|words| is_hook(words, known.name()));
     let entry = |at, outer: &Value, handler: &Value, alone| {
-        let (words, handler, outer) = (ours(handler)?, handler.clone(), outer.clone());
-        Some(Entry { event: event.to_owned(), at, handler, outer, words, alone })
+        let words = words(handler)?;
+        let behind = of_hook(&words, known.name())?.to_vec();
+        let (handler, outer) = (handler.clone(), outer.clone());
+        Some(Entry { event: event.to_owned(), at, handler, outer, words, behind, alone })
     };
     let items = list.iter().enumerate();
     if !hooks.groups {

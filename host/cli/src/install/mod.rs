@@ -9,6 +9,8 @@
 //! | `files` | whether what the user wrote by hand is theirs alone |
 //! | `folder` | whether an agent trusts the folder |
 //! | `hooks` | agents with entries in a JSON file |
+//! | `imports` | which other agents read an agent's file, and what they make of it |
+//! | `link` | the link by which an agent calls its hook |
 //! | `off` | settings that switch an agent's hooks off |
 //! | `packs` | whether other packs make the hook see less |
 //! | `plugins` | whether the installed plugins can be used |
@@ -29,6 +31,8 @@ mod file;
 mod files;
 mod folder;
 mod hooks;
+mod imports;
+mod link;
 mod off;
 mod packs;
 mod plugins;
@@ -50,7 +54,8 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use table::{Carrier, carrier, linked, moved, title, variables};
+pub(crate) use link::{beside as links, linked};
+pub(crate) use table::{Carrier, behind_links, carrier, moved, title, variables};
 
 use crate::lens::Switch;
 use crate::packs::Packs;
@@ -58,6 +63,7 @@ use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
 use crate::{Failure, exit, person, runtime, shim, standing};
 use file::File;
+use link::Target;
 use off::{Own, Where};
 use packs::Chosen;
 use program::Standing;
@@ -198,13 +204,19 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let known = change.agent;
     let program = program::running()?;
     let file = File::read(&known.file(change.scope())?)?;
+    let target = match &known.way {
+        Way::Hooks(_) => Some(Target::of(known, change.scope(), &program)?),
+        Way::Shim(_) => None,
+    };
+    let target = target.as_ref();
+    let called = target.map_or(program.as_str(), |target| target.path.as_str());
     let next = match &known.way {
         Way::Hooks(hooks) => {
             packs_exist(&arguments.packs)?;
             let options = arguments.options(hooks::options(file.text()?, known, hooks))?;
             // With one that cannot be used the hook would deny every call.
             arguments.plugins.usable().map_err(|error| Failure::new(exit::DATA, error))?;
-            hooks::install(file.text()?, known, hooks, &program, options.as_deref(), arguments.lens.said())
+            hooks::install(file.text()?, known, hooks, called, options.as_deref(), arguments.lens.said())
                 .map_err(|error| unreadable(&file, &error))?
         }
         Way::Shim(_) if arguments.has_options() || arguments.lens.said() == Some(false) => {
@@ -244,7 +256,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         _ => None,
     };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
     if let Standing::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
@@ -265,7 +277,18 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
             known.name()
         ));
     }
-    change.carry_out(&file, &next, loosens.as_ref(), &notes)
+    change.carry_out(&file, &next, loosens.as_ref(), target, &notes)
+}
+
+/// The options of an agent's hook, as the user's settings for it have them, else those of the project here; none if neither
+/// has an entry of ours.
+pub(crate) fn options_of(agent: &str) -> Option<Vec<String>> {
+    let known = table::AGENTS.iter().copied().find(|known| known.name() == agent)?;
+    let Way::Hooks(hooks) = &known.way else { return None };
+    Scope::ALL.into_iter().find_map(|scope| {
+        let root = trust::read(&known.file(scope).ok()?)?;
+        hooks::entries(known, hooks, &root).first().map(hooks::Entry::more)
+    })
 }
 
 /// Whether these entries make the hook see less than those that are in a text.
@@ -312,7 +335,21 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
     let question =
         format!("{} acts without being asked about then.\nType {{word}} to take Toolgate out:", known.title());
     let loosens = Loosens { question, otherwise: "Toolgate is not taken out" };
-    change.carry_out(&file, &next, Some(&loosens), &notes)
+    if !matches!(next, Next::Same) {
+        notes.extend(left_behind(known, &file));
+    }
+    change.carry_out(&file, &next, Some(&loosens), None, &notes)
+}
+
+/// The link that a file's entries run, which stays: other projects and other users may run it, and would go on without a word
+/// if it were gone.
+fn left_behind(known: &Known, file: &File) -> Option<String> {
+    let Way::Hooks(hooks) = &known.way else { return None };
+    let root = hooks::parse(file.text().ok()?).ok()?;
+    let entries = hooks::entries(known, hooks, &root);
+    let mut programs = entries.iter().filter_map(|entry| entry.words.first());
+    let link = programs.find(|program| program::is_link(program, known.name()) && Path::new(program).is_symlink())?;
+    Some(format!("{link} stays, as others may call it; remove it with the program"))
 }
 
 fn without(known: &Known, file: &File) -> Result<Next, Failure> {
@@ -344,6 +381,7 @@ impl Change {
         file: &File,
         next: &Next,
         loosens: Option<&Loosens>,
+        target: Option<&Target>,
         notes: &[String],
     ) -> Result<ExitCode, Failure> {
         let known = self.agent;
@@ -353,11 +391,21 @@ impl Change {
         }
         let agreed = || loosens.map_or(Ok(()), |loosens| person::agrees(&loosens.question, loosens.otherwise));
         let path = file.path.display().to_string();
+        // No entry is to run what is not there.
+        let mut made = None;
+        let mut make = || -> Result<(), Failure> {
+            made = target.map(|target| target.make(self.dry_run)).transpose()?.flatten();
+            Ok(())
+        };
         let after = match next {
-            Next::Same => "nothing is to be done".to_owned(),
+            Next::Same => {
+                make()?;
+                "nothing is to be done".to_owned()
+            }
             Next::Text(text) => {
                 self.show(file, text)?;
                 agreed()?;
+                make()?;
                 if self.dry_run { "not changed".to_owned() } else { changed("written", file.write(text)?.as_deref()) }
             }
             Next::Gone { own } => {
@@ -368,6 +416,7 @@ impl Change {
         };
         print(|out| {
             writeln!(out, "{GREEN}{}{GREEN:#}  {}: {}", known.name(), plain(&path), plain(&after))?;
+            made.iter().try_for_each(|made| writeln!(out, "{GREEN}{}{GREEN:#}  {}", known.name(), plain(made)))?;
             notes.iter().try_for_each(|note| writeln!(out, "{YELLOW}note{YELLOW:#}  {}", plain(note)))
         })
     }

@@ -38,8 +38,8 @@ const ANSWER: u64 = 1 << 20;
 
 /// How this program is started. No other is: what a file names as it may be another one by the time that it runs.
 pub(crate) enum Chain {
-    /// With these arguments.
-    Hook(Vec<String>),
+    /// By this name, with these arguments.
+    Hook(String, Vec<String>),
     /// For the session that a shim has with it.
     Session,
 }
@@ -112,7 +112,7 @@ impl Probe<'_> {
         let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
         match self.chain {
             Chain::Session => command.args(["serve", "--stdio", self.dialect.name()]),
-            Chain::Hook(arguments) => command.args(arguments),
+            Chain::Hook(name, arguments) => command.arg0(name).args(arguments),
         };
         // The log and the sign of life are the agent's, and this is no call of its. But the same plugins judge it.
         let state = scratch.path().join("toolgate");
@@ -126,7 +126,7 @@ impl Probe<'_> {
         let start = Instant::now();
         let answer = match self.chain {
             Chain::Session => session(command, self.event, &payload)?,
-            Chain::Hook(_) => once(command, &payload.to_string())?,
+            Chain::Hook(..) => once(command, &payload.to_string())?,
         };
         let took = start.elapsed();
         let said = self.dialect.said(self.event, &answer)?;

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
+use super::link;
 use crate::agent::quoted;
-use crate::{Failure, exit};
+use crate::{Failure, exit, place};
 
 /// What the program is called, whatever file it was started from.
-const NAME: &str = "toolgate";
+pub(super) const NAME: &str = "toolgate";
 
 /// Folders that are emptied by themselves.
 const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -28,7 +29,7 @@ pub(crate) fn running() -> Result<String, Failure> {
         let message = format!("the path of this program cannot be written into a configuration: {why}");
         Failure::new(exit::SOFTWARE, message)
     };
-    let path = std::env::current_exe().map_err(|error| unusable(&error.to_string()))?;
+    let path = place::program().map_err(|error| unusable(&error.to_string()))?;
     if !path.is_absolute() || !path.is_file() {
         return Err(unusable(&format!("{} is not there any more", path.display())));
     }
@@ -76,7 +77,8 @@ pub(crate) fn standing(path: &Path) -> Standing {
         }
     }
     let writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
-    let own = writable(&real) || real.parent().is_some_and(writable);
+    // Whoever may change the folder of a link may have it lead elsewhere.
+    let own = writable(&real) || [real.as_path(), path].iter().any(|path| path.parent().is_some_and(writable));
     if own && !rustix::process::geteuid().is_root() { Standing::Own } else { Standing::Firm }
 }
 
@@ -99,17 +101,30 @@ pub(crate) fn words(handler: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Whether these words run Toolgate as the hook of this agent.
-pub(crate) fn is_hook(words: &[String], agent: &str) -> bool {
-    let [program, hook, of, ..] = words else { return false };
+/// What stands behind the agent in words that run Toolgate as its hook, by its link or as `toolgate hook AGENT`; none if they
+/// run something else.
+pub(crate) fn of_hook<'a>(words: &'a [String], agent: &str) -> Option<&'a [String]> {
+    let [program, rest @ ..] = words else { return None };
+    if is_link(program, agent) {
+        return Some(rest);
+    }
     let name = Path::new(program).file_name().and_then(|name| name.to_str());
-    name == Some(NAME) && hook == "hook" && of == agent
+    match rest {
+        [hook, of, rest @ ..] if name == Some(NAME) && hook == "hook" && of == agent => Some(rest),
+        _ => None,
+    }
+}
+
+/// Whether a program is the link of this agent, by its name.
+pub(crate) fn is_link(program: &str, agent: &str) -> bool {
+    link::linked(program.as_ref()).as_deref() == Some(agent)
 }
 
 /// Whether a handler runs Toolgate for this agent in some way that only a shell can read.
 pub(crate) fn mentions(handler: &Value, agent: &str) -> bool {
     let texts = ["command", "exec", "bash"].iter().filter_map(|key| handler.get(key)?.as_str());
-    texts.into_iter().any(|text| text.contains(&format!("{NAME} hook {agent}")))
+    let names = [format!("{NAME} hook {agent}"), link::name(agent)];
+    texts.into_iter().any(|text| names.iter().any(|name| text.contains(name)))
 }
 
 /// The words of a simple command, as a shell would take them; none if anything but quotes is in it.
@@ -172,6 +187,13 @@ mod tests {
             (json!({"command": "/a/toolgate", "args": ["hook", "codex"]}), true),
             (json!({"exec": "/a/toolgate", "args": ["hook", "codex", "preToolUse"]}), true),
             (json!({"bash": "toolgate hook codex"}), true),
+            (json!({"command": "/a/toolgate-hook-codex"}), true),
+            (json!({"command": "'/a b/toolgate-hook-codex' PreToolUse --packs=all"}), true),
+            (json!({"command": "/a/toolgate-hook-codex", "args": ["PreToolUse"]}), true),
+            (json!({"bash": "/a/toolgate-hook-codex preToolUse", "timeoutSec": 10}), true),
+            (json!({"command": "/a/toolgate-hook-claude PreToolUse"}), false),
+            (json!({"command": "/a/toolgate-hook-codex || true"}), false),
+            (json!({"command": "/a/toolgate-hook-codex/x"}), false),
             (json!({"command": "/a/toolgate hook claude"}), false),
             (json!({"command": "/a/toolgate check codex"}), false),
             (json!({"command": "/a/nottoolgate hook codex"}), false),
@@ -183,7 +205,7 @@ mod tests {
             (json!({}), false),
         ];
         for (handler, expected) in cases {
-            let ours = words(&handler).is_some_and(|words| is_hook(&words, "codex"));
+            let ours = words(&handler).is_some_and(|words| of_hook(&words, "codex").is_some());
             assert_eq!(ours, expected, "{handler}");
         }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
+use super::program;
 use super::risks::{self, Risks};
 use crate::agent::{self, Dialect, quoted};
 use crate::{Failure, exit, place, plugins, shim};
@@ -199,20 +200,22 @@ pub(crate) const TIMEOUT: u64 = 10;
 const ADVICE: u64 = 30;
 
 fn command(program: &str, agent: &str, event: &Event, more: &[String]) -> String {
-    let words = std::iter::once(program.to_owned()).chain(arguments(agent, event, more));
+    let words = std::iter::once(program.to_owned()).chain(arguments(program, agent, event, more));
     words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
 
 /// An event at which nothing can be denied is named, so that a failure is no denial there: agents take that for an order to
-/// go on.
-fn arguments(agent: &str, event: &Event, more: &[String]) -> Vec<String> {
-    let name = (!event.gates || agent == COPILOT.name()).then(|| event.name.to_owned());
-    ["hook", agent].into_iter().map(str::to_owned).chain(name).chain(more.iter().cloned()).collect()
+/// go on. Behind a link every event is: where none is, the arguments were lost.
+fn arguments(program: &str, agent: &str, event: &Event, more: &[String]) -> Vec<String> {
+    let linked = program::is_link(program, agent);
+    let hook = if linked { &[][..] } else { &["hook", agent] };
+    let name = (linked || !event.gates || agent == COPILOT.name()).then_some(event.name);
+    hook.iter().copied().chain(name).map(str::to_owned).chain(more.iter().cloned()).collect()
 }
 
 /// Without a shell, and a failure counts as no.
 fn claude(program: &str, event: &Event, more: &[String]) -> Value {
-    let arguments = arguments("claude", event, more);
+    let arguments = arguments(program, "claude", event, more);
     let mut handler = json!({ "type": "command", "command": program, "args": arguments, "timeout": event.timeout() });
     if event.gates {
         handler["onFailure"] = "block".into();
@@ -230,9 +233,11 @@ fn gemini(program: &str, event: &Event, more: &[String]) -> Value {
     json!({ "name": "toolgate", "type": "command", "command": command, "timeout": event.timeout() * 1000 })
 }
 
-/// Its payload has no event name, so that the arguments have it.
+/// Its payload has no event name, so that the arguments have it. VS Code reads its files as well, and of a handler only the text
+/// for a shell; `exec` without one it skips without a word.
 fn copilot(program: &str, event: &Event, more: &[String]) -> Value {
-    json!({ "type": "command", "exec": program, "args": arguments("copilot", event, more), "timeoutSec": event.timeout() })
+    let command = command(program, "copilot", event, more);
+    json!({ "type": "command", "bash": command, "timeoutSec": event.timeout() })
 }
 
 fn droid(program: &str, event: &Event, more: &[String]) -> Value {
@@ -263,7 +268,7 @@ const fn usual(handler: fn(&str, &Event, &[String]) -> Value) -> Hooks {
 }
 
 pub(crate) static CLAUDE: Known = Known {
-    dialect: &agent::claude::Claude,
+    dialect: &agent::claude::CLAUDE,
     risks: &risks::CLAUDE,
     program: "claude",
     base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
@@ -383,7 +388,7 @@ pub(crate) static DROID: Known = Known {
 };
 
 pub(crate) static CURSOR: Known = Known {
-    dialect: &agent::cursor::Cursor,
+    dialect: &agent::cursor::CURSOR,
     risks: &risks::CURSOR,
     program: "cursor-agent",
     base: Base { variable: None, home: ".cursor", inner: "" },
@@ -535,7 +540,7 @@ pub(crate) fn title(agent: &str) -> &str {
 
 /// Where such files really are, for the user and for a project with this root, if they are links or in a linked folder: whoever
 /// changes what a link leads to changes what the agent reads.
-pub(crate) fn linked(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn behind_links(root: &Path) -> Vec<PathBuf> {
     let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     let real = |(folder, name): (PathBuf, &str)| {
         let file = folder.join(name);
@@ -712,6 +717,19 @@ mod tests {
                 spelled(known, other).iter().map(|path| format!("{}/{name}", folder(path))).collect()
             }
             In::Own => vec![user(known.file.0), known.file.1.to_owned()],
+        }
+    }
+
+    /// Whoever calls one of these speaks to the gate in an agent's place.
+    #[test]
+    fn the_gate_keeps_agents_from_their_own_links() {
+        const PACK: &str = include_str!("../../../../guest/src/guard/packs/self.yaml");
+        let names = |line: &str| line.split([',', ' ', '[', ']']).map(str::to_owned).collect::<Vec<_>>();
+        let (_, rule) = PACK.split_once("- name: self-hook-link\n").expect("a rule");
+        let line = rule.lines().find(|line| line.trim_start().starts_with("program:")).expect("its programs");
+        for link in super::super::links(Path::new("/usr/local/bin/toolgate")) {
+            let name = link.file_name().expect("a name").to_str().expect("UTF-8");
+            assert!(names(line).iter().any(|known| known == name), "{name}: {line}");
         }
     }
 

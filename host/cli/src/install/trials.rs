@@ -69,8 +69,8 @@ fn gates(known: &Known, place: &Place) -> Vec<Gate> {
             let of = |event| entries.iter().filter(move |entry| entry.event == event);
             let gate = |event, entry: &Entry| {
                 let (program, arguments) = entry.words.split_first()?;
-                let gate = Gate { event, chain: Chain::Hook(arguments.to_vec()), limit: most.min(limit(hooks, entry)) };
-                is_this(program).then_some(gate)
+                let chain = Chain::Hook(program.clone(), arguments.to_vec());
+                is_this(program).then(|| Gate { event, chain, limit: most.min(limit(hooks, entry)) })
             };
             all.flat_map(|event| of(event).filter_map(move |entry| gate(event, entry))).collect()
         }

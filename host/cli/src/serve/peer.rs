@@ -4,12 +4,16 @@
 //! and at the same again after the answer. Of what was said before the first look nothing is believed: it may have been
 //! another program's.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+use crate::install;
 
 /// A file, whatever it is called.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
@@ -66,8 +70,10 @@ impl Peer {
     /// Whether it was started as a resident host: of all that this program does, only that answers hooks.
     fn serves(&self) -> bool {
         let Some(line) = self.read("cmdline") else { return false };
-        let mut words = line.split(|byte| *byte == 0).skip(1);
-        words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
+        let mut words = line.split(|byte| *byte == 0);
+        // By another name it is a hook, whatever it is told.
+        let is_plain = words.next().is_some_and(|name| install::linked(OsStr::from_bytes(name)).is_none());
+        is_plain && words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
     }
 
     /// Whether nobody is seen to have a say in what it does: no variable that it was started with is for the dynamic loader,

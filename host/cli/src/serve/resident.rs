@@ -89,7 +89,7 @@ mod linux {
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
-    use crate::{Failure, exit, install, standing};
+    use crate::{Failure, exit, install, place, standing};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -279,7 +279,7 @@ mod linux {
     /// Starts a resident host if there is none. What goes wrong costs nothing but time at the next call.
     pub(crate) fn start() {
         let Some(path) = socket().filter(|path| !switched_off() && !path.exists()) else { return };
-        let Ok(program) = std::env::current_exe() else { return };
+        let Ok(program) = place::program() else { return };
         let attempt = path.with_extension("start");
         let age = std::fs::metadata(&attempt).and_then(|found| found.modified()).ok();
         let age = age.and_then(|tried| SystemTime::now().duration_since(tried).ok());

@@ -1,0 +1,187 @@
+//! Which other agents run the hooks in an agent's file, and what they make of them: by what is known of them, whether they are
+//! found on this machine, and a trial call as they would make it.
+//!
+//! | Agent | Reads | From |
+//! |---|---|---|
+//! | Copilot in VS Code | Claude Code's and Copilot CLI's | its source and documentation of summer 2026 |
+//! | Grok CLI | Claude Code's and Cursor's | its source of autumn 2026 |
+//! | Cursor | Claude Code's, unless it is told not to | its documentation of autumn 2026 |
+//! | Copilot CLI | Claude Code's in a project | its documentation |
+//! | Devin CLI | Claude Code's, unless it is told not to | its documentation of autumn 2026 |
+//! | Continue CLI | Claude Code's | its package 1.5.47, in which nothing calls what runs them |
+
+use std::path::{Path, PathBuf};
+
+use super::doctor::{installed, is_this};
+use super::file::File;
+use super::hooks::{self, Entry};
+use super::probe::{Chain, Probe};
+use super::program::on_path;
+use super::report::{Check, Level};
+use super::table::{CLAUDE, COPILOT, CURSOR, Known, Scope, Way};
+use crate::agent::{Dialect, claude, copilot, cursor, grok, vscode};
+use crate::{fired, place};
+
+/// An agent that runs the hooks in other agents' files.
+struct Importer {
+    title: &'static str,
+    /// How it speaks when it does.
+    dialect: &'static dyn Dialect,
+    /// Its programs, and folders in the home folder that it makes; one of them tells that it is here.
+    programs: &'static [&'static str],
+    folders: &'static [&'static str],
+    /// Whose files it reads, and of which scopes.
+    reads: &'static [(&'static Known, &'static [Scope])],
+    /// Whether it runs a handler without its arguments.
+    loses: bool,
+    /// Whether it is known to run hooks before a call at all.
+    runs: bool,
+    /// What is different there.
+    says: &'static str,
+}
+
+const BOTH: &[Scope] = &Scope::ALL;
+
+#[rustfmt::skip]
+static IMPORTERS: &[Importer] = &[
+    Importer {
+        title: "Copilot in VS Code",
+        dialect: &vscode::VsCode,
+        programs: &["code", "code-insiders"],
+        folders: &[".vscode", ".vscode-server", ".vscode-insiders", ".config/Code", "Library/Application Support/Code"],
+        reads: &[(&CLAUDE, BOTH), (&COPILOT, BOTH)],
+        loses: true,
+        runs: true,
+        says: "asks its user what is asked about; chat.hookFilesLocations in its settings says which files it reads",
+    },
+    Importer {
+        title: "Grok CLI",
+        dialect: &grok::Grok,
+        programs: &["grok"],
+        folders: &[".grok"],
+        reads: &[(&CLAUDE, BOTH), (&CURSOR, BOTH)],
+        loses: true,
+        runs: true,
+        says: "has no questions, so that these are denials; what fails or is late lets the call run",
+    },
+    Importer {
+        title: "Cursor",
+        dialect: &cursor::IMPORTED,
+        programs: &["cursor", "cursor-agent"],
+        folders: &[".cursor"],
+        reads: &[(&CLAUDE, BOTH)],
+        loses: true,
+        runs: true,
+        says: "does so if it includes third-party configurations; what is asked about is denied there",
+    },
+    Importer {
+        title: "Copilot CLI",
+        dialect: &copilot::Copilot,
+        programs: &["copilot"],
+        folders: &[".copilot"],
+        reads: &[(&CLAUDE, &[Scope::Project])],
+        loses: false,
+        runs: true,
+        says: "follows its documentation",
+    },
+    Importer {
+        title: "Devin CLI",
+        dialect: &claude::ALIKE,
+        programs: &["devin"],
+        folders: &[".config/devin"],
+        reads: &[(&CLAUDE, BOTH)],
+        loses: true,
+        runs: true,
+        says: "has no questions, so that these are denials; read_config_from.claude in its settings says whether it reads them",
+    },
+    Importer {
+        title: "Continue CLI",
+        dialect: &claude::ALIKE,
+        programs: &["cn"],
+        folders: &[".continue"],
+        reads: &[(&CLAUDE, BOTH)],
+        loses: true,
+        runs: false,
+        says: "version 1.5.47 reads them and runs none, so that its calls are not judged",
+    },
+];
+
+impl Importer {
+    /// Where it was found.
+    fn found(&self) -> Option<PathBuf> {
+        let home = place::home().map(PathBuf::from);
+        let folder =
+            |home: &PathBuf| self.folders.iter().map(|folder| home.join(folder)).find(|folder| folder.is_dir());
+        self.programs.iter().find_map(|program| on_path(program)).or_else(|| folder(home.as_ref()?))
+    }
+}
+
+/// The checks of the files of these agents.
+pub(super) fn checks(agents: &[&'static Known]) -> Vec<Check> {
+    let here = place::folder(None).ok();
+    let mut checks = Vec::new();
+    for importer in IMPORTERS {
+        let mut reads =
+            importer.reads.iter().filter(|(known, _)| agents.iter().any(|agent| agent.name() == known.name()));
+        let Some(found) = importer.found() else { continue };
+        let files = reads.by_ref().flat_map(|(known, scopes)| {
+            scopes.iter().flat_map(move |scope| {
+                let own = known.file(*scope).into_iter().chain(known.other_files(*scope));
+                own.map(move |path| (*known, path))
+            })
+        });
+        for (known, path) in files {
+            let Ok(file) = File::read(&path) else { continue };
+            if installed(known, &file) {
+                checks.extend(here.as_ref().map(|here| told(importer, known, &file, &found, here)));
+            }
+        }
+    }
+    checks
+}
+
+/// What becomes of a file's hooks there.
+fn told(importer: &Importer, known: &Known, file: &File, found: &Path, here: &str) -> Check {
+    let Importer { title, says, loses, .. } = *importer;
+    let path = file.path.display();
+    let asked = fired::read(importer.dialect.name()).filter(|_| importer.dialect.is_understood());
+    let asked =
+        asked.and_then(|fired| fired.gated).map(|time| format!(", and asked last at {time}")).unwrap_or_default();
+    let how = if loses { "runs them without their arguments" } else { "runs them" };
+    let about = format!("{path} is also read by {title}, found by {}{asked}: it {how}", found.display());
+    let check = |level, says: String, todo: &str| Check { name: "imports", level, says, todo: todo.to_owned() };
+    if !importer.runs {
+        return check(Level::Warn, format!("{path} is also read by {title}, found by {}: {says}", found.display()), "");
+    }
+    match tried(importer, known, file, here) {
+        None => check(Level::Ok, format!("{about}, which is not tried; it {says}"), ""),
+        Some(Ok(())) => check(Level::Ok, format!("{about}, and a trial call is denied; it {says}"), ""),
+        Some(Err(why)) => {
+            let todo = format!("toolgate install {}", known.name());
+            check(Level::Fail, format!("{about}, and a trial call is not denied: {why}"), &todo)
+        }
+    }
+}
+
+/// Whether a call is denied that must not run, through what the agent makes of our entries; none if they run another program.
+fn tried(importer: &Importer, known: &Known, file: &File, here: &str) -> Option<Result<(), String>> {
+    let Way::Hooks(hooks) = &known.way else { return None };
+    let root = hooks::parse(file.text().ok()?).ok()?;
+    let entries = hooks::entries(known, hooks, &root);
+    let gates = entries.iter().filter(|entry| hooks.events.iter().any(|event| event.must && event.name == entry.event));
+    let chains: Vec<Chain> = gates.filter_map(|entry| chain(importer, entry)).collect();
+    let event = importer.dialect.trials().first()?;
+    let denies = |chain| Probe { dialect: importer.dialect, event, chain, folder: here }.denies().map(drop);
+    // Each of several is asked.
+    let mut results = chains.iter().map(denies);
+    let first = results.next()?;
+    Some(first.or_else(|why| results.find(Result::is_ok).unwrap_or(Err(why))))
+}
+
+/// The command of an entry as it is started there.
+fn chain(importer: &Importer, entry: &Entry) -> Option<Chain> {
+    let (program, arguments) = entry.words.split_first().filter(|(program, _)| is_this(program))?;
+    // Those in the text of a command are not lost.
+    let lost = importer.loses && entry.handler.get("args").is_some();
+    Some(Chain::Hook(program.clone(), if lost { Vec::new() } else { arguments.to_vec() }))
+}
