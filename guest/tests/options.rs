@@ -69,6 +69,7 @@ fn rules_of_a_file_are_read_the_same() {
 programs:
   deploy: {values: -e, flags: -q}
 rules:
+- {name: forced, program: deploy, flags: ['--mode=^force$'], reason: it is forced}
 - {name: deploy, program: deploy, subcommand: [rollback, 'db drop'], without: [--dry-run], reason: it takes a release back}
 exemptions:
 - {rule: deploy, program: deploy, subcommand: rollback, arguments: '^staging$'}
@@ -98,6 +99,15 @@ exemptions:
         ("deploy -q rollback staging", false),
     ] {
         let found = judge(&guard, command).findings.iter().any(|finding| finding.rule == "user:deploy");
+        assert_eq!(found, fires, "{command}");
+    }
+    for (command, fires) in [
+        ("deploy --mode=force", true),
+        ("deploy --mode force", true),
+        ("deploy --mode soft force", false),
+        ("deploy force", false),
+    ] {
+        let found = judge(&guard, command).findings.iter().any(|finding| finding.rule == "user:forced");
         assert_eq!(found, fires, "{command}");
     }
 }
