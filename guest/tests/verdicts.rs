@@ -1,5 +1,5 @@
-//! Verdicts of the guard, as cases: `verdicts.jsonl`, one a line. The tests of the whole system put the same cases
-//! to the component.
+//! Verdicts of the guard, as cases, one a line: `verdicts.jsonl`, and `irreversible.jsonl` for what nothing brings back and
+//! for what looks like it. The tests of the whole system put the same cases to the component.
 
 mod cases;
 
@@ -10,31 +10,41 @@ use toolgate_guest::guard::{Guard, Layer, NoWorld};
 
 #[test]
 fn every_case_gets_its_verdict() {
-    get_their_verdicts(include_str!("verdicts.jsonl"));
+    each_gets_its_verdict(include_str!("verdicts.jsonl"));
 }
 
 /// Texts for PowerShell, cmd and other shells whose grammar is not read.
 #[test]
-fn texts_for_other_shells_get_their_verdicts() {
-    get_their_verdicts(include_str!("other-shells.jsonl"));
+fn texts_for_other_shells_each_gets_its_verdict() {
+    each_gets_its_verdict(include_str!("other-shells.jsonl"));
 }
 
 /// Other names of a file: hard links, descriptors, bind mounts, `/proc/PID/root`.
 #[test]
-fn other_names_of_a_file_get_their_verdicts() {
-    get_their_verdicts(include_str!("aliases.jsonl"));
+fn other_names_of_a_file_each_gets_its_verdict() {
+    each_gets_its_verdict(include_str!("aliases.jsonl"));
 }
 
 /// Texts that agents and programs run by themselves later.
 #[test]
 fn what_runs_by_itself_later_gets_its_verdicts() {
-    get_their_verdicts(include_str!("later.jsonl"));
+    each_gets_its_verdict(include_str!("later.jsonl"));
 }
 
-fn get_their_verdicts(cases: &str) {
+#[test]
+fn what_nothing_brings_back_asks_by_default() {
+    let lines = include_str!("irreversible.jsonl");
+    let cases: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a case is JSON")).collect();
+    let stops = cases.iter().filter(|case| case["expect"] != "pass");
+    assert!(stops.clone().all(|case| case["rule"].is_string()), "a case that stops names its rule");
+    assert!(stops.count() > 400 && cases.len() > 900, "there are many of both kinds");
+    each_gets_its_verdict(lines);
+}
+
+fn each_gets_its_verdict(lines: &str) {
     let mut wrong = Vec::new();
     let built_in = Guard::new();
-    for (number, line) in cases.lines().enumerate() {
+    for (number, line) in lines.lines().enumerate() {
         let case: Value = serde_json::from_str(line).expect("a case is JSON");
         let mut guard = built_in.clone();
         if let Some(rules) = case["rules"].as_str() {

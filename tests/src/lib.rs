@@ -80,7 +80,9 @@ pub fn builtin(engine: &Engine) -> Result<Plugin, LoadError> {
 
 /// The guard's own cases, as JSON.
 pub fn verdict_cases() -> Vec<Value> {
-    cases(include_str!("../../guest/tests/verdicts.jsonl")).collect()
+    let files =
+        [include_str!("../../guest/tests/verdicts.jsonl"), include_str!("../../guest/tests/irreversible.jsonl")];
+    files.into_iter().flat_map(cases).collect()
 }
 
 fn cases(lines: &str) -> impl Iterator<Item = Value> {
@@ -92,6 +94,7 @@ fn cases(lines: &str) -> impl Iterator<Item = Value> {
 pub fn corpus() -> Vec<Value> {
     let own = [
         include_str!("../../guest/tests/verdicts.jsonl"),
+        include_str!("../../guest/tests/irreversible.jsonl"),
         include_str!("../../guest/tests/files.jsonl"),
         include_str!("../../guest/shell/tests/walk.jsonl"),
         include_str!("../../guest/shell/tests/files.jsonl"),

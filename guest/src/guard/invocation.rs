@@ -81,6 +81,8 @@ pub(crate) struct Given<'a> {
     /// With its dashes, without its value.
     pub(crate) name: String,
     pub(crate) value: Option<&'a str>,
+    /// The next word, if that is its value in another reading.
+    pub(crate) next: Option<&'a str>,
     /// Which word of the command.
     pub(crate) word: usize,
     /// Whether the plain reading has it.
@@ -298,7 +300,7 @@ impl<'a> Reader<'a> {
             let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
             let name = if self.whole_words { name.replacen("--", "-", 1) } else { name.to_owned() };
             let takes = if value.is_some() { Takes::Nothing } else { self.takes(&name) };
-            self.given(name, value.or(next.filter(|_| takes.plainly())), place);
+            self.given(name, value, next.filter(|_| value.is_none()), takes, place);
             return takes;
         }
         let mut takes = Takes::Nothing;
@@ -306,7 +308,7 @@ impl<'a> Reader<'a> {
             let name = format!("-{letter}");
             let rest = Some(text.get(index + letter.len_utf8()..).unwrap_or_default()).filter(|rest| !rest.is_empty());
             takes = self.takes(&name);
-            self.given(name, rest.or(next.filter(|_| takes.plainly())), place);
+            self.given(name, rest, next.filter(|_| rest.is_none()), takes, place);
             if rest.is_some() && takes.plainly() {
                 return Takes::Nothing;
             }
@@ -314,12 +316,14 @@ impl<'a> Reader<'a> {
         takes
     }
 
-    fn given(&mut self, name: String, value: Option<&'a str>, place: Place) {
+    fn given(&mut self, name: String, attached: Option<&'a str>, next: Option<&'a str>, takes: Takes, place: Place) {
         let Place { word, plain, perhaps } = place;
+        let value = attached.or(next.filter(|_| takes.plainly()));
+        let next = next.filter(|_| takes == Takes::PerhapsNothing);
         // Behind a subcommand most options that no table lists take nothing: the plain reading is enough there.
         let leads = || self.found.every.iter().chain(&self.found.operands).all(|operand| operand.perhaps);
         if plain || leads() {
-            self.found.options.push(Given { name, value, word, plain, perhaps });
+            self.found.options.push(Given { name, value, next, word, plain, perhaps });
         }
     }
 

@@ -724,13 +724,13 @@ impl<'a> Subject<'a> {
         for group in &what.flags {
             let given = group.iter().find_map(|flag| {
                 let after = if folder(flag) { first } else { 0 };
-                given(found, flag, after, |p, text| purpose.fits(p, text))
+                given(found, flag, after, purpose == Purpose::Rule, |p, text| purpose.fits(p, text))
             });
             spans.extend(self.word(given.ok_or(Miss::Flags(group))?));
         }
         let excluded = |flag: &&Flag| match purpose {
             Purpose::Rule => excused(found, flag, &what.without, end),
-            Purpose::Exemption => given(found, flag, 0, |p, text| purpose.excludes(p, text)).is_some(),
+            Purpose::Exemption => given(found, flag, 0, true, |p, text| purpose.excludes(p, text)).is_some(),
         };
         if let Some(flag) = what.without.iter().find(excluded) {
             return Err(Miss::Without(flag));
@@ -987,12 +987,19 @@ fn wide(effect: &Effect) -> bool {
     effect.recursive || matches!(effect.path, Value::Pattern(_))
 }
 
-/// The word after this one in which an option is given, with a value that fits.
-fn given(found: &Invocation<'_>, flag: &Flag, after: usize, fits: impl Fn(&Pattern, &str) -> bool) -> Option<usize> {
+/// The word after this one in which an option is given, with a value that fits; with `loosely`, in any reading.
+fn given(
+    found: &Invocation<'_>,
+    flag: &Flag,
+    after: usize,
+    loosely: bool,
+    fits: impl Fn(&Pattern, &str) -> bool,
+) -> Option<usize> {
     let fit = found.options.iter().find(|given| {
+        let mut values = given.value.into_iter().chain(given.next.filter(|_| loosely));
         given.word > after
             && found.is(given, &flag.name)
-            && flag.value.as_ref().is_none_or(|value| given.value.is_some_and(|text| fits(value, text)))
+            && flag.value.as_ref().is_none_or(|value| values.any(|text| fits(value, text)))
     });
     fit.map(|given| given.word)
 }

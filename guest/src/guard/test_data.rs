@@ -103,8 +103,8 @@ impl Client {
         let mut texts = texts.peekable();
         match texts.peek() {
             None => is_connected,
-            Some(_) => texts.into_iter().all(|text| {
-                text.is_some_and(|text| text.split(';').all(|statement| is_of_a_test(statement, is_connected)))
+            Some(_) => texts.all(|text| {
+                text.is_some_and(|text| statements(text).iter().all(|statement| is_of_a_test(statement, is_connected)))
             }),
         }
     }
@@ -121,9 +121,34 @@ impl Client {
     }
 }
 
+/// The statements of a text. A client's own command, as `\c NAME`, is a line. One that has a semicolon in a text of its own
+/// is more than one here, which says no more of the test than it does.
+fn statements(text: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with("--"));
+    for line in lines {
+        let own = line.starts_with('\\');
+        if own {
+            all.push(String::new());
+        }
+        for (at, part) in line.split(';').enumerate() {
+            match all.last_mut().filter(|_| at == 0) {
+                Some(last) => {
+                    last.push(' ');
+                    last.push_str(part);
+                }
+                None => all.push(part.to_owned()),
+            }
+        }
+        if own {
+            all.push(String::new());
+        }
+    }
+    all
+}
+
 /// Whether a statement is about a database of a test: one that it names, or the one that is connected.
 fn is_of_a_test(statement: &str, is_connected: bool) -> bool {
-    let statement = without_comments(statement);
     let mut words = statement.split_whitespace().map(str::to_ascii_lowercase);
     let first = words.next().unwrap_or_default();
     let mut rest = words.filter(|word| !matches!(word.as_str(), "if" | "not" | "exists"));
@@ -138,12 +163,6 @@ fn is_of_a_test(statement: &str, is_connected: bool) -> bool {
         },
         _ => is_connected,
     }
-}
-
-/// A statement without the comments of whole lines.
-fn without_comments(statement: &str) -> String {
-    let lines = statement.lines().filter(|line| !line.trim_start().starts_with("--"));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a program that is no client is told to work with a test.
@@ -335,6 +354,9 @@ mod tests {
             ("psql -d \"$TEST_DATABASE_URL\" -c 'drop table x'", false),
             ("psql --new x app_test -c 'drop table x'", false),
             ("echo 'use app; drop table x' | mysql app_test", false),
+            ("printf 'select 1\n\\\\c app\ndrop table x;\n' | psql app_test", false),
+            ("psql app_test <<'E'\n-- a comment\n\\connect app\ndrop table x;\nE", false),
+            ("psql app_test <<'E'\n\\set x 1\ndrop table x;\nE", true),
             ("echo 'drop table x' | mysql -u root -psecret app_test", true),
             ("sqlite3 :memory: 'drop table x'", true),
             ("sqlite3 /tmp/x.db 'drop table x'", true),

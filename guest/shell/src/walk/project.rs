@@ -40,6 +40,16 @@ const LIFECYCLE: &[(&str, &[&str])] = &[
     ("uninstall remove rm", &["preuninstall", "uninstall", "postuninstall"]),
 ];
 
+/// Programs of packages that are often run by their name alone, as `pnpm prisma db push`: no package manager has subcommands
+/// of these names, and hardly a project has scripts of them.
+#[rustfmt::skip]
+const BINARIES: &[&str] = &[
+    "prisma", "drizzle-kit", "knex", "sequelize", "sequelize-cli", "typeorm", "mikro-orm", "db-migrate", "payload", "supabase",
+    "wrangler", "vercel", "netlify", "firebase", "serverless", "sls", "sst", "cdk", "cdktf", "railway", "neonctl", "convex", "sanity",
+    "lerna", "changeset", "semantic-release", "release-it", "np", "vsce", "ovsx", "eas", "gh-pages", "surge", "rimraf", "del-cli",
+    "shx", "tsx", "ts-node",
+];
+
 /// Options of a tool that are followed, by all their names.
 struct Options {
     folders: &'static [&'static str],
@@ -288,7 +298,14 @@ impl Walk<'_> {
             None => None,
         };
         let rest: Vec<Word> = operands.cloned().collect();
-        self.scripts(names.as_deref(), read.folder.as_ref(), &rest, state)
+        let mut inner = self.scripts(names.as_deref(), read.folder.as_ref(), &rest, state);
+        if program != "npm" && first.known().is_some_and(|first| BINARIES.contains(&first)) {
+            let words = arguments.iter().skip_while(|word| word.span != first.span).cloned().collect();
+            let cwd = read.folder.map(Directory::Word);
+            let change = Change { cwd, times: Times::Perhaps, ..Change::default() };
+            inner.push(Inner { kind: Kind::Command { words, more: false }, change });
+        }
+        inner
     }
 
     /// The scripts of these names, with those around them; of any name if it is not known.

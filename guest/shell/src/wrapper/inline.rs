@@ -1,7 +1,7 @@
 //! Interpreters: a program given in the words, or read from standard input.
 
 use super::open::{command, extras, is_stdin, open};
-use super::words::{cut, join};
+use super::words::{cut, join, known};
 use super::{Call, Change, Inner, Kind, Language};
 use crate::decode::{self, Base64};
 use crate::inline::{Setting, What};
@@ -11,7 +11,7 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     let (scan, change) = call.scan();
     if scan.stopped {
         return match language {
-            Language::Python => formatter(call.words.get(call.from..).unwrap_or_default(), &change),
+            Language::Python => run_as_module(call.words.get(call.from..).unwrap_or_default(), &change),
             _ => Vec::new(),
         };
     }
@@ -51,6 +51,10 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
         match operands.split_first() {
             None => found.push(stdin(Vec::new())),
             Some((first, args)) if is_stdin(first) => found.push(stdin(args.to_vec())),
+            // `node node_modules/.bin/NAME`: the program of that name.
+            Some((path, args)) if path.known().is_some_and(|path| path.contains("node_modules/.bin/")) => {
+                found.push(command(std::iter::once(path).chain(args).cloned().collect(), &change));
+            }
             Some((path, args)) => {
                 let kind = Kind::Script { language, path: path.clone(), args: args.to_vec() };
                 found.push(Inner::new(kind, &change));
@@ -64,17 +68,25 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
     found
 }
 
-/// `python3 -m black FILE`: the program of that name.
-fn formatter(words: &[Word], change: &Change) -> Vec<Inner> {
-    const NAMES: &[&str] =
-        &["black", "blue", "isort", "ruff", "yapf", "autopep8", "autoflake", "docformatter", "pyupgrade"];
+/// `python3 -m black FILE`, `python3 -m alembic downgrade base`: the program of that name.
+fn run_as_module(words: &[Word], change: &Change) -> Vec<Inner> {
+    #[rustfmt::skip]
+    const NAMES: &[&str] = &[
+        "black", "blue", "isort", "ruff", "yapf", "autopep8", "autoflake", "docformatter", "pyupgrade", "alembic", "flask", "aerich",
+        "yoyo", "piccolo", "celery", "twine", "flit", "hatch", "poetry", "pdm", "ansible", "django",
+    ];
     // `-m NAME`, `-mNAME`
     let at = words.iter().position(|word| word.text().starts_with("-m"));
     let own = at.and_then(|at| words.get(at)).filter(|word| word.text().len() > 2).map(|word| cut(word, 2));
     let words = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
-    let words: Vec<Word> = own.into_iter().chain(words.iter().cloned()).collect();
-    let is_one = words.first().and_then(Word::known).is_some_and(|name| NAMES.contains(&name));
-    if is_one { vec![command(words, change)] } else { Vec::new() }
+    let mut words: Vec<Word> = own.into_iter().chain(words.iter().cloned()).collect();
+    let Some(name) = words.first_mut().filter(|name| name.known().is_some_and(|name| NAMES.contains(&name))) else {
+        return Vec::new();
+    };
+    if name.known() == Some("django") {
+        *name = known("django-admin", name);
+    }
+    vec![command(words, change)]
 }
 
 /// A module whose name is a program: `perl '-MPOSIX;..'`, `node --import data:..`.
