@@ -202,21 +202,21 @@ fn packs_are_chosen_by_options_and_files() {
     };
     let has = |names: &[String], name: &str| names.iter().any(|one| one == name);
     let default = on(&[]);
-    assert!(has(&default, "git") && has(&default, "self") && !has(&default, "cloud"), "{default:?}");
-    let some = on(&["--packs", "cloud,-git"]);
-    assert!(!has(&some, "git") && has(&some, "cloud") && has(&some, "files"), "{some:?}");
+    assert!(has(&default, "git") && has(&default, "self") && has(&default, "cloud") && !has(&default, "operations"), "{default:?}");
+    let some = on(&["--packs", "operations,-git"]);
+    assert!(!has(&some, "git") && has(&some, "operations") && has(&some, "files"), "{some:?}");
     let all = on(&["--packs", "all"]);
     assert!(all.len() > default.len() && has(&all, "personal"), "{all:?}");
-    scene.write(USER, "packs: [databases, -git]");
+    scene.write(USER, "packs: [personal, -git]");
     let filed = on(&[]);
-    assert!(!has(&filed, "git") && has(&filed, "databases"), "{filed:?}");
+    assert!(!has(&filed, "git") && has(&filed, "personal"), "{filed:?}");
     // The command line has the last word.
-    let both = on(&["--packs", "git,-databases,cloud"]);
-    assert!(has(&both, "git") && !has(&both, "databases") && has(&both, "cloud"), "{both:?}");
+    let both = on(&["--packs", "git,-personal,operations"]);
+    assert!(has(&both, "git") && !has(&both, "personal") && has(&both, "operations"), "{both:?}");
     // A hook with a wrong name judges nothing, and so lets nothing run.
     let refused = scene.hook("ls", &["--packs", "nope"]);
     assert!(refused.contains("\"deny\"") && refused.contains("there is no pack nope; there are"), "{refused}");
-    assert_eq!(scene.hook("ls", &["--packs", "cloud"]), "");
+    assert_eq!(scene.hook("ls", &["--packs", "operations"]), "");
     assert!(
         scene.run(&["check", "ls", "--packs", "nope"]).err.contains("there is no pack nope; there are self, files")
     );
@@ -379,7 +379,7 @@ fn rules_are_listed_and_shown() {
         "{}",
         ran.out
     );
-    for row in ["packs\n  on   self ", "  off  cloud ", "\ngit\n  ask    git-hard-reset "] {
+    for row in ["packs\n  on   self ", "  off  operations ", "\ngit\n  ask    git-hard-reset "] {
         assert!(ran.out.contains(row), "{row:?} is not in {}", ran.out);
     }
     assert!(ran.out.contains(&format!("\n{}  yours\n", scene.name(USER))), "{}", ran.out);
