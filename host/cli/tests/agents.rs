@@ -58,7 +58,10 @@ fn every_agent_gets_the_answer_that_it_understands() {
         // Without an agent all arguments were lost.
         let hook = case["agent"].as_str().map(|agent| ["hook", agent]);
         let arguments: Vec<&str> = hook.into_iter().flatten().chain(case["event"].as_str()).collect();
-        let (code, found) = said_to(scene.run_with(&arguments, payload.as_bytes(), &[]));
+        let variables = case["variables"].as_object().into_iter().flatten();
+        let variables: Vec<(&str, String)> =
+            variables.map(|(name, value)| (name.as_str(), value.as_str().expect("a text").to_owned())).collect();
+        let (code, found) = said_to(scene.run_with(&arguments, payload.as_bytes(), &variables));
         assert_eq!(i64::from(code), case["code"].as_i64().unwrap_or_default(), "{line}\nfound {found:?}");
         match (&found, &case["answer"]) {
             (None, Value::Null) => {}

@@ -999,6 +999,10 @@ fn an_entry_works_however_it_is_started() {
         let list = root.pointer(&format!("/hooks/{event}")).or(root.get(event)).expect("its event");
         let handler = list[0].pointer("/hooks/0").unwrap_or(&list[0]);
         for (sender, payload, decision, _) in &denied {
+            // Copilot CLI sends such payloads, too.
+            if (*agent, *sender) == ("copilot", "claude") {
+                continue;
+            }
             for (way, command) in ways(&home, handler) {
                 let (code, said) = home.hook(command, payload);
                 let answer: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{said}: {error}"));
@@ -1162,7 +1166,6 @@ fn doctor_says_which_agents_run_these_hooks_as_well() {
         (".vscode", ".copilot/hooks/toolgate.json is also read by Copilot in VS Code", "ok"),
         (".vscode", "project/.claude/settings.json is also read by Copilot in VS Code", "ok"),
         (".grok", ".claude/settings.json is also read by Grok CLI", "ok"),
-        (".grok", ".cursor/hooks.json is also read by Grok CLI", "ok"),
         (".grok", "a trial call is denied", "ok"),
         (".grok", "without their arguments", "ok"),
         (".cursor", ".claude/settings.json is also read by Cursor", "ok"),
@@ -1181,15 +1184,15 @@ fn doctor_says_which_agents_run_these_hooks_as_well() {
         assert_eq!(found.map(|check| &check["level"]), Some(&json!(expected)), "{says}: {checks:?}");
     }
     // Of another agent's files nothing is said.
-    let checks = imports(&home, &["doctor", "cursor"]);
-    assert!(checks.len() == 1 && checks[0]["says"].as_str().is_some_and(|says| says.contains("Grok")), "{checks:?}");
-    assert!(imports(&home, &["doctor", "gemini"]).is_empty());
+    let checks = imports(&home, &["doctor", "copilot"]);
+    assert!(checks.len() == 1 && checks[0]["says"].as_str().is_some_and(|says| says.contains("VS Code")), "{checks:?}");
+    assert!(imports(&home, &["doctor", "cursor"]).is_empty());
     // Who has asked is noted.
     let project = home.at("project").display().to_string();
     let senders = senders(&project, "ls");
-    let (_, payload, ..) = senders.iter().find(|(name, ..)| *name == "grok").expect("a sender");
+    let (_, payload, ..) = senders.iter().find(|(name, ..)| *name == "vscode").expect("a sender");
     assert_eq!(home.hook(Command::new(home.link("claude")), payload).0, Some(0));
-    let checks = imports(&home, &["doctor", "cursor"]);
+    let checks = imports(&home, &["doctor", "copilot"]);
     assert!(checks[0]["says"].as_str().is_some_and(|says| says.contains("and asked last at ")), "{checks:?}");
     assert!(!home.at(".local/state/toolgate/fired/claude.json").exists(), "it was not Claude Code");
     // As earlier versions wrote it, it works, too.

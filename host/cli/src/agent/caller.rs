@@ -100,7 +100,11 @@ fn unmarked(
     let may_be = |agent: &dyn Dialect| !MARKED.contains(&agent.name());
     let own = claude::CLAUDE.name();
     let claude = claude::Claude::sent(payload, variables, installed.is_none_or(|agent| agent.name() == own));
+    let is_copilot = copilot::is_respelled(payload, variables) && !claude.is_understood();
     match (installed, text(payload, SNAKE)) {
+        (Some(agent), Some(_)) if agent.name() == copilot::NAME => Ok(agent),
+        (Some(agent), Some(_)) if agent.name() == own && is_copilot => Ok(&copilot::Copilot),
+        (None, Some(_)) if is_copilot => Ok(&copilot::Copilot),
         (Some(agent), Some(event)) if agent.name() != own && may_be(agent) && known(agent, event) => Ok(agent),
         // The keys are those of Claude Code, and so may the event be.
         (Some(agent), Some(event)) if agent.name() == own || known(&claude::CLAUDE, event) => Ok(claude),
@@ -141,7 +145,7 @@ mod tests {
                 for installed in HOOKS.iter().copied().map(Some).chain([None]) {
                     let of = installed.map(Dialect::name);
                     // What Claude Code sends they might send as well.
-                    if agent.name() == "claude" && matches!(of, Some("codex" | "droid")) {
+                    if agent.name() == "claude" && matches!(of, Some("codex" | "copilot" | "droid")) {
                         continue;
                     }
                     let found = caller(installed, &payload, &|_| None).expect("somebody");

@@ -1,13 +1,16 @@
 //! Copilot CLI: the payload of its hooks, and the answers it understands.
 //!
 //! From runs of version 1.0.102: a payload does not say which event it is of, so the hook's command does; the decision
-//! stands at the top of the answer; a question that nobody can be asked is a denial there. A hook that is told the
-//! event's name in Claude Code's spelling gets that agent's payload, which is not read here.
+//! stands at the top of the answer; a question that nobody can be asked is a denial there. It runs the hooks in a project's
+//! settings for Claude Code, too, without their arguments. Such a hook, which is told the event's name in that agent's
+//! spelling, gets a payload in its spelling: other keys, and the tools by that agent's names with the fields of their own.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::text;
+use super::caller::{SNAKE, text};
 use super::payload::{call, flat, result};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
@@ -57,6 +60,11 @@ impl Dialect for Copilot {
     }
 
     fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
+        if let Some((event, own)) = respelled(payload.value) {
+            return self.decode(Some(&event), &payload.with(&own));
+        }
+        let event = event.map(own_name);
+        let event = event.as_deref();
         let said = payload.optional("hookName");
         let told = || TELLING.iter().find(|(key, _)| payload.value.get(key).is_some()).map(|(_, event)| *event);
         let name = event.or((!said.is_empty()).then_some(said)).or_else(told);
@@ -110,12 +118,7 @@ impl Dialect for Copilot {
     }
 
     fn unreadable(&self, event: Option<&str>) -> Moment {
-        let mut moment = moment(event.unwrap_or("preToolUse"));
-        // As other agents spell it.
-        if moment.when == When::Unknown && moment.name.eq_ignore_ascii_case("pretooluse") {
-            moment.when = When::Before;
-        }
-        moment
+        moment(&own_name(event.unwrap_or("preToolUse")))
     }
 
     fn trials(&self) -> &'static [&'static str] {
@@ -132,6 +135,66 @@ impl Dialect for Copilot {
     fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
         flat(answer, ["permissionDecision", "permissionDecisionReason"], &["deny"])
     }
+}
+
+/// Its events by the names that Claude Code has for them.
+#[rustfmt::skip]
+const EVENTS: &[(&str, &str)] = &[
+    ("PermissionRequest", "permissionRequest"), ("PostToolUse", "postToolUse"), ("PostToolUseFailure", "postToolUse"),
+    ("PreToolUse", "preToolUse"), ("SessionEnd", "sessionEnd"), ("SessionStart", "sessionStart"), ("Stop", "agentStop"),
+    ("SubagentStop", "subagentStop"),
+];
+
+/// The same of its tools.
+#[rustfmt::skip]
+const NAMES: &[(&str, &str)] = &[
+    ("Bash", "bash"), ("Edit", "edit"), ("Glob", "glob"), ("Grep", "grep"), ("PowerShell", "powershell"), ("Read", "view"),
+    ("WebFetch", "web_fetch"), ("Write", "create"),
+];
+
+/// The same of its keys.
+#[rustfmt::skip]
+const KEYS: &[(&str, &str)] = &[
+    ("session_id", "sessionId"), ("stop_reason", "stopReason"), ("tool_input", "toolArgs"), ("tool_name", "toolName"),
+    ("tool_result", "toolResult"), ("result_type", "resultType"), ("text_result_for_llm", "textResultForLlm"),
+];
+
+fn of<'a>(table: &[(&str, &'a str)], name: &'a str) -> &'a str {
+    table.iter().find(|(other, _)| *other == name).map_or(name, |(_, own)| own)
+}
+
+/// Its own name for an event.
+fn own_name(event: &str) -> Cow<'_, str> {
+    match of(EVENTS, event) {
+        own if own == event => event.into(),
+        own => own.to_owned().into(),
+    }
+}
+
+/// Whether it has sent a payload in Claude Code's spelling. Nothing in one is its own but what it tells its hooks besides.
+pub(super) fn is_respelled(payload: &Value, variables: &dyn Fn(&str) -> Option<String>) -> bool {
+    let dated = payload.get("timestamp").is_some_and(Value::is_string) && payload.get("permission_mode").is_none();
+    dated && variables("COPILOT_PROJECT_DIR").is_some()
+}
+
+/// A payload in Claude Code's spelling as one of its own, with the event; none if it is one.
+fn respelled(payload: &Value) -> Option<(String, Value)> {
+    let event = text(payload, SNAKE)?;
+    let keys = |fields: &Map<String, Value>| -> Map<String, Value> {
+        fields.iter().map(|(key, value)| (of(KEYS, key).to_owned(), value.clone())).collect()
+    };
+    let mut own = keys(payload.as_object()?);
+    own.remove(SNAKE);
+    if let Some(name) = own.get_mut("toolName") {
+        *name = name.as_str().map(|name| of(NAMES, name).into()).unwrap_or_default();
+    }
+    if let Some(Value::Object(result)) = own.get("toolResult") {
+        let result = keys(result);
+        own.insert("toolResult".to_owned(), result.into());
+    } else if let Some(error) = own.get("error").cloned() {
+        own.insert("toolResult".to_owned(), json!({ "resultType": "failure", "textResultForLlm": error }));
+    }
+    Some((of(EVENTS, event).to_owned(), own.into()))
 }
 
 /// The input of a tool as an object. Some versions send it as a JSON text; that of `apply_patch` is the patch itself, which is

@@ -1,6 +1,6 @@
 //! Grok CLI: the payload of its hooks, and the answers it understands.
 //!
-//! From runs of version 1.0.41, and its source. It runs the hooks of Claude Code and of Cursor, with a command's arguments lost
+//! From runs of version 1.0.41, and its source. It runs the hooks of Claude Code, with a command's arguments lost
 //! unless they are in its text, and says everything in both spellings. A decision stands at the top of the answer: a denial as
 //! Claude Code reads it is an empty answer here, and so is a question an error, and with either the call runs. What fails or
 //! comes late lets it run as well.

@@ -24,6 +24,11 @@ impl<'a> Payload<'a> {
         Payload { value, variables }
     }
 
+    /// Another payload from the same environment.
+    pub(crate) fn with(&self, value: &'a Value) -> Self {
+        Payload { value, variables: self.variables }
+    }
+
     /// A text that has to be there.
     pub(crate) fn text(&self, key: &str) -> Result<&'a str, String> {
         match self.value.get(key) {

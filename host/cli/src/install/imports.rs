@@ -4,9 +4,9 @@
 //! | Agent | Reads | From |
 //! |---|---|---|
 //! | Copilot in VS Code | Claude Code's and Copilot CLI's | its source and documentation of summer 2026 |
-//! | Grok CLI | Claude Code's and Cursor's | its source of autumn 2026 |
+//! | Grok CLI | Claude Code's | runs of version 1.0.41, which skips Cursor's without a word |
 //! | Cursor | Claude Code's, unless it is told not to | its documentation of autumn 2026 |
-//! | Copilot CLI | Claude Code's in a project | its documentation |
+//! | Copilot CLI | Claude Code's in a project | runs of version 1.0.102 |
 //! | Devin CLI | Claude Code's, unless it is told not to | its documentation of autumn 2026 |
 //! | Continue CLI | Claude Code's | its package 1.5.47, in which nothing calls what runs them |
 
@@ -18,7 +18,7 @@ use super::hooks::{self, Entry};
 use super::probe::{Chain, Probe};
 use super::program::on_path;
 use super::report::{Check, Level};
-use super::table::{CLAUDE, COPILOT, CURSOR, Known, Scope, Way};
+use super::table::{CLAUDE, COPILOT, Known, Scope, Way};
 use crate::agent::{Dialect, claude, copilot, cursor, grok, vscode};
 use crate::{fired, place};
 
@@ -59,7 +59,7 @@ static IMPORTERS: &[Importer] = &[
         dialect: &grok::Grok,
         programs: &["grok"],
         folders: &[".grok"],
-        reads: &[(&CLAUDE, BOTH), (&CURSOR, BOTH)],
+        reads: &[(&CLAUDE, BOTH)],
         loses: true,
         runs: true,
         says: "has no questions, so that these are denials; what fails or is late lets the call run",
@@ -80,9 +80,9 @@ static IMPORTERS: &[Importer] = &[
         programs: &["copilot"],
         folders: &[".copilot"],
         reads: &[(&CLAUDE, &[Scope::Project])],
-        loses: false,
+        loses: true,
         runs: true,
-        says: "follows its documentation",
+        says: "does so in a folder that it trusts",
     },
     Importer {
         title: "Devin CLI",
