@@ -56,8 +56,8 @@ use super::trials;
 use super::trust::{self, Trust};
 use crate::Failure;
 use crate::columns::count;
+use crate::fired;
 use crate::show::print;
-use crate::{fired, place};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -335,16 +335,6 @@ fn programs(place: &Place) -> Vec<String> {
     all
 }
 
-/// Whether a configured program is this very file, wherever it is started.
-pub(super) fn is_this(program: &str) -> bool {
-    if !Path::new(program).is_absolute() {
-        return false;
-    }
-    let real = |path: &Path| path.canonicalize().ok();
-    let this = place::program().ok().and_then(|path| real(&path));
-    this.is_some() && real(Path::new(program)) == this
-}
-
 fn program(report: &mut Report, program: &str, install: &str) {
     let path = PathBuf::from(program);
     let wrong = if !path.is_absolute() {
@@ -360,7 +350,7 @@ fn program(report: &mut Report, program: &str, install: &str) {
         report.add("program", Level::Fail, format!("{program} {wrong}"), install);
         return;
     }
-    if is_this(program) {
+    if program::is_this(program) {
         report.ok("program", format!("{program}, this one"));
     } else {
         // Whoever can have this asked for a file of their own would have anything run that they name there.
