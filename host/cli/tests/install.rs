@@ -1025,7 +1025,7 @@ fn an_entry_works_however_it_is_started() {
 /// What the user has chosen holds where the arguments that say it are lost.
 #[test]
 fn options_are_not_lost_with_arguments() {
-    const STOPPED: &str = "aws ec2 terminate-instances --instance-ids i-1";
+    const STOPPED: &str = "kubectl drain node-1 --ignore-daemonsets";
     let home = Home::new();
     let project = home.at("project").display().to_string();
     let decision = |home: &Home, program: &Path, command: &str| {
@@ -1040,9 +1040,9 @@ fn options_are_not_lost_with_arguments() {
     assert_eq!(decision(&home, &link, "git push --force").as_deref(), Some("ask"), "this one is on");
     // The options, the scope, and what is said of each of the two calls.
     let cases = [
-        ("--packs=cloud", "--user", true, true),
-        ("--packs=cloud,-git", "--user", true, false),
-        ("--packs=cloud", "--project", true, true),
+        ("--packs=operations", "--user", true, true),
+        ("--packs=operations,-git", "--user", true, false),
+        ("--packs=operations", "--project", true, true),
         ("--packs=-git", "--project", false, false),
         ("--no-lens", "--project", false, true),
     ];

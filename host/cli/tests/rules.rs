@@ -202,7 +202,10 @@ fn packs_are_chosen_by_options_and_files() {
     };
     let has = |names: &[String], name: &str| names.iter().any(|one| one == name);
     let default = on(&[]);
-    assert!(has(&default, "git") && has(&default, "self") && has(&default, "cloud") && !has(&default, "operations"), "{default:?}");
+    assert!(
+        has(&default, "git") && has(&default, "self") && has(&default, "cloud") && !has(&default, "operations"),
+        "{default:?}"
+    );
     let some = on(&["--packs", "operations,-git"]);
     assert!(!has(&some, "git") && has(&some, "operations") && has(&some, "files"), "{some:?}");
     let all = on(&["--packs", "all"]);

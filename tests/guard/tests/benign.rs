@@ -6,8 +6,9 @@ use toolgate_guard_tests::benign::{self, Report};
 use toolgate_guard_tests::extract::{self, Kind, STEP_KEYS};
 
 /// Percent of the commands that may be blocked or asked, of all and without what is set aside: what is reached. They
-/// only go down, but where the packages become others.
-const TOUCHED_PERCENT: (f64, f64) = (1.25, 0.6);
+/// only go down, but where the packages become others, or rules ask that did not: publishing does by default, which pipelines
+/// of releases do.
+const TOUCHED_PERCENT: (f64, f64) = (1.75, 0.6);
 
 #[test]
 fn the_packages_that_this_workspace_depends_on() {

@@ -259,7 +259,9 @@ pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
             let text: Vec<Word> = attached.into_iter().chain(rest.iter().cloned()).collect();
             vec![Inner::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
         }
-        None => vec![unseen(change)],
+        // It reads commands from standard input. Elsewhere a program of this name is another one.
+        None if call.words.first().is_some_and(|word| word.text().ends_with(".exe")) => vec![unseen(change)],
+        None => Vec::new(),
     }
 }
 

@@ -58,7 +58,7 @@ use super::trust::{self, Trust};
 use crate::Failure;
 use crate::columns::count;
 use crate::show::print;
-use crate::{fired, hook_files, place};
+use crate::{fired, hook_files};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -195,6 +195,7 @@ fn examine(known: &'static Known) -> Report {
     }
     let places = places(&mut report);
     report.installed = !places.is_empty();
+    gone(&mut report);
     if places.is_empty() {
         let says = format!("{} does not ask Toolgate", known.title());
         report.add("installed", Level::Warn, says, format!("toolgate install {}", known.name()));
@@ -215,7 +216,6 @@ fn examine(known: &'static Known) -> Report {
     }
     trials::version(&mut report, path.as_deref());
     fired(&mut report, &places);
-    gone(&mut report);
     for place in &places {
         trials::others(&mut report, place);
         trials::run(&mut report, place);
@@ -337,16 +337,6 @@ fn programs(place: &Place) -> Vec<String> {
     all
 }
 
-/// Whether a configured program is this very file, wherever it is started.
-pub(super) fn is_this(program: &str) -> bool {
-    if !Path::new(program).is_absolute() {
-        return false;
-    }
-    let real = |path: &Path| path.canonicalize().ok();
-    let this = place::program().ok().and_then(|path| real(&path));
-    this.is_some() && real(Path::new(program)) == this
-}
-
 fn program(report: &mut Report, program: &str, install: &str) {
     let path = PathBuf::from(program);
     let wrong = if !path.is_absolute() {
@@ -362,7 +352,7 @@ fn program(report: &mut Report, program: &str, install: &str) {
         report.add("program", Level::Fail, format!("{program} {wrong}"), install);
         return;
     }
-    if is_this(program) {
+    if program::is_this(program) {
         report.ok("program", format!("{program}, this one"));
     } else {
         // Whoever can have this asked for a file of their own would have anything run that they name there.

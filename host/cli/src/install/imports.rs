@@ -12,13 +12,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::doctor::{installed, is_this};
-use super::file::File;
 use super::hooks::{self, Entry};
 use super::probe::{Chain, Probe};
-use super::program::on_path;
+use super::program::{is_this, on_path};
 use super::report::{Check, Level};
 use super::table::{CLAUDE, COPILOT, Known, Scope, Way};
+use super::trust;
 use crate::agent::{Dialect, claude, copilot, cursor, grok, vscode};
 use crate::{fired, place};
 
@@ -131,19 +130,25 @@ pub(super) fn checks(agents: &[&'static Known]) -> Vec<Check> {
             })
         });
         for (known, path) in files {
-            let Ok(file) = File::read(&path) else { continue };
-            if installed(known, &file) {
-                checks.extend(here.as_ref().map(|here| told(importer, known, &file, &found, here)));
+            let entries = entries(known, &path);
+            if !entries.is_empty() {
+                checks.extend(here.as_ref().map(|here| told(importer, known, (&path, &entries), &found, here)));
             }
         }
     }
     checks
 }
 
+/// Our handlers in a file.
+fn entries(known: &Known, path: &Path) -> Vec<Entry> {
+    let Way::Hooks(hooks) = &known.way else { return Vec::new() };
+    trust::read(path).map(|root| hooks::entries(known, hooks, &root)).unwrap_or_default()
+}
+
 /// What becomes of a file's hooks there.
-fn told(importer: &Importer, known: &Known, file: &File, found: &Path, here: &str) -> Check {
+fn told(importer: &Importer, known: &Known, (path, entries): (&Path, &[Entry]), found: &Path, here: &str) -> Check {
     let Importer { title, says, loses, .. } = *importer;
-    let path = file.path.display();
+    let path = path.display();
     let asked = fired::read(importer.dialect.name()).filter(|_| importer.dialect.is_understood());
     let asked =
         asked.and_then(|fired| fired.gated).map(|time| format!(", and asked last at {time}")).unwrap_or_default();
@@ -153,7 +158,7 @@ fn told(importer: &Importer, known: &Known, file: &File, found: &Path, here: &st
     if !importer.runs {
         return check(Level::Warn, format!("{path} is also read by {title}, found by {}: {says}", found.display()), "");
     }
-    match tried(importer, known, file, here) {
+    match tried(importer, known, entries, here) {
         None => check(Level::Ok, format!("{about}, which is not tried; it {says}"), ""),
         Some(Ok(())) => check(Level::Ok, format!("{about}, and a trial call is denied; it {says}"), ""),
         Some(Err(why)) => {
@@ -164,10 +169,8 @@ fn told(importer: &Importer, known: &Known, file: &File, found: &Path, here: &st
 }
 
 /// Whether a call is denied that must not run, through what the agent makes of our entries; none if they run another program.
-fn tried(importer: &Importer, known: &Known, file: &File, here: &str) -> Option<Result<(), String>> {
+fn tried(importer: &Importer, known: &Known, entries: &[Entry], here: &str) -> Option<Result<(), String>> {
     let Way::Hooks(hooks) = &known.way else { return None };
-    let root = hooks::parse(file.text().ok()?).ok()?;
-    let entries = hooks::entries(known, hooks, &root);
     let gates = entries.iter().filter(|entry| hooks.events.iter().any(|event| event.must && event.name == entry.event));
     let chains: Vec<Chain> = gates.filter_map(|entry| chain(importer, entry)).collect();
     let event = importer.dialect.trials().first()?;

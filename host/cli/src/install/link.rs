@@ -7,7 +7,6 @@
 //! gate keeps from agents like the settings that name it; but a project's settings are others' as well, and name the program
 //! itself then.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
@@ -16,32 +15,18 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use toolgate_host::private::private_folder;
 
-use super::program;
+use super::program::{self, link_of};
 use super::table::{AGENTS, Known, Scope, Way};
 use crate::agent::quoted;
 use crate::{Failure, exit, place};
 
-/// How the name of a link begins; the agent's follows.
-const PREFIX: &str = "toolgate-hook-";
-
 /// The folder for links in the user's folder for state.
 const FOLDER: &str = "bin";
-
-/// The agent whose hook a program's name says that it is.
-pub(crate) fn linked(program: &OsStr) -> Option<String> {
-    let name = Path::new(program).file_name()?.to_str()?;
-    name.strip_prefix(PREFIX).map(str::to_owned)
-}
-
-/// The name of an agent's link.
-pub(super) fn name(agent: &str) -> String {
-    format!("{PREFIX}{agent}")
-}
 
 /// Where links may be beside a program.
 pub(crate) fn beside(program: &Path) -> impl Iterator<Item = PathBuf> {
     let hooks = AGENTS.iter().filter(|known| matches!(known.way, Way::Hooks(_)));
-    hooks.map(move |known| program.with_file_name(name(known.name())))
+    hooks.map(move |known| program.with_file_name(link_of(known.name())))
 }
 
 /// What an agent's entries are to run.
@@ -57,7 +42,7 @@ pub(super) struct Target {
 impl Target {
     /// Where the link is or would be made. Nothing is made yet.
     pub(super) fn of(known: &Known, scope: Scope, program: &str) -> Result<Self, Failure> {
-        let (own, file) = (Path::new(program), name(known.name()));
+        let (own, file) = (Path::new(program), link_of(known.name()));
         let beside = own.with_file_name(&file);
         let writable = || own.parent().is_some_and(|folder| access(folder, Access::WRITE_OK).is_ok());
         if leads_to(&beside, own) || is_free(&beside) && writable() {
@@ -118,7 +103,7 @@ impl Target {
 /// The link that only the administrator can make, without which a project's entries run the program itself.
 pub(super) fn missing(known: &Known, scope: Scope, program: &str) -> Option<String> {
     let target = Target::of(known, scope, program).ok()?;
-    let link = Path::new(program).with_file_name(name(known.name()));
+    let link = Path::new(program).with_file_name(link_of(known.name()));
     (target.path == program).then(|| link.display().to_string())
 }
 
@@ -140,21 +125,6 @@ fn is_free(link: &Path) -> bool {
 mod tests {
     use super::super::table::CLAUDE;
     use super::*;
-
-    #[test]
-    fn a_name_says_whose_hook_it_is() {
-        let cases = [
-            ("/usr/local/bin/toolgate-hook-claude", Some("claude")),
-            ("toolgate-hook-codex", Some("codex")),
-            ("./x/toolgate-hook-", Some("")),
-            ("toolgate", None),
-            ("/toolgate-hook-claude/toolgate", None),
-            ("", None),
-        ];
-        for (program, expected) in cases {
-            assert_eq!(linked(OsStr::new(program)).as_deref(), expected, "{program}");
-        }
-    }
 
     /// What is at the link's place, and whether it is there and leads to the program afterwards.
     #[test]

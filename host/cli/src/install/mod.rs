@@ -54,7 +54,8 @@ use toolgate_host::capability::LocalFiles;
 use toolgate_host::plain;
 
 pub(crate) use doctor::{Arguments as Doctor, run as doctor};
-pub(crate) use link::{beside as links, linked};
+pub(crate) use link::beside as links;
+pub(crate) use program::linked;
 pub(crate) use table::{Carrier, behind_links, carrier, moved, title, variables};
 
 use crate::lens::Switch;

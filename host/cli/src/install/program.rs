@@ -1,5 +1,6 @@
 //! The program that agents are told to run: where it is, who could replace it, and which configured commands are it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -7,12 +8,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
-use super::link;
 use crate::agent::quoted;
 use crate::{Failure, exit, place};
 
 /// What the program is called, whatever file it was started from.
 pub(super) const NAME: &str = "toolgate";
+
+/// How the name of a link to it begins by which an agent calls its hook; the agent's follows.
+const LINK: &str = "toolgate-hook-";
 
 /// Folders that are emptied by themselves.
 const PASSING: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -115,15 +118,36 @@ pub(crate) fn of_hook<'a>(words: &'a [String], agent: &str) -> Option<&'a [Strin
     }
 }
 
+/// The agent whose hook a program is, by its name.
+pub(crate) fn linked(program: &OsStr) -> Option<String> {
+    let name = Path::new(program).file_name()?.to_str()?;
+    name.strip_prefix(LINK).map(str::to_owned)
+}
+
 /// Whether a program is the link of this agent, by its name.
 pub(crate) fn is_link(program: &str, agent: &str) -> bool {
-    link::linked(program.as_ref()).as_deref() == Some(agent)
+    linked(program.as_ref()).as_deref() == Some(agent)
+}
+
+/// The name of an agent's link.
+pub(super) fn link_of(agent: &str) -> String {
+    format!("{LINK}{agent}")
+}
+
+/// Whether a configured program is this very file, wherever it is started.
+pub(super) fn is_this(program: &str) -> bool {
+    if !Path::new(program).is_absolute() {
+        return false;
+    }
+    let real = |path: &Path| path.canonicalize().ok();
+    let this = place::program().ok().and_then(|path| real(&path));
+    this.is_some() && real(Path::new(program)) == this
 }
 
 /// Whether a handler runs Toolgate for this agent in some way that only a shell can read.
 pub(crate) fn mentions(handler: &Value, agent: &str) -> bool {
     let texts = ["command", "exec", "bash"].iter().filter_map(|key| handler.get(key)?.as_str());
-    let names = [format!("{NAME} hook {agent}"), link::name(agent)];
+    let names = [format!("{NAME} hook {agent}"), link_of(agent)];
     texts.into_iter().any(|text| names.iter().any(|name| text.contains(name)))
 }
 
@@ -207,6 +231,21 @@ mod tests {
         for (handler, expected) in cases {
             let ours = words(&handler).is_some_and(|words| of_hook(&words, "codex").is_some());
             assert_eq!(ours, expected, "{handler}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_whose_hook_it_is() {
+        let cases = [
+            ("/usr/local/bin/toolgate-hook-claude", Some("claude")),
+            ("toolgate-hook-codex", Some("codex")),
+            ("./x/toolgate-hook-", Some("")),
+            ("toolgate", None),
+            ("/toolgate-hook-claude/toolgate", None),
+            ("", None),
+        ];
+        for (program, expected) in cases {
+            assert_eq!(linked(OsStr::new(program)).as_deref(), expected, "{program}");
         }
     }
 

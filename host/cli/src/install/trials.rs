@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::doctor::{Content, Place, is_this};
+use super::doctor::{Content, Place};
 use super::hooks::{self, Entry};
 use super::probe::{self, Chain, Probe};
+use super::program::is_this;
 use super::report::{Level, Report};
 use super::table::{Hooks, Known, TIMEOUT, Way};
 use crate::columns::count;

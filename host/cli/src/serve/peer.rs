@@ -69,11 +69,7 @@ impl Peer {
 
     /// Whether it was started as a resident host: of all that this program does, only that answers hooks.
     fn serves(&self) -> bool {
-        let Some(line) = self.read("cmdline") else { return false };
-        let mut words = line.split(|byte| *byte == 0);
-        // By another name it is a hook, whatever it is told.
-        let is_plain = words.next().is_some_and(|name| install::linked(OsStr::from_bytes(name)).is_none());
-        is_plain && words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
+        self.read("cmdline").is_some_and(|line| serves(&line))
     }
 
     /// Whether nobody is seen to have a say in what it does: no variable that it was started with is for the dynamic loader,
@@ -92,6 +88,13 @@ impl Peer {
         File::from(file).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
+}
+
+/// The same of a command line. By the name of a hook's link it is that hook, whatever it is told.
+fn serves(line: &[u8]) -> bool {
+    let mut words = line.split(|byte| *byte == 0);
+    let is_plain = words.next().is_some_and(|name| install::linked(OsStr::from_bytes(name)).is_none());
+    is_plain && words.next() == Some(b"serve") && words.all(|word| !word.starts_with(b"--stdio"))
 }
 
 /// A number in `/proc/PID/status`.
@@ -137,6 +140,24 @@ mod tests {
         assert_eq!(traced, 0, "{}", std::io::Error::last_os_error());
         assert!(!peer.is_free(&own));
         other.kill().and_then(|()| other.wait()).expect("it ends");
+    }
+
+    #[test]
+    fn only_a_resident_host_serves() {
+        let cases: &[(&[u8], bool)] = &[
+            (b"toolgate\0serve\0", true),
+            (b"/usr/local/bin/toolgate\0serve\0--watch\0", true),
+            (b"toolgate\0serve\0--stdio\0pi\0", false),
+            (b"toolgate\0serve\0--stdio=pi\0", false),
+            (b"toolgate-hook-claude\0serve\0", false),
+            (b"/usr/local/bin/toolgate-hook-x\0serve\0", false),
+            (b"toolgate\0hook\0serve\0", false),
+            (b"toolgate\0", false),
+            (b"", false),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(serves(line), *expected, "{}", String::from_utf8_lossy(line));
+        }
     }
 
     #[test]
