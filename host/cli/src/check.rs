@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
-use toolgate_host::{Decision, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Decision, Finding, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
 use crate::gates::{Asked, Told};
@@ -20,7 +20,7 @@ use crate::packs::Packs;
 use crate::plugin::loaded::{self, Loaded};
 use crate::standing::{self, Standing};
 use crate::terminal::{self, Terminal};
-use crate::{Failure, analysis, exit, place, runtime, script, show, survey};
+use crate::{Failure, analysis, exit, place, rules, runtime, script, show, survey};
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -100,6 +100,8 @@ pub(crate) struct Gates<'a> {
     /// The installed plugins.
     loaded: Vec<Loaded>,
     open: HashMap<(String, String), crate::gates::Gates>,
+    /// Nothing is said of what is wrong with rule files.
+    quiet: bool,
 }
 
 impl Gates<'_> {
@@ -126,7 +128,9 @@ impl Gates<'_> {
             let until = Told::now().until;
             let opened = standing.gates(opened, None, Asked::Call, until).await;
             let (gates, diagnostics) = opened.map_err(Failure::software)?;
-            show::diagnostics(&diagnostics);
+            if !self.quiet {
+                show::diagnostics(&diagnostics);
+            }
             let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
             if let (true, Some(rules)) = (unusable, self.rules) {
                 return Err(Failure::new(
@@ -153,7 +157,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
-    let mut gates = Gates { plugin, rules, packs, loaded: loaded::by_hand()?, open: HashMap::new() };
+    let mut gates = Gates { plugin, rules, packs, loaded: loaded::by_hand()?, open: HashMap::new(), quiet: false };
     let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
@@ -164,7 +168,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Some(command) => {
             let text = analysis::text(Some(command))?;
-            runtime.block_on(one(&text, &cwd, arguments, &mut gates))
+            let judged = runtime.block_on(one(&text, &cwd, arguments, &mut gates))?;
+            shown(&text, judged, arguments.json)
         }
         None => runtime.block_on(batch(&cwd, &mut gates)),
     }
@@ -174,11 +179,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
-    let mut gates = Gates { plugin, rules: None, packs: &packs, loaded: loaded::by_hand()?, open: HashMap::new() };
+    let mut gates =
+        Gates { plugin, rules: None, packs: &packs, loaded: loaded::by_hand()?, open: HashMap::new(), quiet: false };
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 
-async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<ExitCode, Failure> {
+async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<Judged, Failure> {
     let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(command, cwd) };
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
@@ -195,14 +201,59 @@ async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<
             }
         }
     }
+    let off = match verdict.decision {
+        Decision::Pass => off(&call, gates).await?,
+        _ => None,
+    };
+    Ok(Judged { verdict, off })
+}
+
+/// A verdict, and what a pack that is off would say in place of a pass.
+struct Judged {
+    verdict: Verdict,
+    off: Option<Off>,
+}
+
+/// What a pack that is off would say.
+struct Off {
+    finding: Finding,
+    /// `None` if the rule is in no pack.
+    pack: Option<String>,
+}
+
+/// What the rules of packs that are off would say of a call that passes.
+async fn off(call: &ToolCall, gates: &Gates<'_>) -> Result<Option<Off>, Failure> {
+    let all = Packs::all();
+    let plugin = gates.plugin.clone();
+    // Of plugins no pack is a part.
+    let (loaded, open) = (Vec::new(), HashMap::new());
+    let mut every = Gates { plugin, rules: gates.rules, packs: &all, loaded, open, quiet: true };
+    let verdict = every.judge(call).await?;
+    let stops = matches!(verdict.decision, Decision::Ask(_) | Decision::Block(_));
+    Ok(verdict.findings.into_iter().next().filter(|_| stops).map(|finding| Off { finding, pack: None }))
+}
+
+/// Shows a verdict.
+fn shown(command: &str, judged: Judged, as_json: bool) -> Result<ExitCode, Failure> {
+    let Judged { verdict, off } = judged;
+    let off = match off {
+        Some(off) => Some(Off { pack: rules::pack_of(&off.finding.rule)?, ..off }),
+        None => None,
+    };
     let (name, code) = name(&verdict.decision);
     let mut out = anstream::stdout();
-    let written = if arguments.json {
+    let written = if as_json {
         let mut answer = answer(&verdict);
         answer["findings"] = findings(&verdict);
+        answer["off"] = off.map_or(Value::Null, |off| {
+            json!({ "pack": off.pack, "rule": off.finding.rule, "action": show::action(&off.finding.action), "reason": off.finding.reason })
+        });
         writeln!(out, "{answer}")
     } else {
-        show::verdict(&mut out, name, command, &verdict)
+        show::verdict(&mut out, name, command, &verdict).and_then(|()| match &off {
+            Some(Off { finding, pack: Some(pack) }) => show::off(&mut out, pack, finding),
+            _ => Ok(()),
+        })
     };
     show::told(written)?;
     Ok(ExitCode::from(code))

@@ -28,7 +28,7 @@ const FAR: &[&str] = &["it is about another", "it does not", "the pattern does n
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  toolgate explain 'cd infra && terraform destroy' --packs infrastructure
+  toolgate explain 'cd infra && terraform destroy'
   toolgate explain --json - < deploy.sh
 
 Exit codes: 0 explained, whatever the verdict is; 64 wrong arguments, 65 wrong data, 66 the current

@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// List the packs and the rules in force
     List(List),
+    /// List the packs: what each is about, whether it is on, and whether that is so by default
+    Packs(PackList),
     /// Show a rule with its tests
     Show(Show),
     /// Run the tests beside rules
@@ -86,6 +88,16 @@ struct List {
     /// Show only the rules of this pack
     #[arg(long, value_name = "NAME")]
     pack: Option<String>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct PackList {
+    #[command(flatten)]
+    at: Where,
 
     /// Print JSON
     #[arg(long)]
@@ -157,6 +169,7 @@ struct Init {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.command {
         Command::List(arguments) => rules(arguments),
+        Command::Packs(arguments) => packs(arguments),
         Command::Show(arguments) => one(arguments),
         Command::Test(arguments) => test(arguments),
         Command::Lint(arguments) => lint(arguments),
@@ -248,22 +261,7 @@ fn rules(arguments: &List) -> Result<ExitCode, Failure> {
         return print(|out| writeln!(out, "{}", Value::Object(answer)));
     }
     print(|out| {
-        let packs = list(answer.get("packs"));
-        let longest = packs.iter().map(|pack| text(pack, "name").len()).max().unwrap_or(0);
-        writeln!(out, "{BOLD}packs{BOLD:#}")?;
-        for pack in packs {
-            let (state, style) = if pack["on"] == true { ("on", GREEN) } else { ("off", DIM) };
-            let about = wrapped(&plain(text(pack, "about")), room(longest + 25));
-            let mut about = about.iter();
-            writeln!(
-                out,
-                "  {style}{state:<3}{style:#}  {:<longest$}  {DIM}{:>9}{DIM:#}  {}",
-                plain(text(pack, "name")),
-                count(number(pack, "rules"), "rule"),
-                about.next().map_or("", String::as_str),
-            )?;
-            about.try_for_each(|line| writeln!(out, "{:1$}{line}", "", longest + 20))?;
-        }
+        pack_rows(out, list(answer.get("packs")))?;
         let mut source = None;
         for rule in list(answer.get("rules")) {
             if source != Some(text(rule, "source")) {
@@ -290,6 +288,67 @@ fn rules(arguments: &List) -> Result<ExitCode, Failure> {
         }
         Ok(())
     })
+}
+
+fn packs(arguments: &PackList) -> Result<ExitCode, Failure> {
+    let answer = first(ask(&arguments.at, true, &[json!({ "question": "list" })])?);
+    let packs = list(answer.get("packs"));
+    print(|out| match arguments.json {
+        true => writeln!(out, "{}", json!({ "packs": packs })),
+        false => pack_rows(out, packs),
+    })
+}
+
+/// The packs, a row each; of one that is off by default, or not as by default, it is said.
+fn pack_rows(out: &mut dyn Write, packs: &[Value]) -> std::io::Result<()> {
+    let longest = packs.iter().map(|pack| text(pack, "name").len()).max().unwrap_or(0);
+    writeln!(out, "{BOLD}packs{BOLD:#}")?;
+    for pack in packs {
+        let (on, by_default) = (pack["on"] == true, pack["by_default"] == true);
+        let (state, style) = if on { ("on", GREEN) } else { ("off", DIM) };
+        let default = match by_default {
+            false => " (off by default)",
+            true if !on => " (on by default)",
+            true => "",
+        };
+        let about = wrapped(&format!("{}{default}", plain(text(pack, "about"))), room(longest + 25));
+        let mut about = about.iter();
+        writeln!(
+            out,
+            "  {style}{state:<3}{style:#}  {:<longest$}  {DIM}{:>9}{DIM:#}  {}",
+            plain(text(pack, "name")),
+            count(number(pack, "rules"), "rule"),
+            about.next().map_or("", String::as_str),
+        )?;
+        about.try_for_each(|line| writeln!(out, "{:1$}{line}", "", longest + 20))?;
+    }
+    Ok(())
+}
+
+/// What the packs are that came with Toolgate, as the component says it, whatever rule files choose.
+fn built_in() -> Result<Map<String, Value>, Failure> {
+    let at = Where { cwd: None, packs: Packs::default() };
+    Ok(first(ask(&at, false, &[json!({ "question": "list" })])?))
+}
+
+/// The names of the packs that are off by default, each with what it is about.
+///
+/// # Errors
+/// If that is not known.
+pub(crate) fn off_by_default() -> Result<Vec<(String, String)>, Failure> {
+    let answer = built_in()?;
+    let off = list(answer.get("packs")).iter().filter(|pack| pack["by_default"] != true);
+    Ok(off.map(|pack| (text(pack, "name").to_owned(), text(pack, "about").to_owned())).collect())
+}
+
+/// The pack that a built-in rule is in, if it is in one.
+///
+/// # Errors
+/// If that is not known.
+pub(crate) fn pack_of(rule: &str) -> Result<Option<String>, Failure> {
+    let answer = built_in()?;
+    let own = list(answer.get("rules")).iter().find(|one| one["layer"] == "builtin" && text(one, "name") == rule);
+    Ok(own.map(|one| text(one, "source").to_owned()))
 }
 
 /// After which events a test is.

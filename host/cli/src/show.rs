@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
-use toolgate_host::{Action, Diagnostic, Level, Verdict, decide, excerpt, plain};
+use toolgate_host::{Action, Diagnostic, Finding, Level, Verdict, decide, excerpt, plain};
 
 use crate::Failure;
 use crate::agent::quoted;
@@ -108,6 +108,13 @@ pub(crate) fn verdict(out: &mut impl Write, name: &str, text: &str, verdict: &Ve
         0 => Ok(()),
         more => writeln!(out, "       {DIM}and {more} findings more{DIM:#}"),
     }
+}
+
+/// What a pack that is off would say of a command that passes.
+pub(crate) fn off(out: &mut impl Write, pack: &str, finding: &Finding) -> std::io::Result<()> {
+    let action = action(&finding.action);
+    let (rule, reason) = (whole(&finding.rule, LINE), whole(&finding.reason, REASON));
+    writeln!(out, "       {DIM}the pack {}, which is off, would {action}:{DIM:#} {rule}  {reason}", plain(pack))
 }
 
 /// All of a text that matched: of a long one the start and the end.

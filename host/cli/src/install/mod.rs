@@ -62,7 +62,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{Failure, exit, person, runtime, shim, standing};
+use crate::{Failure, exit, person, rules, runtime, shim, standing};
 use file::File;
 use link::Target;
 use off::{Own, Where};
@@ -181,6 +181,22 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
     runtime::one_thread()?.block_on(started)
 }
 
+/// Which packs of rules are off, unless all are chosen.
+fn packs_off(packs: &Packs) -> Option<String> {
+    let chosen = packs.names();
+    let is_on = |name: &str| {
+        chosen.iter().rev().find_map(|one| match one.strip_prefix('-') {
+            Some(off) => (off == name || off == "all").then_some(false),
+            None => (*one == name || *one == "all").then_some(true),
+        })
+    };
+    let off = rules::off_by_default().ok()?;
+    let off = off.iter().filter(|(name, _)| is_on(name) != Some(true));
+    let off: Vec<String> = off.map(|(name, about)| format!("{name} ({about})")).collect();
+    let list = "`toolgate rules packs` shows all packs, and `packs: [NAME]` in your rule file switches one on";
+    (!off.is_empty()).then(|| format!("packs of rules that are off: {}; {list}", off.join(", ")))
+}
+
 /// What is to become of a file.
 enum Next {
     Same,
@@ -272,6 +288,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     notes.extend(left.into_iter().filter(|(text, holds)| *holds && !text.is_empty()).map(|(text, _)| text.to_owned()));
     let fresh = !matches!(next, Next::Same);
     if fresh {
+        notes.extend(packs_off(&arguments.packs));
         notes.push(format!(
             "{} reads this when it starts; `toolgate doctor {}` says whether it works",
             known.title(),
