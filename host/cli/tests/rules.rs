@@ -618,7 +618,7 @@ fn git_commands_that_take_the_hook_away_ask() {
     git(&["branch", "old"]);
     scene.write("home/project/.claude/settings.json", "{\"hooks\": {\"PreToolUse\": [{\"command\": \"toolgate\"}]}}");
     let asks = |command: &str, expected: &str| {
-        let (decided, reason) = decision(&scene, "Bash", &json!({"command": command}), &[path.clone()]);
+        let (decided, reason) = decision(&scene, "Bash", &json!({"command": command}), std::slice::from_ref(&path));
         assert_eq!(decided, expected, "{command}: {reason}");
         assert!(expected != "ask" || reason.contains(".claude/settings.json"), "{command}: {reason}");
     };

@@ -95,10 +95,7 @@ fn included(text: &str, names: &mut Vec<String>) {
     for line in text.lines() {
         let line = line.trim();
         let rest = INCLUDES.iter().find_map(|begin| line.strip_prefix(begin));
-        if let Some(file) = rest.map(|rest| rest.trim().trim_end_matches(';').trim_matches(['"', '\''])) {
-            if names.len() < MOST && !file.is_empty() {
-                names.push(file.to_owned());
-            }
-        }
+        let file = rest.map(|rest| rest.trim().trim_end_matches(';').trim_matches(['"', '\'']));
+        names.extend(file.filter(|file| names.len() < MOST && !file.is_empty()).map(str::to_owned));
     }
 }

@@ -210,11 +210,11 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) ->
         Takes::Only(folders) => {
             let tracked = matches!(tracked(), Some(Tracked::Held | Tracked::Changed));
             // Files of the root stay.
-            let stays = |folder: &&str| {
+            let stays = |folder: &str| {
                 let folder = folder.trim_matches('/');
                 file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
             };
-            tracked && file.contains('/') && !folders.iter().any(|folder| stays(&folder))
+            tracked && file.contains('/') && !folders.iter().any(|folder| stays(folder))
         }
         Takes::Forgets => true,
         Takes::Nothing => false,
