@@ -102,16 +102,13 @@ fn means_the_same(command: &Command, shell: &ForeignShell) -> bool {
     let Some(name) = command.words.first().and_then(Word::known) else { return false };
     let name = name.to_ascii_lowercase();
     match shell {
-        ForeignShell::PowerShell if CHANGED.contains(&name.as_str()) => false,
         ForeignShell::PowerShell if READING.contains(&name.as_str()) => {
             // `Env:`, `HKLM:` and their like are no files. A drive has one letter.
             let drive = |word: &Word| word.text().split_once(':').is_some_and(|(drive, _)| drive.len() > 1);
             !command.words.iter().skip(1).any(drive)
         }
-        _ if is_cmdlet(&name) => false,
-        ForeignShell::PowerShell => true,
-        // `dir /s`, `del /q`: words of cmd's own.
-        ForeignShell::Cmd | ForeignShell::Other(_) => PROGRAMS.contains(&name.as_str()),
+        // Any other word may be a cmdlet of a module, or a word of the shell's own, as `del /q` of cmd.
+        _ => PROGRAMS.contains(&name.as_str()),
     }
 }
 
@@ -161,63 +158,6 @@ const READING: &[&str] = &[
     "type",
     "write-host",
     "write-output",
-];
-
-/// Aliases of PowerShell that are the names of other programs elsewhere, or have no program of that name.
-const CHANGED: &[&str] = &[
-    "ac",
-    "clc",
-    "clear",
-    "cli",
-    "copy",
-    "cp",
-    "cpi",
-    "curl",
-    "cvpa",
-    "del",
-    "diff",
-    "erase",
-    "foreach",
-    "icm",
-    "iex",
-    "ii",
-    "irm",
-    "iwr",
-    "kill",
-    "man",
-    "md",
-    "mi",
-    "mount",
-    "move",
-    "mp",
-    "mv",
-    "ni",
-    "nal",
-    "rd",
-    "ren",
-    "ri",
-    "rm",
-    "rmdir",
-    "rni",
-    "rp",
-    "saps",
-    "sajb",
-    "sal",
-    "sc",
-    "set",
-    "shcm",
-    "si",
-    "sleep",
-    "sort",
-    "sp",
-    "spps",
-    "start",
-    "stz",
-    "sv",
-    "tee",
-    "wget",
-    "where",
-    "where-object",
 ];
 
 /// Programs that mean the same whichever shell starts them with plain words.
@@ -395,6 +335,9 @@ mod tests {
             ("git log 'it''s'", false),
             ("git push || rm x", false),
             ("Start-Process git", false),
+            ("Format-Volume -DriveLetter D", false),
+            ("Clear-RecycleBin -Force", false),
+            ("ipmo ./evil.psm1", false),
         ];
         for (text, read) in cases {
             let script = parse_foreign(text, &ForeignShell::PowerShell, &facts());

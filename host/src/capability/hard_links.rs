@@ -2,7 +2,8 @@
 //!
 //! The kernel does not tell the names of a file. They are looked for where it matters: among Toolgate's own files, and
 //! among the hidden files of the home folder and of the project, where settings of agents, shells and git are. It is only
-//! looked where a file has more than one name, which is rare. A name elsewhere is not found.
+//! looked where a file has more than one name, which is rare. A name elsewhere is not found, nor one in
+//! a home folder with more hidden entries than are looked at.
 
 use std::fs::{DirEntry, Metadata, read_dir};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
@@ -31,10 +32,20 @@ impl KnownNames {
         KnownNames { own, hidden }
     }
 
+    /// Whether a path is one of those among which names are looked for, however deep it lies.
+    fn keeps(&self, path: &Path) -> bool {
+        let hidden = |folder: &PathBuf| {
+            let first = path.strip_prefix(folder).ok().and_then(|rest| rest.components().next());
+            first.is_some_and(|first| first.as_os_str().to_string_lossy().starts_with('.'))
+        };
+        self.own.iter().any(|own| path.starts_with(own)) || self.hidden.iter().any(hidden)
+    }
+
     /// Another name of the file at this path, which has no links in it. `None` if it has only this one, or none of the others
     /// is where names are looked for.
     pub(super) fn of(&self, path: &Path) -> Option<PathBuf> {
-        if self.own.is_empty() && self.hidden.is_empty() {
+        // A name that is kept itself is as good as another one.
+        if self.own.is_empty() && self.hidden.is_empty() || self.keeps(path) {
             return None;
         }
         let file = path.symlink_metadata().ok().filter(|file| file.is_file() && file.nlink() > 1)?;
@@ -60,8 +71,8 @@ struct Search<'p> {
 impl Search<'_> {
     fn at(&self, other: &Path) -> Option<PathBuf> {
         let same = |found: &Metadata| found.ino() == self.file.ino() && found.dev() == self.file.dev();
-        let found = other.symlink_metadata().ok().filter(|found| found.is_file() && same(found))?;
-        (found.is_file() && other != self.path).then(|| other.to_path_buf())
+        other.symlink_metadata().ok().filter(|found| found.is_file() && same(found))?;
+        (other != self.path).then(|| other.to_path_buf())
     }
 
     /// The files first, so that those close by do not wait for what is in large folders.
@@ -113,6 +124,9 @@ mod tests {
             hard_link(at(path), &link).expect("a hard link");
             assert_eq!(names.of(&link), expected.map(at), "{path}");
         }
+        // The name that is kept stays, whatever else the file is called.
+        hard_link(at("home/.bashrc"), at("home/.config/bashrc")).expect("a hard link");
+        assert_eq!(names.of(&at("home/.bashrc")), None);
         assert_eq!(names.of(&at("none")), None);
         assert_eq!(KnownNames::default().of(&at("work/link-0")), None);
     }

@@ -888,7 +888,10 @@ pub(crate) fn resolve_reopened(commands: &mut [Command]) {
                 effects.push(effect);
                 continue;
             };
+            // One that nothing opens by its number is another one's copy (`exec 4<&3`), or the caller's.
+            let is_copy = number.is_some_and(|number| !opened.iter().any(|(fd, _)| *fd == Some(Some(number))));
             let behind = opened.iter().filter(|(fd, _)| match (fd, number) {
+                (Some(_), Some(_)) if is_copy => true,
                 (Some(Some(fd)), Some(number)) => *fd == number,
                 (Some(None), _) | (_, None) => true,
                 (None, Some(_)) => false,

@@ -75,8 +75,10 @@ fn commands(prompt: &str) -> Runs {
         }
     }
     if let Some(matter) = front_matter(prompt) {
-        let key =
-            |line: &str| line.trim_start().trim_start_matches("- ").split(':').next().map(str::trim) == Some("hooks");
+        let key = |line: &str| {
+            line.trim_start().trim_start_matches("- ").split(':').next().map(|key| key.trim().trim_matches(['"', '\'']))
+                == Some("hooks")
+        };
         found.hooks = matter.lines().any(|line| key(line) && !line.starts_with([' ', '\t']));
         if found.hooks {
             found.commands.extend(hook_commands(matter));

@@ -53,6 +53,8 @@ enum Takes<'a> {
     Steps(Vec<&'a str>),
     /// Only what is below these folders stays.
     Only(Vec<&'a str>),
+    /// All that git knows.
+    All,
     /// Git does not know the files any more.
     Forgets,
     Nothing,
@@ -79,6 +81,8 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
         Some("clean") if has(&["-f", "--force"]) && !has(&["-n", "--dry-run"]) && has(&["-x", "-X"]) => {
             (Takes::Changes { untracked: !has(&["-X"]), ignored: true }, texts(1))
         }
+        // It takes all away that git knows.
+        Some("switch") if has(&["--orphan"]) => (Takes::All, Vec::new()),
         Some("checkout" | "switch") => {
             const CREATE: &[&str] = &["-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"];
             // The name of a new branch stands before where it starts.
@@ -108,7 +112,7 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
             (Takes::Commits(onto.into_iter().collect()), Vec::new())
         }
         Some("revert" | "cherry-pick") => (Takes::Steps(texts(1)), Vec::new()),
-        Some("sparse-checkout") if matches!(named(1), Some("set")) => (Takes::Only(texts(2)), Vec::new()),
+        Some("sparse-checkout") if matches!(named(1), Some("init" | "set")) => (Takes::Only(texts(2)), Vec::new()),
         Some("rm") if has(&["--cached"]) => (Takes::Forgets, texts(1)),
         _ => nothing(),
     }
@@ -216,6 +220,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) ->
             };
             tracked && file.contains('/') && !folders.iter().any(|folder| stays(folder))
         }
+        Takes::All => matches!(tracked(), Some(Tracked::Held | Tracked::Changed)),
         Takes::Forgets => true,
         Takes::Nothing => false,
     }
