@@ -59,6 +59,8 @@ pub struct Call {
     pub workspace_names: Vec<String>,
     /// What earlier calls of the session have left behind.
     pub earlier: Memory,
+    /// Whether it is a command in a prompt that another call writes, and not the agent's own.
+    pub in_prompt: bool,
     /// Whether text that the agent types into a terminal is no call of its own.
     pub typed_unseen: bool,
     /// What has happened in the session; `None` if nobody knows.

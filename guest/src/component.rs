@@ -291,6 +291,7 @@ fn judged(call: ToolCall, contents: bool, context: &serde_json::Value) -> call::
         contents: if contents { call::contents(&call.input) } else { Vec::new() },
         tool: call.tool,
         command: call.command.map(field),
+        in_prompt: false,
         shell: context.get("shell").and_then(serde_json::Value::as_str).map(str::to_owned),
         paths: call.paths.into_iter().map(field).collect(),
         globs: call.globs.into_iter().map(field).collect(),

@@ -177,7 +177,7 @@ impl Guard {
         inquiry.input_paths();
         if script.is_none() {
             inquiry.tool(world, look.as_deref());
-            inquiry.prompt_of_tool(world);
+            inquiry.prompt_of_tool(world, look.as_deref());
         }
         inquiry.field_rules(script.as_ref(), world);
         inquiry.paths(world, look.as_deref());

@@ -19,6 +19,7 @@ pub(crate) fn call(case: &Value) -> Call {
             Some("other") => Kind::Other,
             Some(kind) => panic!("unknown kind {kind}"),
         },
+        edits: case["edits"] == true,
         command: field("command"),
         shell: case["shell"].as_str().map(str::to_owned),
         paths: field("path").into_iter().collect(),

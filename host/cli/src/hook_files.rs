@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toolgate_host::private::{Folder, Others, PrivateFile, is_missing, read_regular};
-use toolgate_host::shortened;
+use toolgate_host::{plain, shortened};
 
 use crate::install::{self, Carrier};
 use crate::place;
@@ -28,6 +28,9 @@ const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Most entries.
 const ENTRIES: usize = 64;
+
+/// Longest path that is shown, in characters.
+const LONGEST: usize = 400;
 
 /// What says that a file has an agent ask Toolgate: its program's name.
 const MARK: &[u8] = b"toolgate";
@@ -100,8 +103,8 @@ fn age(file: &HookFile) -> Option<Duration> {
 /// Notes by which file of a project an agent asks, where its user's own settings do not have it ask.
 pub(crate) fn note(agent: &str, root: &str) {
     let Some(Carrier { user, project }) = install::carrier(agent, Path::new(root)) else { return };
-    let carriers: Vec<PathBuf> = project.into_iter().filter(|file| file.exists() && carries(file)).collect();
-    if carriers.is_empty() || user.iter().any(|file| carries(file)) {
+    let mut carriers: Vec<PathBuf> = project.into_iter().filter(|file| file.exists()).collect();
+    if carriers.is_empty() {
         return;
     }
     let known = read().files;
@@ -109,7 +112,8 @@ pub(crate) fn note(agent: &str, root: &str) {
         let same = |file: &&HookFile| file.agent == agent && file.file == *carrier && !file.told;
         known.iter().find(same).and_then(age).is_some_and(|age| age < FRESH)
     };
-    if carriers.iter().all(is_noted) {
+    carriers.retain(|file| !is_noted(file) && carries(file));
+    if carriers.is_empty() || user.iter().any(|file| carries(file)) {
         return;
     }
     let time = format!("{:.0}", jiff::Timestamp::now());
@@ -125,12 +129,24 @@ pub(crate) fn note(agent: &str, root: &str) {
     });
 }
 
-/// Files by which an agent asked lately, and does not any more, though their folder is still there.
+/// Forgets a file out of which the user has taken Toolgate.
+pub(crate) fn forget(file: &Path) {
+    if read().files.iter().any(|noted| noted.file == file) {
+        write(|files| files.retain(|noted| noted.file != file));
+    }
+}
+
+/// Files by which an agent asked lately, and does not any more, though their folder is still there. None where the user's own
+/// settings have the agent ask now.
 pub(crate) fn gone() -> Vec<HookFile> {
     let mut files = read().files;
+    let by_user = |agent: &str| {
+        install::carrier(agent, Path::new("/")).is_some_and(|carrier| carrier.user.iter().any(|file| carries(file)))
+    };
     files.retain(|file| {
         let there = file.file.parent().and_then(Path::parent).is_some_and(Path::is_dir);
-        there && age(file).is_some_and(|age| age < RETENTION) && !carries(&file.file)
+        let lately = age(file).is_some_and(|age| age < RETENTION);
+        there && lately && !carries(&file.file) && !by_user(&file.agent)
     });
     files
 }
@@ -152,7 +168,7 @@ pub(crate) fn told_once() -> Option<String> {
 
 /// What a person is told of a file that is gone.
 pub(crate) fn warning(file: &HookFile) -> String {
-    let shown = shortened(&file.file.display().to_string(), 400);
+    let shown = plain(&shortened(&file.file.display().to_string(), LONGEST));
     let title = install::title(&file.agent);
     format!(
         "Toolgate: {shown} no longer has {title} ask Toolgate, and its calls in that project run unjudged. Put the file back \

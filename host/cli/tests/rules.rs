@@ -571,6 +571,12 @@ fn a_hard_link_is_judged_as_the_file_that_it_is() {
     ] {
         std::fs::hard_link(scene.at(path), scene.at("home/project").join(name)).expect("a hard link");
     }
+    // Another hidden name, as tools for such files make them.
+    std::fs::create_dir(scene.at("home/.dots")).expect("a folder");
+    std::fs::hard_link(scene.at("home/.bashrc"), scene.at("home/.dots/bashrc")).expect("a hard link");
+    for (target, link) in [("home/.bashrc", "link"), ("home/project/rules", "to-rules")] {
+        std::os::unix::fs::symlink(scene.at(target), scene.at("home/project").join(link)).expect("a link");
+    }
     let shell = |command: &str| ("Bash", json!({"command": command}));
     let cases = [
         (shell("echo 'packs: [-files]' > rules"), "deny", "toolgate.yaml"),
@@ -582,6 +588,9 @@ fn a_hard_link_is_judged_as_the_file_that_it_is() {
         ),
         (("Edit", json!({"file_path": "rules", "old_string": "a", "new_string": "b"})), "deny", "toolgate.yaml"),
         (shell("echo 'rm -rf ~' >> start"), "ask", ".bashrc"),
+        // What a link leads to has its own rule, whatever else it is called; and its other name has one, too.
+        (shell("echo x >> link"), "ask", ".bashrc"),
+        (shell("echo x >> to-rules"), "deny", "toolgate.yaml"),
         // A name that is not kept, and one of the project.
         (shell("echo x >> notes"), "pass", ""),
         (shell("echo x > other"), "pass", ""),
@@ -728,6 +737,13 @@ fn a_hook_file_that_is_gone_is_told_of() {
     scene.write(settings, "{}");
     let again = message("home/other");
     assert!(told(&again), "{again}");
+    // Whoever takes it out, or has their own settings ask, is not told of it.
+    scene.write(settings, "{\"hooks\": \"toolgate\"}");
+    assert_eq!(message("home/project"), "");
+    scene.write(settings, "{}");
+    scene.write("home/.claude/settings.json", "{\"hooks\": \"toolgate\"}");
+    assert_eq!(message("home/other"), "");
+    std::fs::remove_file(scene.at("home/.claude/settings.json")).expect("removed");
     // The user's own settings have the agent ask wherever it is.
     scene.write("home/.claude/settings.json", "{\"hooks\": \"toolgate\"}");
     scene.write(settings, "{\"hooks\": \"toolgate\"}");

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use toolgate_private::{is_missing, open_regular, read_at_most};
 
 use super::apart::apart;
-use super::hard_links::KnownNames;
+use super::hard_links::{Entries, KnownNames};
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
 use crate::bindings::toolgate::plugin::files::{FileKind, Host};
@@ -217,7 +217,11 @@ impl Files for LocalFiles {
     async fn resolve(&self, paths: Vec<String>) -> Answer<Vec<Option<RealPath>>> {
         few(&paths)?;
         let names = self.names.clone();
-        self.look(move || paths.iter().map(|path| named(resolve(Path::new(path))?, &names)).collect()).await
+        self.look(move || {
+            let mut left = Entries::default();
+            paths.iter().map(|path| named(path, resolve(Path::new(path))?, &names, &mut left)).collect()
+        })
+        .await
     }
 
     async fn read_config(&self, name: String) -> Answer<Vec<ConfigFile>> {
@@ -313,9 +317,11 @@ pub(super) fn resolve(path: &Path) -> Option<RealPath> {
     None
 }
 
-/// A path by the name of its file that matters most.
-fn named(real: RealPath, names: &KnownNames) -> Option<RealPath> {
-    let other = if real.exists { names.of(Path::new(&real.path)) } else { None };
+/// Where a path leads: its links resolved; of one without links that is there, another name of the file, if it is kept. So
+/// no name is lost to who asks again about what links lead to.
+fn named(path: &str, real: RealPath, names: &KnownNames, left: &mut Entries) -> Option<RealPath> {
+    let plain = real.exists && real.path == path;
+    let other = if plain { names.of(Path::new(&real.path), left) } else { None };
     match other {
         Some(other) => Some(RealPath { path: other.into_os_string().into_string().ok()?, ..real }),
         None => Some(real),

@@ -9,7 +9,7 @@ use std::fs::{DirEntry, Metadata, read_dir};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Most entries of folders that are looked at for one file. Reading this many names takes a few milliseconds.
+/// Most entries of folders that are looked at for one call of a component. Reading this many names takes a few milliseconds.
 const ENTRIES: usize = 8_192;
 
 /// How many levels of folders below a hidden one, or one of Toolgate's own, are looked at: `~/.config/NAME/FILE`.
@@ -17,6 +17,15 @@ const LEVELS: usize = 2;
 
 /// Hidden folders in which programs keep hard links of their own, as package managers do in their caches.
 const CACHES: &[&str] = &[".cache", ".npm", ".cargo", ".rustup", ".bun", ".venv"];
+
+/// How many entries may still be looked at.
+pub(super) struct Entries(usize);
+
+impl Default for Entries {
+    fn default() -> Self {
+        Entries(ENTRIES)
+    }
+}
 
 /// Where the names are looked for.
 #[derive(Clone, Debug, Default)]
@@ -32,24 +41,14 @@ impl KnownNames {
         KnownNames { own, hidden }
     }
 
-    /// Whether a path is one of those among which names are looked for, however deep it lies.
-    fn keeps(&self, path: &Path) -> bool {
-        let hidden = |folder: &PathBuf| {
-            let first = path.strip_prefix(folder).ok().and_then(|rest| rest.components().next());
-            first.is_some_and(|first| first.as_os_str().to_string_lossy().starts_with('.'))
-        };
-        self.own.iter().any(|own| path.starts_with(own)) || self.hidden.iter().any(hidden)
-    }
-
     /// Another name of the file at this path, which has no links in it. `None` if it has only this one, or none of the others
     /// is where names are looked for.
-    pub(super) fn of(&self, path: &Path) -> Option<PathBuf> {
-        // A name that is kept itself is as good as another one.
-        if self.own.is_empty() && self.hidden.is_empty() || self.keeps(path) {
+    pub(super) fn of(&self, path: &Path, left: &mut Entries) -> Option<PathBuf> {
+        if self.own.is_empty() && self.hidden.is_empty() {
             return None;
         }
         let file = path.symlink_metadata().ok().filter(|file| file.is_file() && file.nlink() > 1)?;
-        let mut search = Search { path, file, left: ENTRIES };
+        let mut search = Search { path, file, left };
         let own = self.own.iter().find_map(|own| search.at(own).or_else(|| search.below(own, LEVELS, &|_| true)));
         own.or_else(|| self.hidden.iter().find_map(|folder| search.below(folder, LEVELS + 1, &is_hidden)))
     }
@@ -61,11 +60,10 @@ fn is_hidden(entry: &DirEntry) -> bool {
     name.to_str().is_none_or(|name| name.starts_with('.') && !CACHES.contains(&name))
 }
 
-struct Search<'p> {
-    path: &'p Path,
+struct Search<'s> {
+    path: &'s Path,
     file: Metadata,
-    /// How many entries may still be looked at.
-    left: usize,
+    left: &'s mut Entries,
 }
 
 impl Search<'_> {
@@ -80,7 +78,7 @@ impl Search<'_> {
         let levels = levels.checked_sub(1)?;
         let mut folders = Vec::new();
         for entry in read_dir(folder).ok()?.filter_map(Result::ok).filter(counts) {
-            self.left = self.left.checked_sub(1)?;
+            self.left.0 = self.left.0.checked_sub(1)?;
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             } else if entry.ino() == self.file.ino()
@@ -110,6 +108,7 @@ mod tests {
             write(at(path), path).expect("a file");
         }
         let names = KnownNames::new(vec![at("home/.config/toolgate")], vec![at("home"), at("work")]);
+        let of = |path: &Path| names.of(path, &mut Entries::default());
         let cases = [
             ("home/.config/toolgate/rules", Some("home/.config/toolgate/rules")),
             ("home/.bashrc", Some("home/.bashrc")),
@@ -120,14 +119,12 @@ mod tests {
         ];
         for (number, (path, expected)) in cases.into_iter().enumerate() {
             let link = at(&format!("work/link-{number}"));
-            assert_eq!(names.of(&at(path)), None, "{path} has one name");
+            assert_eq!(of(&at(path)), None, "{path} has one name");
             hard_link(at(path), &link).expect("a hard link");
-            assert_eq!(names.of(&link), expected.map(at), "{path}");
+            assert_eq!(of(&link), expected.map(at), "{path}");
         }
-        // The name that is kept stays, whatever else the file is called.
-        hard_link(at("home/.bashrc"), at("home/.config/bashrc")).expect("a hard link");
-        assert_eq!(names.of(&at("home/.bashrc")), None);
-        assert_eq!(names.of(&at("none")), None);
-        assert_eq!(KnownNames::default().of(&at("work/link-0")), None);
+        assert_eq!(names.of(&at("work/link-0"), &mut Entries(0)), None, "nothing more may be looked at");
+        assert_eq!(of(&at("none")), None);
+        assert_eq!(KnownNames::default().of(&at("work/link-0"), &mut Entries::default()), None);
     }
 }

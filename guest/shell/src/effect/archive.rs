@@ -361,6 +361,30 @@ pub(super) fn cpio(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
+/// `pax -w FILE .. > ARCHIVE`, `pax -rw FILE .. FOLDER`: with `-l` what is copied becomes hard links.
+pub(super) fn pax(run: &mut Run<'_>, operands: &[Arg]) {
+    let args = run.args;
+    let copies = args.has("r") && args.has("w");
+    let (sources, target) = match operands.split_last().filter(|_| copies) {
+        Some((target, sources)) => (sources, Some(target)),
+        None => (operands, None),
+    };
+    for source in sources {
+        let place = run.word(source);
+        if args.has("l") && copies {
+            run.add(Kind::HardLink, &place, Mark::possible().recursive(true));
+        }
+        run.add(Kind::Read, &place, Mark::possible().recursive(true));
+    }
+    if let Some(target) = target {
+        let folder = run.word(target);
+        unpacked(run, &folder);
+    } else if args.has("r") {
+        let here = run.here();
+        unpacked(run, &here);
+    }
+}
+
 /// `ar rcs ARCHIVE FILE ..`, `jar cf ARCHIVE FILE ..`
 pub(super) fn ar(run: &mut Run<'_>, operands: &[Arg]) {
     let Some((first, rest)) = operands.split_first() else { return };

@@ -243,6 +243,7 @@ pub(super) const PROGRAMS: &[Row] = &[
     row("mount", "B/bind R/rbind M/move o/options=v t/types=v O/test-opts=v L/label=v U/uuid=v T/fstab=r N/namespace=v source=v target=v a f n r w v", Code(files::mount)),
     row("bindfs mergerfs unionfs unionfs-fuse", "o=v u/force-user=v g/force-group=v p/perms=v d f s r n", Code(files::mount_again)),
 
+    row("pax", "r w l a f=w s=v x=v b=v o=v n u v k i d p=v t D H L P X", Code(archive::pax)),
     row("tmux", "f=r L=v S=m", Code(files::tmux)),
     row("screen", "Logfile=w c=r S=v p=v t=v e=v s=v T=v h=v", Mentions).style(Go),
 

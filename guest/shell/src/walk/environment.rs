@@ -45,7 +45,9 @@ fn by_prompt(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
     let interactive = |word: &Word| {
         word.known().is_some_and(|text| text.starts_with('-') && !text.starts_with("--") && text.contains('i'))
     };
-    if !PROMPTING.contains(&crate::path::basename(name)) || !words.iter().skip(1).any(interactive) {
+    let name = crate::path::basename(name);
+    // `script` starts a shell at a terminal.
+    if name != "script" && !(PROMPTING.contains(&name) && words.iter().skip(1).any(interactive)) {
         return Vec::new();
     }
     let span = words.first().map_or_else(Span::default, |word| word.span);
@@ -62,6 +64,10 @@ fn by_prompt(name: &str, words: &[Word], state: &State) -> Vec<Inner> {
     }
     for name in PROMPTS {
         let Some(Value::Known(prompt)) = value(name) else { continue };
+        // A character by its number, which may be one of a substitution.
+        if prompt.match_indices('\\').any(|(at, _)| prompt[at + 1..].starts_with(|c: char| c.is_ascii_digit())) {
+            kinds.push((*name, Kind::Unseen));
+        }
         if prompt.contains("$(") || prompt.contains('`') {
             let text = Word::new(format!(": <<TOOLGATE_PROMPT\n{prompt}\nTOOLGATE_PROMPT\n"), span);
             kinds.push((*name, Kind::Text { text, args: Vec::new() }));

@@ -241,21 +241,20 @@ pub(super) fn powershell(call: Call<'_>) -> Vec<Inner> {
     vec![Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change).perhaps(), unseen(change)]
 }
 
-/// `cmd /c TEXT`
+/// `cmd /c TEXT`, `cmd /d/cTEXT`: switches may stand in one word.
 pub(super) fn cmd(call: Call<'_>) -> Vec<Inner> {
     let change = &call.change;
-    let runs = |word: &Word| {
-        let text = word.text().trim_start_matches('/').to_ascii_lowercase();
-        word.text().starts_with('/') && matches!(text.get(..1), Some("c" | "k" | "r"))
+    // Where the text begins in a word of switches.
+    let switch = |word: &Word| {
+        let text = word.text().to_ascii_lowercase();
+        let at = text.match_indices('/').find(|(at, _)| text[at + 1..].starts_with(['c', 'k', 'r']))?.0;
+        text.starts_with('/').then_some(at + 2)
     };
-    match call.words.iter().skip(call.from).position(runs) {
-        Some(at) => {
-            let at = call.from + at;
-            let attached =
-                call.words.get(at).map(|word| cut(word, word.text().trim_start_matches('/').len().min(1) + 1));
+    let mut words = call.words.iter().enumerate().skip(call.from);
+    match words.find_map(|(at, word)| Some((at, switch(word)?))) {
+        Some((at, begin)) => {
+            let attached = call.words.get(at).map(|word| cut(word, begin)).filter(|word| !word.text().is_empty());
             let rest = call.words.get(at + 1..).unwrap_or_default();
-            let attached =
-                attached.filter(|word| !word.text().trim_start_matches('/').is_empty() && word.text().len() > 1);
             let text: Vec<Word> = attached.into_iter().chain(rest.iter().cloned()).collect();
             vec![Inner::new(Kind::Foreign { shell: ForeignShell::Cmd, text: join(&text, " ") }, change)]
         }

@@ -333,6 +333,8 @@ fn shells_and_repeaters() {
         ("cmd /cdel x", "cmd(del x)"),
         ("cmd //c del x", "cmd(del x)"),
         ("cmd /d /C dir", "cmd(dir)"),
+        ("cmd /d/c 'del /q x'", "cmd(del /q x)"),
+        ("cmd /s/kdel x", "cmd(del x)"),
         ("cmd", ""),
         ("cmd.exe", "unseen perhaps"),
         ("nu -c 'rm x'", "nu(rm x)"),

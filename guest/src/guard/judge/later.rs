@@ -4,9 +4,9 @@
 //! that begin with ```` ```! ````, `hooks` in front matter), of OpenCode (`` !`CMD` ``), of Gemini CLI and Qwen Code (`!{CMD}`), of
 //! Droid (commands that begin with `#!`), as of November 2026.
 
-use toolgate_shell::{Kind as Deed, Look, Span};
+use toolgate_shell::{Kind as Deed, Look, Presence, Span, absolute};
 
-use super::{Coded, Inquiry, evidence};
+use super::{Coded, Inquiry, evidence, tilde};
 use crate::call::{Action, Call, Evidence, Field, Kind, Memory};
 use crate::guard::matching::Subject;
 use crate::guard::world::World;
@@ -132,6 +132,34 @@ fn hook_commands(matter: &str) -> Vec<String> {
     found
 }
 
+/// The files that a patch writes, as far as it shows them: what it adds to each.
+fn added_files(patch: &str) -> Vec<String> {
+    let mut files = vec![String::new()];
+    for line in patch.lines() {
+        match (line.starts_with("*** "), line.strip_prefix('+'), files.last_mut()) {
+            (true, ..) => files.push(String::new()),
+            (false, Some(added), Some(file)) => {
+                file.push_str(added);
+                file.push('\n');
+            }
+            _ => {}
+        }
+    }
+    files.retain(|file| !file.is_empty());
+    files
+}
+
+/// Programs that write what no text here shows: they change a file by a script, or fetch it.
+const UNSEEN: &[&str] = &[
+    "awk", "curl", "dd", "ed", "ex", "gawk", "gsed", "node", "perl", "python", "python3", "ruby", "sed", "tee", "wget",
+];
+
+/// Whether `printf` or `echo -e` may make something else of a text than its line ends.
+fn has_escapes(text: &str) -> bool {
+    text.match_indices('\\')
+        .any(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit() || "xuUc".contains(c)))
+}
+
 impl<'a> Inquiry<'a> {
     /// Prompts that a command writes, as far as it is known what is in them.
     pub(super) fn prompts(
@@ -141,26 +169,46 @@ impl<'a> Inquiry<'a> {
         world: &mut dyn World,
         look: Option<&dyn Look>,
     ) {
+        let leads =
+            |path: &str| is_prompt(path) || look.and_then(|look| look.real(path)).is_some_and(|real| is_prompt(&real));
         for subject in subjects {
-            let written = subject.command.effects.iter().filter(|effect| is_written(effect.kind)).find(|effect| {
-                let path = effect.path.text();
-                is_prompt(path) || effect.recursive && is_prompt(&format!("{path}/"))
-            });
+            let command = subject.command;
+            let written =
+                command.effects.iter().filter(|effect| is_written(effect.kind) && !effect.folder).find(|effect| {
+                    let path = effect.path.text();
+                    leads(path) || effect.recursive && leads(&format!("{path}/"))
+                });
             let Some(written) = written else { continue };
-            let formats = matches!(subject.command.program(), Some("echo" | "printf"));
-            let text = |text: std::borrow::Cow<'_, str>| match formats {
-                true => text.trim_start_matches("-- ").replace("\\n", "\n"),
-                false => text.into_owned(),
+            let program = command.program().unwrap_or_default();
+            let (formats, patches) = (matches!(program, "echo" | "printf"), self.call.kind == Kind::Write);
+            let mut unseen = false;
+            let mut text = |text: std::borrow::Cow<'_, str>| {
+                unseen |= formats && has_escapes(&text);
+                match formats {
+                    true => text.trim_start_matches("-- ").replace("\\n", "\n"),
+                    false => text.into_owned(),
+                }
             };
-            let mut texts: Vec<String> = subject.contents().into_iter().map(text).collect();
+            let mut texts: Vec<String> = subject.contents().into_iter().map(&mut text).collect();
+            if patches {
+                // Each file of a patch begins behind a line with stars.
+                texts = texts.iter().flat_map(|text| added_files(text)).collect();
+            }
             // What is copied or moved there.
-            let sources = subject.command.effects.iter().filter(|effect| effect.copied);
+            let sources = command.effects.iter().filter(|effect| effect.copied);
             for path in sources.filter_map(|effect| effect.path.known()) {
                 let name = path.rsplit('/').next().unwrap_or_default();
                 let places = [path.to_owned(), format!("{path}/SKILL.md"), format!("{path}/{name}.md")];
                 texts.extend(look.and_then(|look| places.iter().find_map(|place| look.script(place))));
+                // In a folder of skills each is a folder with one prompt; in others any file is one.
+                let is_folder = look.is_some_and(|look| look.look(path) == Presence::Folder);
+                unseen |= is_folder && !written.path.text().contains("skills/");
             }
+            unseen |= texts.is_empty() && UNSEEN.contains(&program);
             let evidence = evidence(field, written.span);
+            if unseen {
+                self.coded(Coded::PromptUnseen, "", vec![evidence.clone()]);
+            }
             for text in texts {
                 self.prompt(&text, written.path.text(), &evidence, world);
             }
@@ -168,15 +216,26 @@ impl<'a> Inquiry<'a> {
     }
 
     /// A prompt that a file tool writes.
-    pub(super) fn prompt_of_tool(&mut self, world: &mut dyn World) {
+    pub(super) fn prompt_of_tool(&mut self, world: &mut dyn World, look: Option<&dyn Look>) {
         let call = self.call;
         if call.kind != Kind::Write || call.command.is_some() {
             return;
         }
-        let Some(path) = call.paths.iter().find(|field| is_prompt(&field.value.replace('\\', "/"))) else { return };
-        for content in &call.contents {
-            let whole = evidence(path, Span { start: 0, end: path.value.len() });
-            self.prompt(&content.value, &path.value, &whole, world);
+        for field in &call.paths {
+            let path = absolute(&tilde(&field.value.replace('\\', "/"), call), &call.cwd);
+            if !is_prompt(&path) && !look.and_then(|look| look.real(&path)).is_some_and(|real| is_prompt(&real)) {
+                continue;
+            }
+            let whole = evidence(field, Span { start: 0, end: field.value.len() });
+            // A part of a prompt that runs commands may be a part of one of them.
+            let before = look.filter(|_| call.edits).and_then(|look| look.script(&path));
+            let runs = before.is_some_and(|text| commands(&text) != Runs::default());
+            for content in &call.contents {
+                self.prompt(&content.value, &path, &whole, world);
+                if runs {
+                    self.run_later(&content.value, &path, &whole, world);
+                }
+            }
         }
     }
 
@@ -186,27 +245,37 @@ impl<'a> Inquiry<'a> {
         if runs.hooks {
             self.coded(Coded::PromptHooks, name, vec![at.clone()]);
         }
-        if runs.commands.len() > MOST {
-            self.coded(Coded::TooMuch, &format!("{name} runs {} commands", runs.commands.len()), vec![at.clone()]);
+        // A prompt that writes prompts is not followed further.
+        if runs.commands.len() > MOST || self.call.in_prompt && !runs.commands.is_empty() {
+            self.coded(Coded::TooMuch, &format!("{name} runs more commands than are followed"), vec![at.clone()]);
+            return;
         }
-        for command in runs.commands.into_iter().take(MOST) {
-            // What the agent puts in their place is not known.
-            let value = command.replace("{{args}}", "\"$ARGUMENTS\"");
-            let inner = Call {
-                kind: Kind::Shell,
-                command: Some(Field { name: "command".to_owned(), value }),
-                shell: None,
-                paths: Vec::new(),
-                globs: Vec::new(),
-                contents: Vec::new(),
-                earlier: Memory::default(),
-                ..self.call.clone()
-            };
-            let verdict = self.guard.judge(&inner, world);
-            for finding in verdict.findings.into_iter().filter(|finding| finding.action != Action::Note) {
-                let reason = format!("{name} has the agent run `{}` by itself: {}", command.trim(), finding.reason);
-                self.finding(&finding.rule, finding.action, &reason, vec![at.clone()]);
-            }
+        for command in runs.commands {
+            self.run_later(&command, path, at, world);
+        }
+    }
+
+    /// A command that a prompt has the agent run.
+    fn run_later(&mut self, command: &str, path: &str, at: &Evidence, world: &mut dyn World) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        // What the agent puts in their place is not known.
+        let value = command.replace("{{args}}", "\"$ARGUMENTS\"");
+        let inner = Call {
+            kind: Kind::Shell,
+            edits: false,
+            command: Some(Field { name: "command".to_owned(), value }),
+            shell: None,
+            paths: Vec::new(),
+            globs: Vec::new(),
+            contents: Vec::new(),
+            earlier: Memory::default(),
+            in_prompt: true,
+            ..self.call.clone()
+        };
+        let verdict = self.guard.judge(&inner, world);
+        for finding in verdict.findings.into_iter().filter(|finding| finding.action != Action::Note) {
+            let reason = format!("{name} has the agent run `{}` by itself: {}", command.trim(), finding.reason);
+            self.finding(&finding.rule, finding.action, &reason, vec![at.clone()]);
         }
     }
 }

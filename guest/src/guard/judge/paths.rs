@@ -210,6 +210,7 @@ impl<'a> Inquiry<'a> {
         };
         let real: BTreeMap<&String, String> =
             known.iter().zip(resolved).filter_map(|(path, real)| Some((path, real?))).collect();
+        self.other_names(&real, world);
         let guard = self.guard;
         let home = self.call.home.as_deref();
         let around = Around {
@@ -312,6 +313,33 @@ impl<'a> Inquiry<'a> {
                 told_of.insert((same, place));
             }
         }
+    }
+
+    /// What links lead to may have other names: hard links. They are told of a path without links alone.
+    fn other_names(&mut self, real: &BTreeMap<&String, String>, world: &mut dyn World) {
+        let behind: BTreeSet<&String> =
+            real.iter().filter(|(path, real)| **path != *real).map(|(_, real)| real).collect();
+        if behind.is_empty() {
+            return;
+        }
+        let behind: Vec<String> = behind.into_iter().cloned().collect();
+        let others = match world.resolve(&behind) {
+            Ok(others) => others,
+            Err(why) => return self.coded(Coded::Links, &why, Vec::new()),
+        };
+        let others: BTreeMap<String, String> = behind
+            .into_iter()
+            .zip(others)
+            .filter_map(|(real, other)| Some((real, other?)))
+            .filter(|(real, other)| real != other)
+            .collect();
+        let named = |touched: &Touched| {
+            let other = others.get(real.get(&touched.asked()?)?)?;
+            let (path, evidence) = (Value::Known(other.clone()), touched.evidence.clone());
+            Some(Touched { possible: touched.possible, ..Touched::new(touched.access, path, evidence) })
+        };
+        let more: Vec<Touched> = self.touched.iter().filter_map(named).collect();
+        self.touched.extend(more);
     }
 
     /// Whether the user's own file lifts a path rule from this path, and from the one behind its links.

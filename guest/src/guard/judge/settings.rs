@@ -70,6 +70,8 @@ fn takes<'a>(found: &Invocation<'a>) -> (Takes<'a>, Vec<&'a str>) {
     let nothing = || (Takes::Nothing, Vec::new());
     match named(0) {
         Some("stash") => match named(1) {
+            // It goes to the commit on which the stash was made.
+            Some("branch") => (Takes::Commits(vec!["stash@{0}^"]), Vec::new()),
             None | Some("push" | "save") => {
                 let all = has(&["-a", "--all"]);
                 let untracked = all || has(&["-u", "--include-untracked"]);
@@ -191,6 +193,11 @@ fn excluded(pathspec: &str) -> Option<&str> {
     pathspec.strip_prefix(":!").or_else(|| pathspec.strip_prefix(":^"))
 }
 
+/// Whether the last commit or the index has a file of that name.
+fn is_known(tracked: Option<Tracked>) -> bool {
+    matches!(tracked, Some(Tracked::Held | Tracked::Changed))
+}
+
 /// Whether a command takes a file away that is there now.
 fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) -> bool {
     let mut tracked = || world.tracked(&absolute(file, root));
@@ -201,18 +208,28 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) ->
             Some(Tracked::Untracked) => *untracked,
             Some(Tracked::Ignored) => *ignored,
         },
-        // A name that is no commit is a path, or an error of git's.
-        Takes::Commits(commits) => commits.iter().take(COMMITS).any(|commit| {
-            let commit = if *commit == "-" { "@{-1}" } else { commit };
-            world.differs(root, commit, file).unwrap_or(false)
-        }),
-        Takes::Steps(commits) => commits.iter().take(COMMITS).any(|commit| {
-            let before = world.differs(root, &format!("{commit}^"), file);
-            let after = world.differs(root, commit, file);
-            matches!((before, after), (Some(one), Some(other)) if one != other)
-        }),
+        Takes::Commits(commits) => {
+            commits.len() > COMMITS && is_known(tracked())
+                || commits.iter().take(COMMITS).any(|commit| {
+                    let commit = if *commit == "-" { "@{-1}" } else { commit };
+                    // A name that is no commit is a path, or an error of git's; one of two commits is what they have in common.
+                    world.differs(root, commit, file).unwrap_or(false)
+                        || commit.contains("..") && is_known(world.tracked(&absolute(file, root)))
+                })
+        }
+        Takes::Steps(commits) => {
+            // Ranges, and more than git is asked about.
+            let many = commits.len() > COMMITS
+                || commits.iter().any(|commit| commit.contains("..") || commit.starts_with('^'));
+            many && is_known(tracked())
+                || commits.iter().take(COMMITS).any(|commit| {
+                    let before = world.differs(root, &format!("{commit}^"), file);
+                    let after = world.differs(root, commit, file);
+                    matches!((before, after), (Some(one), Some(other)) if one != other)
+                })
+        }
         Takes::Only(folders) => {
-            let tracked = matches!(tracked(), Some(Tracked::Held | Tracked::Changed));
+            let tracked = is_known(tracked());
             // Files of the root stay.
             let stays = |folder: &str| {
                 let folder = folder.trim_matches('/');
@@ -220,7 +237,7 @@ fn is_taken(takes: &Takes<'_>, root: &str, file: &str, world: &mut dyn World) ->
             };
             tracked && file.contains('/') && !folders.iter().any(|folder| stays(folder))
         }
-        Takes::All => matches!(tracked(), Some(Tracked::Held | Tracked::Changed)),
+        Takes::All => is_known(tracked()),
         Takes::Forgets => true,
         Takes::Nothing => false,
     }

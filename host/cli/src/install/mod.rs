@@ -62,7 +62,7 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{Failure, exit, person, rules, runtime, shim, standing};
+use crate::{Failure, exit, hook_files, person, rules, runtime, shim, standing};
 use file::File;
 use link::Target;
 use off::{Own, Where};
@@ -356,7 +356,12 @@ pub(crate) fn uninstall(arguments: &Removal) -> Result<ExitCode, Failure> {
     if !matches!(next, Next::Same) {
         notes.extend(left_behind(known, &file));
     }
-    change.carry_out(&file, &next, Some(&loosens), None, &notes)
+    let carried_out = change.carry_out(&file, &next, Some(&loosens), None, &notes);
+    // It is gone because the user said so.
+    if carried_out.is_ok() && !File::read(&file.path).is_ok_and(|now| doctor::installed(known, &now)) {
+        hook_files::forget(&file.path);
+    }
+    carried_out
 }
 
 /// The link that a file's entries run, which stays: other projects and other users may run it, and would go on without a word
