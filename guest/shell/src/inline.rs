@@ -24,6 +24,8 @@
 //! | `methods` | calls on values: texts, lists, path objects |
 //! | `awk`, `sed` | those two languages |
 
+pub(crate) use toolgate_commands::Language;
+
 use std::ops::Range;
 
 mod arguments;
@@ -54,18 +56,6 @@ mod tests;
 mod unused;
 mod value;
 mod variables;
-
-/// A language that a command can be given a script of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    Python,
-    Node,
-    Perl,
-    Ruby,
-    Php,
-    Awk,
-    Sed,
-}
 
 /// What a script does, as far as it is plain.
 #[derive(Debug, PartialEq, Eq)]

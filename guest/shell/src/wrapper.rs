@@ -1,8 +1,8 @@
 //! Programs that run other programs: what a command runs besides itself.
 //!
-//! The programs are rows of a table (`wrapper/table.rs`). A row says which options take a value and what that value
-//! means, how many operands are the program's own and what the rest is: a command, a text for a shell, a program in
-//! another language. What a row cannot say is code in the files beside it. Nothing here follows the commands that
+//! What is known of the programs are the specs of `toolgate-commands`. A spec says which options take a value and what
+//! that value means, how many operands are the program's own and what the rest is: a command, a text for a shell, a
+//! program in another language. What a spec cannot say is code in the files beside this one. Nothing here follows the commands that
 //! come out; the walk does, and asks again for each.
 
 mod git;
@@ -26,13 +26,14 @@ use crate::path::basename;
 use crate::word::Word;
 use options::Scan;
 use table::Row;
+use toolgate_commands::OptionRun;
 
 pub(crate) use tools::unbundled;
 pub(crate) use xargs::xargs;
 
 /// The names of the programs in the table.
 pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
-    table::PROGRAMS.iter().flat_map(|row| row.names.split(' '))
+    toolgate_commands::programs().iter().filter(|spec| spec.runs.is_some()).flat_map(|spec| spec.names).copied()
 }
 
 /// One text out of several words, a blank between them.
@@ -146,12 +147,12 @@ pub(crate) fn folders(words: &[Word]) -> Option<Vec<Word>> {
     let (options, operands) = words.split_at(scan.end);
     let open = |word: &Word| word.several || word.known().is_none();
     let unclear = scan.unclear || options.iter().any(|word| word.several) || operands.first().is_some_and(open);
-    (!unclear).then(|| scan.values("folder").cloned().collect())
+    (!unclear).then(|| scan.values(OptionRun::Folder).cloned().collect())
 }
 
 /// A command whose program has a row.
 struct Call<'a> {
-    row: &'static Row,
+    row: Row,
     words: &'a [Word],
     /// Where the arguments that the row speaks of begin.
     from: usize,
@@ -162,7 +163,7 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(row: &'static Row, words: &'a [Word]) -> Self {
+    fn new(row: Row, words: &'a [Word]) -> Self {
         Call { row, words, from: 1, change: Change::default(), unclear: false }
     }
 

@@ -1,6 +1,8 @@
 //! Programs that pack and unpack. What comes out of an archive has names that only the archive knows.
 
-use super::options::{Arg, Style, read};
+use toolgate_commands::Syntax;
+
+use super::options::{Arg, Args, read};
 use super::{Kind, Mark, Place, Run};
 use crate::facts::Presence;
 use crate::word::{Value, Word};
@@ -41,11 +43,14 @@ pub(super) fn unpacked(run: &mut Run<'_>, folder: &Place) {
     }
 }
 
-const TAR: &str = "c/create x/extract/get r/append u/update t/list d/diff/compare A/catenate/concatenate delete f/file=v C/directory=C T/files-from=v X/exclude-from=r b/blocking-factor=v g/listed-incremental=v I/use-compress-program=v H/format=v K/starting-file=v L/tape-length=v N/newer/after-date=v V/label=v F/info-script=x exclude=v mode=v owner=v group=v mtime=v strip-components=v transform/xform=v suffix=v one-top-level? remove-files O/to-stdout to-command=v add-file=m index-file=v volno-file=v warning=v record-size=v sort=v checkpoint-action=v";
+/// Words as the spec of a program has them, with options anywhere.
+fn listed(program: &str, words: &[Word]) -> Args {
+    toolgate_commands::find(program).map(|spec| read(words, 0, spec, Syntax::Gnu, false).0).unwrap_or_default()
+}
 
 /// `tar` in all its styles of options: `tar xf a`, `tar -xf a`, `tar --extract --file=a`.
 pub(super) fn tar(run: &mut Run<'_>, operands: &[Arg]) {
-    let (args, _) = read(&unbundled(&words(operands)), 0, TAR, Style::Gnu, false);
+    let args = listed("tar", &unbundled(&words(operands)));
     run.sure &= args.sure;
     let archives: Vec<&Arg> =
         args.given.iter().filter(|given| given.name == "f").filter_map(|given| given.value.as_ref()).collect();
@@ -180,7 +185,7 @@ pub(super) fn zip(run: &mut Run<'_>, operands: &[Arg]) {
 
 /// `unzip ARCHIVE MEMBER .. -d FOLDER`
 pub(super) fn unzip(run: &mut Run<'_>, operands: &[Arg]) {
-    let (args, _) = read(&words(operands), 0, "d=v x=v P=v l t v Z z p c", Style::Gnu, false);
+    let args = listed("unzip", &words(operands));
     run.sure &= args.sure;
     if let Some(archive) = args.operands.first() {
         plain(run, Kind::Read, archive);

@@ -1,56 +1,9 @@
 //! Containers and clusters: what of this machine they are given, and what is copied out of them.
 
 use super::options::Arg;
-use super::table::{Does, Row, command, wild};
 use super::{Kind, Mark, Run};
 use crate::facts::Presence;
 use crate::word::Value;
-use Does::{Code, Mentions, Nothing, Subcommands};
-
-/// Of `docker compose` and its subcommands.
-pub(super) const COMPOSE_OPTIONS: &str = "v/volume=t w/workdir=v e/env=v env-file=r env-from-file=r u/user=v p/publish=v name=v entrypoint=v f/file=r project-directory=C";
-
-const RUN_OPTIONS: &str =
-    "v/volume=t w/workdir=v e/env=v env-file=r u/user=v p/publish=v name=v entrypoint=v network=v mount=t cidfile=w";
-const BUILD_OPTIONS: &str = "f/file=r t/tag=v o/output=t metadata-file=w iidfile=w build-arg=v target=v platform=v";
-
-#[rustfmt::skip]
-pub(super) const DOCKER: &[Row] = &[
-    command("cp", "", Code(container_copy)),
-    command("run create", RUN_OPTIONS, Code(container_run)).wild(),
-    command("compose", COMPOSE_OPTIONS, Code(compose)).wild(),
-    command("container", "", Subcommands(OF_CONTAINERS)),
-    command("image", "", Subcommands(OF_IMAGES)),
-    wild("exec", "v/volume=m w/workdir=v e/env=v env-file=r u/user=v name=v f/file=r", Mentions),
-    command("build buildx", BUILD_OPTIONS, Code(image_build)).wild(),
-    command("save export", "o/output=w", Nothing),
-    command("load import", "i/input=r", Mentions),
-    command("ps images logs inspect stats top port version info search history events diff rm rmi stop start restart kill pause unpause wait rename tag pull push login logout network volume system context", "f/format/filter=v", Nothing),
-];
-
-#[rustfmt::skip]
-const OF_CONTAINERS: &[Row] = &[
-    command("cp", "", Code(container_copy)),
-    command("export", "o/output=w", Nothing),
-    wild("run create exec", RUN_OPTIONS, Code(container_run)),
-    command("ls list ps inspect logs top stats port diff rm stop start restart kill pause unpause wait rename prune attach commit update", "f/format/filter=v", Mentions),
-];
-
-#[rustfmt::skip]
-const OF_IMAGES: &[Row] = &[
-    command("save", "o/output=w", Nothing),
-    command("load import", "i/input=r", Mentions),
-    wild("build", BUILD_OPTIONS, Code(image_build)),
-    command("ls list inspect history rm prune pull push tag", "f/format/filter=v", Nothing),
-];
-
-#[rustfmt::skip]
-pub(super) const KUBECTL: &[Row] = &[
-    command("cp", "c/container=v n/namespace=v", Code(container_copy)),
-    command("apply create delete replace diff edit patch", "f/filename=r k/kustomize=m n/namespace=v p/patch=d patch-file=r from-file=m from-env-file=r", Nothing).wild(),
-    wild("exec run debug", "n/namespace=v c/container=v", Mentions),
-    command("get describe logs top explain version config cluster-info api-resources rollout scale label annotate port-forward wait auth", "n/namespace=v o/output=v l=v", Nothing),
-];
 
 /// `docker run`: a container may read what of this machine is mounted into it. Its other words are its own.
 pub(super) fn container_run(run: &mut Run<'_>, operands: &[Arg]) {
@@ -86,7 +39,7 @@ pub(super) fn compose(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// `docker build -o FOLDER`, or `-o type=local,dest=FOLDER`.
-fn image_build(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn image_build(run: &mut Run<'_>, operands: &[Arg]) {
     operands.iter().for_each(|operand| run.mention(operand));
     let Some(output) = run.args.value("o") else { return };
     let text = output.shape();
@@ -121,7 +74,7 @@ fn source(text: &str) -> Option<(usize, usize)> {
 }
 
 /// `docker cp FROM TO`, one of which is `container:path`.
-fn container_copy(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn container_copy(run: &mut Run<'_>, operands: &[Arg]) {
     let [from, to] = operands else { return };
     if super::network::is_remote(from) {
         if to.known() != Some("-") {

@@ -1,92 +1,13 @@
 //! `git`: what its commands do to the work tree, to `.git` and in the network.
 
 use super::options::Arg;
-use super::table::{Does, Row, command};
 use super::{Kind, Mark, Named, Place, Run, script};
 use crate::facts::Presence;
 use crate::path::{absolute, parent};
 use crate::word::{Value, Why};
-use Does::{Code, Formats, Mentions, Nothing, Reads, Subcommands, Writes};
 
 /// How far up the folder of the repository is looked for.
 const MAX_ANCESTORS: usize = 64;
-
-/// Options before the command.
-pub(super) const OPTIONS: &str = "C=C c=v work-tree=C git-dir=m namespace=v exec-path? config-env=v super-prefix=v list-cmds=v attr-source=v p/paginate P/no-pager bare no-replace-objects literal-pathspecs no-optional-locks version help html-path man-path info-path";
-
-#[rustfmt::skip]
-pub(super) const COMMANDS: &[Row] = &[
-    command("add stage", "n/dry-run pathspec-from-file=r chmod=v", Code(add)),
-    command("am", "directory=v p=v C=v S? patch-format=v abort q/quiet", Code(mails)),
-    command("annotate blame", "L=v S=r contents=r", Code(inspect)),
-    command("apply", "check stat numstat summary cached index directory=v p=v C=v exclude=v include=v build-fake-ancestor=w", Code(apply)),
-    command("archive", "o/output=w format=v prefix=v remote=s add-file=r", Code(inspect)),
-    command("bisect", "", Code(tree)),
-    command("branch", "t/track? u/set-upstream-to=v sort=v contains=v format=v", Code(own)),
-    command("bundle", "", Subcommands(BUNDLE)),
-    command("cherry-pick revert", "m/mainline=v X/strategy-option=v s S? strategy=v n/no-commit", Code(tree)),
-    command("checkout", "b=v B=v orphan=v p/patch conflict=v pathspec-from-file=r f/force q/quiet t/track? m/merge detach d l", Code(checkout)),
-    command("clean", "n/dry-run f/force d x X q e/exclude=v i/interactive", Code(clean)),
-    command("clone", "b/branch=v o/origin=v depth=v c/config=v reference=m template=m separate-git-dir=m u/upload-pack=v j/jobs=v shallow-since=v shallow-exclude=v filter=v bundle-uri=s bare mirror n/no-checkout server-option=v", Code(clone)),
-    command("commit", "m/message=d F/file=r C/reuse-message=v c/reedit-message=v t/template=r author=v date=v fixup=v squash=v cleanup=v trailer=d pathspec-from-file=r S? u? a/all dry-run", Code(commit)),
-    command("config", "global system local worktree f/file=t blob=v get get-all get-regexp l/list e/edit unset unset-all add replace-all rename-section remove-section type=v default=v get-urlmatch get-color name-only show-origin", Code(config)),
-    command("describe name-rev rev-parse rev-list show-ref for-each-ref ls-files ls-tree cat-file merge-base symbolic-ref count-objects fsck verify-pack verify-commit verify-tag var version help status shortlog cherry whatchanged check-ignore check-attr check-ref-format check-mailmap diff-tree diff-index diff-files get-tar-commit-id merge-tree patch-id request-pull show-index fmt-merge-msg stripspace column", "output=w O=r", Code(inspect)),
-    command("interpret-trailers", "in-place trailer=d where=v if-exists=v if-missing=v", Formats { with: "in-place", without: "" }),
-    command("merge-file", "L=v p/stdout object-id", Code(merge_file)),
-    command("mailinfo mailsplit", "o=f", Writes),
-    command("credential-store", "file=w", Nothing),
-    command("fast-export", "export-marks=w import-marks=r", Nothing),
-    command("diff difftool log show format-patch range-diff", "output=w o/output-directory=f O=r U# S=v G=v L=v", Code(inspect)),
-    command("fast-import", "export-marks=w import-marks=r export-pack-edges=w", Code(own)),
-    command("fetch", "depth=v o=v j=v", Code(fetch)),
-    command("gc prune repack notes maintenance pack-refs pack-objects update-ref update-index write-tree read-tree commit-tree commit-graph replace rerere update-server-info index-pack unpack-objects mktag mktree multi-pack-index remote sparse-checkout hook credential stage-tree", "m/message=d F/file=r", Code(own)),
-    command("grep", "e=p f=P A=v B=v C=v m=v O?", Reads).pattern(1).recursive(),
-    command("hash-object", "t=v path=v stdin w literally no-filters", Code(hash)),
-    command("init", "b/initial-branch=v template=m separate-git-dir=m shared? object-format=v bare q/quiet", Code(init)),
-    command("ls-remote", "", Code(remote)),
-    command("merge", "m/message=d F/file=r X/strategy-option=v s/strategy=v S? log? into-name=v", Code(tree)),
-    command("mergetool", "t/tool=v", Code(tree)),
-    command("mv", "f/force n/dry-run k v", Code(rename)),
-    command("pull", "X/strategy-option=v s/strategy=v S? r/rebase? depth=v", Code(pull)),
-    command("push", "o/push-option=v receive-pack=v repo=s", Code(remote)),
-    command("rebase", "i/interactive x/exec=v X/strategy-option=v s/strategy=v S? onto=v C=v", Code(tree)),
-    command("reflog", "output=w O=r", Code(own)),
-    command("reset", "hard soft mixed merge keep p/patch q/quiet pathspec-from-file=r N", Code(reset)),
-    command("restore", "s/source=v S/staged W/worktree p/patch conflict=v pathspec-from-file=r", Code(restore)),
-    command("rm", "f/force n/dry-run r cached pathspec-from-file=r q/quiet ignore-unmatch", Code(remove)),
-    command("send-email", "to=v cc=v bcc=v from=v smtp-server=s", Code(inspect)),
-    command("stash", "", Subcommands(STASH)).bare(),
-    command("submodule", "", Subcommands(SUBMODULE)),
-    command("switch", "c/create=v C/force-create=v orphan=v d/detach t/track? f/force conflict=v", Code(switch)),
-    command("tag", "m/message=d F/file=r u/local-user=v sort=v contains=v points-at=v format=v l/list", Code(own)),
-    command("worktree", "", Subcommands(WORKTREE)),
-    command("lfs filter-branch filter-repo subtree svn p4 cvsimport flow annex", "", Mentions).wild(),
-];
-
-const BUNDLE: &[Row] =
-    &[command("create", "", Code(bundle)), command("verify list-heads", "", Reads), command("unbundle", "", Code(own))];
-
-#[rustfmt::skip]
-const STASH: &[Row] = &[
-    command("push save", "m/message=d pathspec-from-file=r", Code(tree)),
-    command("pop apply branch", "", Code(tree)),
-    command("drop clear create store", "m/message=d", Code(own)),
-    command("list show", "output=w O=r", Nothing),
-];
-
-const SUBMODULE: &[Row] = &[
-    command("add", "b=v name=v reference=m depth=v", Code(submodule_add)),
-    command("update init deinit sync set-url set-branch absorbgitdirs foreach", "reference=m depth=v j=v", Code(tree)),
-    command("status summary", "", Nothing),
-];
-
-const WORKTREE: &[Row] = &[
-    command("add", "b=v B=v reason=d", Code(worktree_add)),
-    command("remove", "", Code(worktree_remove)),
-    command("move", "", Code(rename)),
-    command("list", "", Nothing),
-    command("prune lock unlock repair", "reason=d", Code(own)),
-];
 
 /// The folder that holds `.git`, as far as the facts tell.
 fn root(run: &Run<'_>) -> Place {
@@ -105,7 +26,7 @@ fn root(run: &Run<'_>) -> Place {
 }
 
 /// What git keeps for itself.
-fn own(run: &mut Run<'_>, _: &[Arg]) {
+pub(super) fn own(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
     own_of(run, &folder);
 }
@@ -118,7 +39,7 @@ fn own_of(run: &mut Run<'_>, folder: &Place) {
 }
 
 /// Files, whose contents it may keep in the repository.
-fn hash(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn hash(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands {
         let place = run.word(operand);
         run.reads(&place);
@@ -129,7 +50,7 @@ fn hash(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// Any file of the work tree.
-fn tree(run: &mut Run<'_>, _: &[Arg]) {
+pub(super) fn tree(run: &mut Run<'_>, _: &[Arg]) {
     let folder = root(run);
     own_of(run, &folder);
     run.below(Kind::Write, &folder);
@@ -163,14 +84,14 @@ fn each(run: &mut Run<'_>, kind: Kind, operands: &[Arg], mark: Mark) {
 
 const DEEP: Mark = Mark { certain: false, recursive: true, folder: false, copied: false };
 
-fn add(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn add(run: &mut Run<'_>, operands: &[Arg]) {
     each(run, Kind::Read, operands, DEEP);
     if !run.args.has("n") {
         own(run, operands);
     }
 }
 
-fn commit(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn commit(run: &mut Run<'_>, operands: &[Arg]) {
     if !run.args.has("dry-run") {
         own(run, operands);
     }
@@ -178,7 +99,7 @@ fn commit(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// Commands that only show something; operands before `--` may be revisions.
-fn inspect(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn inspect(run: &mut Run<'_>, operands: &[Arg]) {
     let split = run.args.before_dashes.unwrap_or(operands.len()).min(operands.len());
     let (before, after) = operands.split_at(split);
     for operand in before {
@@ -190,7 +111,7 @@ fn inspect(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-fn apply(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn apply(run: &mut Run<'_>, operands: &[Arg]) {
     for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
         let place = run.word(operand);
         run.reads(&place);
@@ -209,7 +130,7 @@ fn apply(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// `git am MAIL`
-fn mails(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn mails(run: &mut Run<'_>, operands: &[Arg]) {
     tree(run, operands);
     applied(run, operands);
 }
@@ -225,7 +146,7 @@ fn applied(run: &mut Run<'_>, diffs: &[Arg]) {
     diffs.iter().for_each(|diff| script::named_in_diff(run, Some(diff), strip, within));
 }
 
-fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn checkout(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has_any("b B orphan") {
         return match operands.is_empty() {
             true => own(run, operands),
@@ -270,14 +191,14 @@ fn as_glob(value: &Value) -> Value {
     }
 }
 
-fn switch(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn switch(run: &mut Run<'_>, operands: &[Arg]) {
     match run.args.has_any("c C orphan") && operands.is_empty() {
         true => own(run, operands),
         false => tree(run, operands),
     }
 }
 
-fn clean(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn clean(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has("n") {
         return;
     }
@@ -291,7 +212,7 @@ fn clean(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// `git clone ADDRESS FOLDER`
-fn clone(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn clone(run: &mut Run<'_>, operands: &[Arg]) {
     let Some(source) = operands.first() else { return };
     if super::network::is_remote(source) || source.shape().contains("://") {
         run.send(source);
@@ -318,7 +239,7 @@ fn clone(run: &mut Run<'_>, operands: &[Arg]) {
     run.add(Kind::Create, &place, Mark::possible().recursive(true).folder(true));
 }
 
-fn config(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn config(run: &mut Run<'_>, operands: &[Arg]) {
     let args = run.args;
     let words = match operands.first().and_then(Arg::known) {
         Some("set" | "unset" | "edit" | "rename-section" | "remove-section") => 2,
@@ -351,7 +272,7 @@ fn config(run: &mut Run<'_>, operands: &[Arg]) {
 }
 
 /// `git merge-file FILE BASE OTHER`
-fn merge_file(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn merge_file(run: &mut Run<'_>, operands: &[Arg]) {
     for (index, operand) in operands.iter().enumerate() {
         let place = run.word(operand);
         run.reads(&place);
@@ -361,24 +282,24 @@ fn merge_file(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-fn fetch(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn fetch(run: &mut Run<'_>, operands: &[Arg]) {
     remote(run, operands);
     own(run, operands);
 }
 
-fn remote(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn remote(run: &mut Run<'_>, operands: &[Arg]) {
     operands.iter().take(1).for_each(|operand| run.send(operand));
     if run.name == "push" {
         own(run, operands);
     }
 }
 
-fn pull(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn pull(run: &mut Run<'_>, operands: &[Arg]) {
     remote(run, operands);
     tree(run, operands);
 }
 
-fn init(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn init(run: &mut Run<'_>, operands: &[Arg]) {
     let folder = match operands.first() {
         Some(folder) => {
             let place = run.word(folder);
@@ -397,7 +318,7 @@ fn init(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-fn rename(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn rename(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has("n") {
         return;
     }
@@ -407,21 +328,21 @@ fn rename(run: &mut Run<'_>, operands: &[Arg]) {
     run.sure = sure;
 }
 
-fn reset(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn reset(run: &mut Run<'_>, operands: &[Arg]) {
     match run.args.has_any("hard merge keep") {
         true => tree(run, operands),
         false => own(run, operands),
     }
 }
 
-fn restore(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn restore(run: &mut Run<'_>, operands: &[Arg]) {
     own(run, operands);
     if !run.args.has("S") || run.args.has("W") {
         each(run, Kind::Write, operands, DEEP);
     }
 }
 
-fn remove(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn remove(run: &mut Run<'_>, operands: &[Arg]) {
     if run.args.has("n") {
         return;
     }
@@ -431,20 +352,20 @@ fn remove(run: &mut Run<'_>, operands: &[Arg]) {
     }
 }
 
-fn bundle(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn bundle(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(file) = operands.first() {
         let place = run.word(file);
         run.writes(&place, false);
     }
 }
 
-fn submodule_add(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn submodule_add(run: &mut Run<'_>, operands: &[Arg]) {
     clone(run, operands);
     own(run, operands);
     run.implied(Kind::Write, ".gitmodules");
 }
 
-fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
     if let Some(folder) = operands.first() {
         let place = run.word(folder);
         super::files::missing_folders(run, &place, false, false);
@@ -453,7 +374,7 @@ fn worktree_add(run: &mut Run<'_>, operands: &[Arg]) {
     own(run, operands);
 }
 
-fn worktree_remove(run: &mut Run<'_>, operands: &[Arg]) {
+pub(super) fn worktree_remove(run: &mut Run<'_>, operands: &[Arg]) {
     for folder in operands {
         let place = run.word(folder);
         run.add(Kind::Delete, &place, Mark::possible().recursive(true).folder(true));

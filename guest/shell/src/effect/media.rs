@@ -1,11 +1,9 @@
 //! Documents, pictures, databases and keys: programs that make one file of another.
 
 use super::build::{derived, sources};
-use super::options::{Arg, Style};
-use super::table::{Does, Row, command};
+use super::options::Arg;
 use super::{Kind, Mark, Place, Run};
 use crate::word::Value;
-use Does::Reads;
 
 /// `dot`: with `-O` the outputs are named after the inputs.
 pub(super) fn dot(run: &mut Run<'_>, operands: &[Arg]) {
@@ -141,9 +139,3 @@ pub(super) fn gpg(run: &mut Run<'_>, operands: &[Arg]) {
         }
     }
 }
-
-#[rustfmt::skip]
-pub(super) const OPENSSL: &[Row] = &[
-    command("asn1parse ca cms crl dgst dhparam des des3 bf rc4 camellia-256-cbc chacha20 aes-128-cbc aes-192-cbc aes-256-ecb aes-256-ctr sha224 sha384 sha512-256 md4 rmd160 blake2b512 blake2s256 sm3 nseq sess_id srp dsa dsaparam ec ecparam enc genpkey genrsa gendsa kdf mac ocsp passwd pkcs12 pkcs7 pkcs8 pkey pkeyparam pkeyutl prime rand req rsa rsautl s_client s_server smime spkac speed ts verify version x509 list crl2pkcs7 storeutl aes-256-cbc base64 sha256 sha1 md5 sha512",
-        "in=r out=w keyout=w key=r inkey=r CAfile=r CA=r CAkey=r CApath=m cert=r config=r signature=r sign=r verify=r prverify=r certfile=r extfile=r passin=v passout=v pass=v k=d K=d iv=d S=v days=v subj=d newkey=v addext=v name=v md=v iter=v connect=s host=s port=v servername=v algorithm=v pkeyopt=v set_serial=v extensions=v reqexts=v keyform=v inform=v outform=v CAserial=w rand=r writerand=w keylogfile=w sess_out=w certsout=w export=v", Reads).style(Style::Go),
-];

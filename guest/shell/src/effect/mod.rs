@@ -1,6 +1,7 @@
 //! What a command does to which paths.
 //!
-//! `table` has one row a program and `options` reads the words by it; the other files hold what a row cannot say.
+//! The specs of `toolgate-commands` say what programs do and `options` reads the words by them; the other files hold what
+//! a spec cannot say.
 //! A program without a row only mentions its operands: it may read them, and nothing says that it does not write.
 //!
 //! What a program does to files that none of its words names (a build tool, `git` in `.git`) is a glob, and never
@@ -23,8 +24,10 @@ mod tests;
 
 use std::borrow::Cow;
 
-use self::options::{Arg, Args, Meaning, Style, read};
-use self::table::{Does, Row};
+use toolgate_commands::{FileAction, FileUse, Syntax};
+
+use self::options::{Arg, Args, is_script, read};
+use self::table::Row;
 use crate::facts::{Look, Presence};
 use crate::glob::{escaped, unescaped};
 use crate::path::{absolute, is_within, reopened};
@@ -151,7 +154,7 @@ pub(crate) fn effects(command: &Command, call: &Call, look: &dyn Look) -> Vec<Ef
 
 /// The names of the programs in the table.
 pub(crate) fn programs() -> impl Iterator<Item = &'static str> {
-    table::PROGRAMS.iter().flat_map(|row| row.names.split_whitespace())
+    toolgate_commands::programs().iter().filter(|spec| spec.files.is_some()).flat_map(|spec| spec.names).copied()
 }
 
 /// Whether a program of this name is one that is known here.
@@ -169,7 +172,7 @@ pub(crate) fn is_system(program: &str) -> bool {
 
 /// A command read by the row of its program.
 pub(crate) struct Call {
-    row: Option<&'static Row>,
+    row: Option<Row>,
     /// The program's name in the table, or the subcommand's.
     name: &'static str,
     /// The first word after that name.
@@ -196,15 +199,17 @@ impl Call {
         });
         while let Some((name, row)) = found {
             (call.row, call.name) = (Some(row), name);
-            let Does::Subcommands(rows) = row.does else { break };
-            let (args, at) = read(&words, call.first, row.options, row.style, true);
+            if row.files.does != FileAction::Subcommand {
+                break;
+            }
+            let (args, at) = read(&words, call.first, row.spec, row.files.syntax, true);
             sure &= args.sure;
             // `cargo +nightly build`
             let toolchain =
                 name == "cargo" && words.get(at).and_then(Word::known).is_some_and(|word| word.starts_with('+'));
             let at = at + usize::from(toolchain);
             // An unknown word may be an option of the program and its value.
-            let name = |at: usize| words.get(at).and_then(Word::known).and_then(|name| table::within(rows, name));
+            let name = |at: usize| words.get(at).and_then(Word::known).and_then(|name| row.subcommand(name));
             let hidden = words.get(at).is_some_and(|word| word.known().is_none());
             let next = if hidden { (at..words.len().min(at + 4)).find(|at| name(*at).is_some()) } else { Some(at) };
             found = next.and_then(name);
@@ -212,20 +217,20 @@ impl Call {
                 call.outer.push(args);
                 call.first = next.filter(|_| found.is_some()).map_or(at, |next| next + 1);
             }
-            if found.is_none() && words.len() <= at && row.bare {
-                found = rows.first().map(|row| (row.names, row));
+            if found.is_none() && words.len() <= at && row.files.bare {
+                found = row.first();
                 call.first = words.len();
             } else if found.is_none() {
                 // Without a subcommand it prints help; one without a row is not known.
-                call.row = if words.len() > at { None } else { Some(&table::NOTHING) };
+                call.row = if words.len() > at { None } else { Row::of(&table::NOTHING) };
                 break;
             }
         }
-        let (options, style) = call.row.map_or(("", Style::Gnu), |row| (row.options, row.style));
-        call.args = read(&words, call.first, options, style, false).0;
+        let (spec, syntax) = call.row.map_or((&table::NOTHING, Syntax::Gnu), |row| (row.spec, row.files.syntax));
+        call.args = read(&words, call.first, spec, syntax, false).0;
         call.args.sure &= sure;
         call.scripts = match call.row {
-            Some(row) if !call.args.given.iter().any(|given| given.meaning.is_script()) => row.script,
+            Some(row) if !call.args.given.iter().any(|given| is_script(given.file)) => row.leading(),
             _ => 0,
         };
         // `sed -i '' SCRIPT FILE` is written for the other sed, whose suffix is a word of its own.
@@ -242,18 +247,18 @@ impl Call {
         // A file of a language, and not a script among the words.
         let script = matches!(self.name, "perl" | "ruby") && !self.args.has("e");
         let script = script || (self.name.ends_with("awk") && self.args.has("f"));
-        foreign || script || self.row.is_none_or(|row| row.wild)
+        foreign || script || self.row.is_none_or(|row| row.files.wild)
     }
 
     /// For each of so many words, whether it is a text that the program only prints, stores or searches for.
     pub(crate) fn data(&self, words: usize) -> Vec<bool> {
         let mut data = vec![false; words];
         let mut mark = |at: usize| data.get_mut(at).into_iter().for_each(|word| *word = true);
-        if self.row.is_some_and(|row| matches!(row.does, Does::Data)) {
+        if self.row.is_some_and(|row| row.files.does == FileAction::Data) {
             (self.first..words).for_each(mark);
         } else {
             self.outer.iter().flat_map(|args| &args.data).chain(&self.args.data).copied().for_each(&mut mark);
-            if self.row.is_some_and(|row| row.data_script) {
+            if self.row.is_some_and(|row| row.files.pattern) {
                 self.args.operands.iter().take(self.scripts).for_each(|operand| mark(operand.word));
             }
         }
@@ -374,10 +379,10 @@ impl<'a> Run<'a> {
                     self.bases(call);
                     self.options(call);
                     self.row(row, call);
-                    if matches!(row.does, Does::Makes(_)) {
+                    if matches!(row.files.does, FileAction::Makes(_)) {
                         self.outputs(command.words.get(call.first..).unwrap_or_default(), &call.args);
                     }
-                    if !matches!(row.does, Does::Data | Does::Nothing | Does::Mentions) {
+                    if !matches!(row.files.does, FileAction::Data | FileAction::Nothing | FileAction::Mentions) {
                         call.outer.iter().chain([&call.args]).for_each(|args| self.loose(args));
                     }
                 }
@@ -434,7 +439,7 @@ impl<'a> Run<'a> {
     /// Changes to the folders that options name.
     fn bases(&mut self, call: &Call) {
         let given = call.outer.iter().chain([&call.args]).flat_map(|args| &args.given);
-        for value in given.filter(|given| given.meaning == Meaning::Base).filter_map(|given| given.value.as_ref()) {
+        for value in given.filter(|given| given.file == FileUse::Base).filter_map(|given| given.value.as_ref()) {
             self.enter(value);
         }
     }
@@ -456,33 +461,33 @@ impl<'a> Run<'a> {
                 continue;
             }
             // No file has the empty name.
-            self.sure &= value.known() != Some("") || !matches!(given.meaning, Meaning::Write | Meaning::Read);
+            self.sure &= value.known() != Some("") || !matches!(given.file, FileUse::Write | FileUse::Read);
             let place = self.word(value);
-            match given.meaning {
-                Meaning::Read | Meaning::ScriptFile => self.reads(&place),
-                Meaning::Write => self.writes(&place, false),
-                Meaning::Append => self.add(Kind::Append, &place, Mark::possible()),
-                Meaning::Below => {
+            match given.file {
+                FileUse::Read | FileUse::ScriptFile => self.reads(&place),
+                FileUse::Write => self.writes(&place, false),
+                FileUse::Append => self.add(Kind::Append, &place, Mark::possible()),
+                FileUse::Below => {
                     if self.at(&place) == Presence::Absent {
                         self.add(Kind::Create, &place, Mark::possible().folder(true));
                     }
                     self.below(Kind::Write, &place);
                 }
-                Meaning::Mention => self.add(Kind::Mention, &place, Mark::possible()),
-                Meaning::Execute => self.add(Kind::Execute, &place, Mark::possible()),
-                Meaning::Send => self.send(value),
+                FileUse::Mention => self.add(Kind::Mention, &place, Mark::possible()),
+                FileUse::Execute => self.add(Kind::Execute, &place, Mark::possible()),
+                FileUse::Send => self.send(value),
                 _ => {}
             }
         }
     }
 
-    fn row(&mut self, row: &'static Row, call: &'a Call) {
+    fn row(&mut self, row: Row, call: &'a Call) {
         let operands = call.args.operands.get(call.scripts..).unwrap_or_default();
-        match row.does {
-            Does::Data | Does::Nothing | Does::Subcommands(_) => {}
-            Does::Mentions => self.mentions(call),
-            Does::Reads => {
-                let recursive = row.recursive || call.args.has("r");
+        match row.files.does {
+            FileAction::Data | FileAction::Nothing | FileAction::Subcommand => {}
+            FileAction::Mentions => self.mentions(call),
+            FileAction::Reads => {
+                let recursive = row.files.recursive || call.args.has("r");
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     let presence = self.at(&place);
@@ -497,30 +502,31 @@ impl<'a> Run<'a> {
                     self.add(Kind::Read, &here, Mark::possible().recursive(true));
                 }
             }
-            Does::Writes => {
+            FileAction::Writes => {
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     self.writes(&place, false);
                 }
             }
-            Does::Formats { with, without } => {
-                let writes = (with.is_empty() || call.args.has_any(with)) && !call.args.has_any(without);
+            FileAction::Formats { with, without } => {
+                let has = |names: &[&str]| names.iter().any(|name| call.args.has(name));
+                let writes = (with.is_empty() || has(with)) && !has(without);
                 let kind = if writes { Kind::Write } else { Kind::Read };
                 for operand in operands.iter().filter(|operand| operand.known() != Some("-")) {
                     let place = self.word(operand);
                     let deep = self.at(&place) != Presence::File;
                     self.add(kind, &place, Mark::possible().recursive(deep));
                 }
-                if operands.is_empty() && row.recursive {
+                if operands.is_empty() && row.files.recursive {
                     let here = self.here();
                     self.below(kind, &here);
                 }
             }
-            Does::Makes(names) => {
+            FileAction::Makes(names) => {
                 self.mentions(call);
-                names.split_whitespace().for_each(|name| self.implied(Kind::Write, name));
+                names.iter().for_each(|name| self.implied(Kind::Write, name));
             }
-            Does::Code(code) => code(self, operands),
+            FileAction::Code(code) => table::handler(code)(self, operands),
         }
     }
 
@@ -602,6 +608,7 @@ impl<'a> Run<'a> {
 
     fn loose(&mut self, args: &Args) {
         args.loose.iter().for_each(|arg| self.inside(arg));
+        args.unclear.iter().for_each(|arg| self.mention(arg));
     }
 
     /// A path inside a word: `--output=FILE`, `-I/path`, `data=@FILE`.

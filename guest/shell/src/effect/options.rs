@@ -1,108 +1,26 @@
-//! The options and operands of a command, read by the row of its program.
+//! The options and operands of a command, read by the spec of its program.
 //!
-//! A row spells its options as words: `t/target-directory=t` is an option of two names whose value is a target,
-//! `i/in-place?` has a value only if it is attached, `0#` only attached digits, `-abc` are three flags. A row with
-//! flags listed that way is complete, so that anything else is a usage error. Rows without list only what matters.
+//! A value that may be a path for all that the spec says, and an option that it does not list, are kept apart: whatever
+//! the row does with its operands, they may hold a path.
+
+use toolgate_commands::argv::{Part, Parts, Spelling};
+use toolgate_commands::{FileUse, Opt, Spec, Syntax, Takes};
 
 use crate::glob::unescaped;
 use crate::word::{Span, Value, Word};
 
-/// How a program reads its words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// Short ones in clusters, long ones after two dashes, anywhere.
-    Gnu,
-    /// The same, and the first operand ends them.
-    Posix,
-    /// Whole words after one dash; those of one letter may have the value attached.
-    Joined,
-    /// Whole words after one dash or two, the value in the next word or after `=`.
-    Go,
-    /// By rules of its own: every word is an operand here.
-    Raw,
+/// Whether a value of this use is a text and no path.
+fn is_data(file: FileUse, value: &Arg) -> bool {
+    match file {
+        FileUse::Data | FileUse::DataScript => true,
+        FileUse::Body => !value.shape().contains('@'),
+        _ => false,
+    }
 }
 
-/// What the value of an option is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
-    /// There is none.
-    Flag,
-    /// A flag, and no operand is the script or pattern.
-    NoScript,
-    /// It is there only if attached.
-    Optional,
-    /// Digits that may be attached; the cluster goes on after them.
-    Digits,
-    /// No path.
-    Plain,
-    /// A text that is printed, stored or searched for.
-    Data,
-    /// Such a text, or a file after an `@`, for the code of the row.
-    Body,
-    /// Such a text, which stands for the operand that would have been it.
-    DataScript,
-    /// A program, which stands for that operand, and which may do something.
-    Script,
-    /// A file with it.
-    ScriptFile,
-    /// A file that is read.
-    Read,
-    /// A file that is written.
-    Write,
-    /// A file that is appended to.
-    Append,
-    /// A folder below which files are written.
-    Below,
-    /// A path, and nothing is known of what happens to it.
-    Mention,
-    /// A file that is run.
-    Execute,
-    /// A place in the network.
-    Send,
-    /// The folder in which the program works.
-    Base,
-    /// For the code of the row.
-    Target,
-}
-
-impl Meaning {
-    fn of(letter: &str) -> Self {
-        match letter {
-            "d" => Meaning::Data,
-            "b" => Meaning::Body,
-            "p" => Meaning::DataScript,
-            "q" => Meaning::Script,
-            "P" => Meaning::ScriptFile,
-            "r" => Meaning::Read,
-            "w" => Meaning::Write,
-            "a" => Meaning::Append,
-            "f" => Meaning::Below,
-            "m" => Meaning::Mention,
-            "x" => Meaning::Execute,
-            "s" => Meaning::Send,
-            "C" => Meaning::Base,
-            "t" => Meaning::Target,
-            _ => Meaning::Plain,
-        }
-    }
-
-    /// Whether a value of it is such a text.
-    fn is_data(self, value: &Arg) -> bool {
-        match self {
-            Meaning::Data | Meaning::DataScript => true,
-            Meaning::Body => !value.shape().contains('@'),
-            _ => false,
-        }
-    }
-
-    fn takes_value(self) -> bool {
-        !matches!(self, Meaning::Flag | Meaning::NoScript | Meaning::Optional | Meaning::Digits)
-    }
-
-    /// Whether no operand is the script or pattern once this option is there.
-    pub(super) fn is_script(self) -> bool {
-        matches!(self, Meaning::NoScript | Meaning::DataScript | Meaning::Script | Meaning::ScriptFile)
-    }
+/// Whether no operand is the script or pattern once an option of this use is there.
+pub(super) fn is_script(file: FileUse) -> bool {
+    matches!(file, FileUse::NoScript | FileUse::DataScript | FileUse::Script | FileUse::ScriptFile)
 }
 
 /// A word, or the part of one after an option's name.
@@ -147,9 +65,9 @@ fn part(value: &Value, from: usize) -> Value {
 /// An option that was given.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
-    /// The first name that the row has for it.
+    /// The name that the spec has for it.
     pub(super) name: &'static str,
-    pub(super) meaning: Meaning,
+    pub(super) file: FileUse,
     pub(super) value: Option<Arg>,
 }
 
@@ -160,8 +78,10 @@ pub(super) struct Args {
     pub(super) operands: Vec<Arg>,
     /// How many operands stand before `--`, if it is there.
     pub(super) before_dashes: Option<usize>,
-    /// Words that look like options and are in no row; they may hold a path.
+    /// Words that look like options and are in no spec; they may hold a path.
     pub(super) loose: Vec<Arg>,
+    /// Values of which no spec says whether they are paths.
+    pub(super) unclear: Vec<Arg>,
     /// Words that are data.
     pub(super) data: Vec<usize>,
     /// Whether the program takes its words just so.
@@ -184,73 +104,11 @@ impl Args {
     }
 }
 
-/// A name of a row's options and what follows it.
-type Known = (&'static str, Meaning);
-
-/// The names of one word of a row, and what follows them.
-fn entry(token: &'static str) -> (&'static str, Meaning) {
-    if let Some((names, meaning)) = token.split_once('=') {
-        return (names, Meaning::of(meaning));
-    }
-    for (mark, meaning) in [('?', Meaning::Optional), ('#', Meaning::Digits), ('!', Meaning::NoScript)] {
-        if let Some(names) = token.strip_suffix(mark) {
-            return (names, meaning);
-        }
-    }
-    (token, Meaning::Flag)
-}
-
-fn first_name(names: &'static str) -> &'static str {
-    names.split('/').next().unwrap_or(names)
-}
-
-fn exact(options: &'static str, wanted: &str) -> Option<Known> {
-    // Most are in no row.
-    if !options.contains(wanted) {
-        return None;
-    }
-    options
-        .split_ascii_whitespace()
-        .filter(|token| !token.starts_with('-'))
-        .map(entry)
-        .find_map(|(names, meaning)| names.split('/').any(|name| name == wanted).then(|| (first_name(names), meaning)))
-}
-
-fn letter(options: &'static str, wanted: char) -> Option<Known> {
-    // Most have not even the letter in them.
-    let mut buffer = [0; 4];
-    let letter: &str = wanted.encode_utf8(&mut buffer);
-    options.split_ascii_whitespace().filter(|token| token.contains(letter)).find_map(|token| {
-        if let Some(flags) = token.strip_prefix('-') {
-            let at = flags.find(wanted)?;
-            return Some((flags.get(at..at + wanted.len_utf8())?, Meaning::Flag));
-        }
-        let (names, meaning) = entry(token);
-        let is = |name: &str| name.len() == wanted.len_utf8() && name.starts_with(wanted);
-        names.split('/').any(is).then(|| (first_name(names), meaning))
-    })
-}
-
-/// A long name, or the only one that begins so.
-fn long(options: &'static str, wanted: &str) -> Option<Known> {
-    if wanted.len() < 2 || !options.contains(wanted) {
-        return None;
-    }
-    if let Some(found) = exact(options, wanted) {
-        return Some(found);
-    }
-    let begins = |names: &str| names.split('/').any(|name| name.len() > 1 && name.starts_with(wanted));
-    let mut found =
-        options.split_ascii_whitespace().filter(|token| !token.starts_with('-')).map(entry).filter(|row| begins(row.0));
-    let only = found.next()?;
-    found.next().is_none().then(|| (first_name(only.0), only.1))
-}
-
 /// Reads words from an index on. With `one` it stops at the first operand. Gives the index where it stopped.
-pub(super) fn read(words: &[Word], from: usize, options: &'static str, style: Style, one: bool) -> (Args, usize) {
-    let complete = options.split_ascii_whitespace().any(|token| token.starts_with('-'));
-    let mut reader = Reader { words, options, complete, args: Args { sure: true, ..Args::default() }, at: from };
-    let mut ended = style == Style::Raw;
+pub(super) fn read(words: &[Word], from: usize, spec: &'static Spec, syntax: Syntax, one: bool) -> (Args, usize) {
+    let complete = spec.files.as_ref().is_some_and(|files| files.complete);
+    let mut reader = Reader { words, spec, complete, args: Args { sure: true, ..Args::default() }, at: from };
+    let mut ended = syntax == Syntax::Raw;
     while let Some(arg) = Arg::whole(words, reader.at) {
         let text = arg.shape();
         let operand = ended || !text.starts_with('-') || text == "-";
@@ -270,17 +128,18 @@ pub(super) fn read(words: &[Word], from: usize, options: &'static str, style: St
             if one {
                 break;
             }
-            ended |= style == Style::Posix;
+            ended |= syntax == Syntax::Posix;
             reader.args.operands.push(arg);
             reader.at += 1;
             continue;
         }
         reader.at += 1;
-        match style {
-            Style::Joined | Style::Go => reader.word(&arg, style),
-            _ if text.starts_with("--") => reader.long(&arg),
-            _ => reader.cluster(&arg),
-        }
+        let spelling = match syntax {
+            Syntax::Joined => Spelling::Joined,
+            Syntax::Go => Spelling::Words,
+            Syntax::Gnu | Syntax::Posix | Syntax::Raw => Spelling::Letters,
+        };
+        reader.word(&arg, spelling);
     }
     let at = reader.at;
     (reader.args, at)
@@ -288,36 +147,42 @@ pub(super) fn read(words: &[Word], from: usize, options: &'static str, style: St
 
 struct Reader<'a> {
     words: &'a [Word],
-    options: &'static str,
+    spec: &'static Spec,
     complete: bool,
     args: Args,
     at: usize,
 }
 
 impl Reader<'_> {
-    fn push(&mut self, known: Known, value: Option<Arg>) {
-        self.args.given.push(Given { name: known.0, meaning: known.1, value });
+    fn push(&mut self, option: &Opt, value: Option<Arg>) {
+        self.args.given.push(Given { name: option.name, file: option.file, value });
     }
 
-    /// Takes the next word for the value.
-    fn push_next(&mut self, known: Known) {
+    /// Takes the next words for the value.
+    fn push_next(&mut self, option: &Opt, count: u8) {
         let value = Arg::whole(self.words, self.at);
         match &value {
-            Some(value) if known.1.is_data(value) => self.args.data.push(value.word),
+            Some(value) if is_data(option.file, value) => self.args.data.push(value.word),
             Some(_) => {}
             None => self.args.sure = false,
         }
         self.args.sure &= value.as_ref().is_none_or(|value| value.known().is_some());
-        self.at += 1;
-        self.push(known, value);
+        for at in self.at..self.at + usize::from(count) {
+            let unclear = option.file == FileUse::MayBePath || at > self.at;
+            self.args.unclear.extend(Arg::whole(self.words, at).filter(|_| unclear));
+        }
+        self.at += usize::from(count);
+        if option.file != FileUse::MayBePath {
+            self.push(option, value);
+        }
     }
 
     /// The value stands in the option's own word, `own` if nothing but the name stands before it.
-    fn push_attached(&mut self, known: Known, value: Arg, own: bool) {
-        if own && known.1.is_data(&value) {
+    fn push_attached(&mut self, option: &Opt, value: Arg, own: bool) {
+        if own && is_data(option.file, &value) {
             self.args.data.push(value.word);
         }
-        self.push(known, Some(value));
+        self.push(option, Some(value));
     }
 
     fn unlisted(&mut self, arg: &Arg) {
@@ -325,81 +190,52 @@ impl Reader<'_> {
         self.args.loose.push(arg.clone());
     }
 
-    fn long(&mut self, arg: &Arg) {
+    /// Reads the options in one word.
+    fn word(&mut self, arg: &Arg, spelling: Spelling) {
         let text = arg.shape();
-        let equals = text.find('=');
-        let name = &text[2..equals.unwrap_or(text.len())];
-        match (long(self.options, name), equals) {
-            (None, _) => self.unlisted(arg),
-            (Some(known), Some(at)) => self.push_attached(known, arg.rest(at + 1), true),
-            (Some(known), None) if known.1.takes_value() => self.push_next(known),
-            (Some(known), None) => self.push(known, None),
-        }
-    }
-
-    fn cluster(&mut self, arg: &Arg) {
-        let text = arg.shape();
-        let (mut digits, mut loose) = (false, false);
-        for (at, c) in text.char_indices().skip(1) {
-            if std::mem::take(&mut digits) && c.is_ascii_digit() {
-                digits = true;
-                continue;
-            }
-            let after = at + c.len_utf8();
-            match letter(self.options, c) {
+        let cluster = spelling == Spelling::Letters && !text.starts_with("--");
+        let mut loose = false;
+        let spec = self.spec;
+        for part in Parts::new(&spec, text, spelling) {
+            match part.option {
+                Some(option) => self.option(arg, option, &part),
+                None if !cluster => self.unlisted(arg),
                 None => {
-                    self.args.sure &= !self.complete && c != Value::HOLE;
+                    let letter = part.name.chars().next().unwrap_or_default();
+                    self.args.sure &= !self.complete && letter != Value::HOLE;
                     // It may take the rest for its value.
-                    if !loose && text[after..].contains(['/', '.', '~', '@', '=']) {
+                    let rest = part.attached.and_then(|at| text.get(at..)).unwrap_or_default();
+                    if !loose && rest.contains(['/', '.', '~', '@', '=']) {
                         loose = true;
                         self.unlisted(arg);
                     }
                     // `-#` is a flag of curl's.
-                    if !c.is_ascii_alphanumeric() && c != '#' {
+                    if !letter.is_ascii_alphanumeric() && letter != '#' {
                         return;
                     }
                 }
-                Some(known) if known.1 == Meaning::Digits => {
-                    digits = true;
-                    self.push(known, None);
-                }
-                Some(known) if known.1 == Meaning::Optional => {
-                    let value = (after < text.len()).then(|| arg.rest(after));
-                    return self.push(known, value);
-                }
-                Some(known) if known.1.takes_value() => {
-                    return match after < text.len() {
-                        true => self.push_attached(known, arg.rest(after), at == 1),
-                        false => self.push_next(known),
-                    };
-                }
-                Some(known) => self.push(known, None),
             }
         }
     }
 
-    fn word(&mut self, arg: &Arg, style: Style) {
-        let text = arg.shape();
-        let dashes = text.len() - text.trim_start_matches('-').len();
-        let name = &text[dashes.min(2)..];
-        if let Some(known) = exact(self.options, name) {
-            return match known.1.takes_value() {
-                true => self.push_next(known),
-                false => self.push(known, None),
-            };
+    fn option(&mut self, arg: &Arg, option: &'static Opt, part: &Part<'_, &'static Opt>) {
+        match (option.takes, part.attached) {
+            (Takes::Nothing | Takes::Digits, Some(_)) if part.name.chars().count() > 1 => {
+                self.push(option, None);
+                self.args.loose.push(arg.clone());
+            }
+            (Takes::Nothing | Takes::Digits, _) => self.push(option, None),
+            (Takes::Attached, value) => self.push(option, value.map(|at| arg.rest(at))),
+            (_, Some(_)) if option.file == FileUse::MayBePath => self.args.loose.push(arg.clone()),
+            (Takes::Next(_) | Takes::Loose, Some(at)) => self.push_attached(option, arg.rest(at), part.own),
+            (Takes::Next(count), None) => self.push_next(option, count),
+            (Takes::Loose, None) => {
+                let next = self.words.get(self.at).map(|word| word.value.text());
+                match next.is_some_and(|next| !next.starts_with('-') || next == "-") {
+                    true => self.push_next(option, 1),
+                    false => self.push(option, None),
+                }
+            }
         }
-        if let Some(equals) = name.find('=').filter(|_| style == Style::Go || dashes == 2)
-            && let Some(known) = exact(self.options, &name[..equals])
-        {
-            return self.push_attached(known, arg.rest(dashes.min(2) + equals + 1), true);
-        }
-        if style == Style::Joined
-            && dashes == 1
-            && let Some(first) = name.chars().next()
-            && let Some(known) = letter(self.options, first).filter(|known| known.1.takes_value())
-        {
-            return self.push_attached(known, arg.rest(1 + first.len_utf8()), true);
-        }
-        self.unlisted(arg);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::options::Arg;
+use super::options::{Arg, is_script};
 use super::{Kind, Mark, Place, Run, archive, build, escaped, files};
 use crate::facts::Presence;
 use crate::inline::{self, Language, Setting, Text, What};
@@ -335,7 +335,7 @@ fn printed_to(program: &str) -> HashSet<&str> {
 
 /// Programs that run a file of a language.
 pub(super) fn interpret(run: &mut Run<'_>, operands: &[Arg]) {
-    let given = run.args.given.iter().any(|given| given.meaning.is_script());
+    let given = run.args.given.iter().any(|given| is_script(given.file));
     if run.args.value("m").and_then(Arg::known).is_some_and(|module| ["venv", "virtualenv"].contains(&module)) {
         return build::virtual_environments(run, operands);
     }

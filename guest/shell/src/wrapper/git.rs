@@ -1,26 +1,11 @@
 //! git: aliases and settings given with `-c`, and the subcommands that run a text.
 
+use toolgate_commands::OptionRun;
+
 use super::open::open;
-use super::table::{AWAY, PERHAPS, PERMUTE, Row, Then, row};
 use super::words::{Rules, cut, is_open, join, known, split};
 use super::{Call, Change, Directory, Inner, Kind, Times};
 use crate::word::{Value, Word};
-
-#[rustfmt::skip]
-const COMMANDS: &[Row] = &[
-    row("rebase", "x,exec=:also onto= s,strategy= X,strategy-option= C= whitespace= S? gpg-sign? rebase-merges? empty= interactive", 0, PERMUTE, Then::Options),
-    row("bisect", "", 0, PERHAPS, Then::Sub(&[row("run", "", 0, PERHAPS, Then::Command)])),
-    row("submodule", "q,quiet cached", 0, 0, Then::Sub(&[row("foreach", "q,quiet recursive", 0, PERHAPS | AWAY, Then::Code(foreach))])),
-    row("filter-branch", "setup=:also env-filter=:also tree-filter=:also index-filter=:also parent-filter=:also msg-filter=:also commit-filter=:also tag-name-filter=:also subdirectory-filter= original= d= state-branch= prune-empty f,force", 0, PERMUTE | AWAY, Then::Options),
-    row("difftool", "x,extcmd=:also t,tool= g,gui y,no-prompt", 0, PERMUTE, Then::Options),
-    row("grep", "O?:also open-files-in-pager?:also e= f= A= B= C= m= max-depth= max-count= threads= and or not", 0, PERMUTE, Then::Options),
-    row("fetch pull ls-remote fetch-pack clone", "u,upload-pack=:also exec=:also c,config=:config o,origin= b,branch= depth= server-option= j,jobs= reference= template= separate-git-dir= shallow-since= filter= refmap=", 0, PERMUTE, Then::Code(fetch)),
-    row("push send-pack", "receive-pack=:also exec=:also repo= o,push-option=", 0, PERMUTE, Then::Options),
-    row("archive", "exec=:also remote= format= o,output= prefix=", 0, PERMUTE, Then::Options),
-    row("for-each-repo", "config=", 0, PERHAPS | AWAY, Then::Code(for_each_repo)),
-    row("instaweb", "d,httpd=:also b,browser= p,port= m,module-path=", 0, PERMUTE, Then::Options),
-    row("send-email", "sendmail-cmd=:also to-cmd=:also cc-cmd=:also header-cmd=:also smtp-server=:also", 0, PERMUTE, Then::Options),
-];
 
 /// Settings whose value a shell runs: how the name starts and how it ends.
 #[rustfmt::skip]
@@ -94,9 +79,9 @@ fn listed(table: &[(&str, &str)], name: &str) -> bool {
 
 pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    let mut found: Vec<Inner> = scan.values("config").filter_map(|word| setting(word, &change)).collect();
+    let mut found: Vec<Inner> = scan.values(OptionRun::Config).filter_map(|word| setting(word, &change)).collect();
     let perhaps = Inner::new(Kind::Unseen, &change).perhaps();
-    if scan.has("variable") || scan.values("programs").next().is_some() {
+    if scan.has(OptionRun::Variable) || scan.values(OptionRun::Programs).next().is_some() {
         found.push(perhaps.clone());
     }
     if scan.stopped {
@@ -114,7 +99,7 @@ pub(super) fn git(call: Call<'_>) -> Vec<Inner> {
             found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change).perhaps());
         }
     }
-    if let Some(row) = COMMANDS.iter().find(|row| row.is(name)) {
+    if let Some(row) = call.row.subcommand(name) {
         found.extend(open(Call { row, words: call.words, from: scan.end + 1, change, unclear: false }));
     }
     if scan.unclear {
@@ -187,7 +172,7 @@ fn alias(call: &Call<'_>, at: usize, name: &str, rest: &[Word], change: &Change)
 }
 
 /// One word is a text; of more, the first is the command and the rest its arguments.
-fn foreach(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn foreach(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
     let Some((first, args)) = words.split_first() else { return Vec::new() };
@@ -204,16 +189,16 @@ fn foreach(call: Call<'_>) -> Vec<Inner> {
 }
 
 /// `git clone -c` takes settings too.
-fn fetch(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn fetch(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    let settings = scan.values("config").filter_map(|word| setting(word, &change));
-    let texts = scan.values("also").map(|text| Kind::Text { text: text.clone(), args: Vec::new() });
+    let settings = scan.values(OptionRun::Config).filter_map(|word| setting(word, &change));
+    let texts = scan.values(OptionRun::Also).map(|text| Kind::Text { text: text.clone(), args: Vec::new() });
     let texts = texts.map(|kind| Inner::new(kind, &change).perhaps());
     settings.chain(texts).collect()
 }
 
 /// The words are git's own.
-fn for_each_repo(call: Call<'_>) -> Vec<Inner> {
+pub(super) fn for_each_repo(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let (Some(git), Some(words)) = (call.words.first(), call.words.get(scan.end..)) else { return Vec::new() };
     let change = Change { times: Times::Perhaps, ..change };

@@ -1,5 +1,7 @@
 //! Interpreters: a program given in the words, or read from standard input.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, extras, is_stdin, open};
 use super::words::{cut, join, known};
 use super::{Call, Change, Inner, Kind, Language};
@@ -16,19 +18,20 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
         };
     }
     let mut operands: Vec<Word> = scan.operands.iter().filter_map(|&at| call.words.get(at).cloned()).collect();
-    let given = scan.hits.iter().filter(|hit| hit.meaning == "code");
+    let given = scan.hits.iter().filter(|hit| hit.meaning == OptionRun::Code);
     let mut codes: Vec<Word> = given.clone().filter_map(|hit| hit.value.clone()).collect();
     let mut found = Vec::new();
-    let programs: Vec<Inner> = scan.values("module").filter_map(|module| loaded(language, module, &change)).collect();
+    let programs: Vec<Inner> =
+        scan.values(OptionRun::Module).filter_map(|module| loaded(language, module, &change)).collect();
     // `ruby -run -e cp -- FROM TO`
-    if language == Language::Ruby && scan.values("module").any(|module| module.text() == "un") {
+    if language == Language::Ruby && scan.values(OptionRun::Module).any(|module| module.text() == "un") {
         let words = codes.first().cloned().into_iter().chain(operands).filter(|word| word.text() != "--").collect();
         return vec![command(words, &change)];
     }
     // The option is there, its text is put in when it runs.
     let missing = codes.is_empty() && given.count() > 0;
     let program_first = matches!(language, Language::Awk | Language::Sed);
-    if program_first && codes.is_empty() && !scan.has("file") && !missing && !operands.is_empty() {
+    if program_first && codes.is_empty() && !scan.has(OptionRun::File) && !missing && !operands.is_empty() {
         codes.push(operands.remove(0));
         // `sed -i '' SCRIPT`, as it is written for macOS.
         if language == Language::Sed && codes.iter().all(|code| code.known() == Some("")) && !operands.is_empty() {
@@ -45,8 +48,8 @@ pub(super) fn inline(call: Call<'_>, language: Language) -> Vec<Inner> {
             let args = if program_first { Vec::new() } else { operands };
             found.push(Inner::new(Kind::Inline { language, text, args }, &change));
         }
-    } else if program_first || scan.has("file") {
-        found.extend(scan.values("file").any(is_stdin).then(|| stdin(operands)));
+    } else if program_first || scan.has(OptionRun::File) {
+        found.extend(scan.values(OptionRun::File).any(is_stdin).then(|| stdin(operands)));
     } else {
         match operands.split_first() {
             None => found.push(stdin(Vec::new())),
@@ -116,12 +119,12 @@ fn loaded(language: Language, module: &Word, change: &Change) -> Option<Inner> {
 /// `rename EXPRESSION FILE ..` of Perl. The other one takes two texts, which do nothing as expressions.
 pub(super) fn rename(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    let first = scan.operands.first().and_then(|&at| call.words.get(at)).filter(|_| !scan.has("code"));
+    let first = scan.operands.first().and_then(|&at| call.words.get(at)).filter(|_| !scan.has(OptionRun::Code));
     let inline = |text: &Word| {
         let kind = Kind::Inline { language: Language::Perl, text: text.clone(), args: Vec::new() };
         Inner::new(kind, &change).perhaps()
     };
-    scan.values("code").chain(first).map(inline).collect()
+    scan.values(OptionRun::Code).chain(first).map(inline).collect()
 }
 
 /// `latexmk -e TEXT` of Perl.
@@ -153,7 +156,7 @@ pub(super) fn operand(call: Call<'_>) -> Vec<Inner> {
 pub(super) fn bun(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let name = call.words.get(scan.end).and_then(Word::known);
-    if scan.has("code") || scan.stopped {
+    if scan.has(OptionRun::Code) || scan.stopped {
         return inline(call, Language::Node);
     }
     match name {

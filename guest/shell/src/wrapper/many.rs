@@ -1,5 +1,7 @@
 //! Programs that run a command for each of many arguments, or while they hold a lock.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, finish_command, rest, text_of, unseen};
 use super::options::Scan;
 use super::words::{argument, fill, join, known, quote};
@@ -15,13 +17,13 @@ const MAX_TEXT: usize = 64 * 1024;
 pub(super) fn xargs(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();
     // With a file to read from, the command keeps the input.
-    change.own_input = !scan.has("file");
+    change.own_input = !scan.has(OptionRun::File);
     let replace = scan.hits.iter().rev().find_map(|hit| match (hit.meaning, &hit.value) {
-        ("replace", Some(word)) => Some(word.known().unwrap_or("{}").to_owned()),
-        ("replace", None) => Some("{}".to_owned()),
+        (OptionRun::Replace, Some(word)) => Some(word.known().unwrap_or("{}").to_owned()),
+        (OptionRun::Replace, None) => Some("{}".to_owned()),
         _ => None,
     });
-    let bsd = scan.values("bsd").find_map(Word::known).filter(|name| name.parse::<u64>().is_err());
+    let bsd = scan.values(OptionRun::Bsd).find_map(Word::known).filter(|name| name.parse::<u64>().is_err());
     let mut found = finish_command(&call, &scan, &change);
     for inner in &mut found {
         if let Kind::Command { words, more } = &mut inner.kind {
@@ -56,18 +58,18 @@ pub(super) fn parallel(call: Call<'_>) -> Vec<Inner> {
     if scan.stopped {
         return Vec::new();
     }
-    change.own_input |= !scan.has("pipe");
+    change.own_input |= !scan.has(OptionRun::Pipe);
     let words = rest(&call, &scan);
     let is_separator = |word: &Word| matches!(word.known(), Some(":::" | ":::+" | "::::" | "::::+"));
     let end = words.iter().position(is_separator).unwrap_or(words.len());
     let (template, sources) = words.split_at_checked(end).unwrap_or((&words, &[]));
-    let jobs = if scan.has("file") || scan.has("linked") { None } else { jobs(&scan, sources) };
+    let jobs = if scan.has(OptionRun::File) || scan.has(OptionRun::Linked) { None } else { jobs(&scan, sources) };
     let mut found = if scan.unclear || call.unclear { vec![unseen(&change)] } else { Vec::new() };
     if template.is_empty() {
         // Each argument, or each line of the input, is a text.
         match jobs {
             Some(jobs) => found.extend(jobs.iter().map(|job| text_of(join(job, " "), Vec::new(), &change))),
-            None if sources.is_empty() && !scan.has("file") => {
+            None if sources.is_empty() && !scan.has(OptionRun::File) => {
                 change.own_input = false;
                 found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
             }
@@ -75,8 +77,8 @@ pub(super) fn parallel(call: Call<'_>) -> Vec<Inner> {
         }
         return found;
     }
-    let own: Vec<&str> = scan.values("replace").filter_map(Word::known).collect();
-    let argv = scan.has("argv");
+    let own: Vec<&str> = scan.values(OptionRun::Replace).filter_map(Word::known).collect();
+    let argv = scan.has(OptionRun::Argv);
     if let Some(jobs) = jobs
         && let Some(inners) = jobs.iter().map(|job| put(template, &own, job, argv, &change)).collect::<Option<Vec<_>>>()
     {
@@ -87,7 +89,7 @@ pub(super) fn parallel(call: Call<'_>) -> Vec<Inner> {
     let template: Vec<Word> = template.iter().map(numbers).collect();
     let has_mark = template.iter().any(|word| marks.iter().any(|mark| word.text().contains(mark)));
     let mut filled: Vec<Word> = template.iter().map(|word| fill(word, &marks)).collect();
-    if !has_mark && !scan.has("pipe") {
+    if !has_mark && !scan.has(OptionRun::Pipe) {
         filled.extend(template.last().map(argument));
     }
     found.push(if argv { command(filled, &change) } else { shell_words(&filled, &change) });
@@ -105,10 +107,10 @@ fn jobs(scan: &Scan, sources: &[Word]) -> Option<Vec<Vec<Word>>> {
         }
     }
     let first = lists.first()?;
-    if scan.has("all") {
+    if scan.has(OptionRun::All) {
         return Some(lists.concat()).filter(|all| all.len() <= MAX_ARGUMENTS).map(|all| vec![all]);
     }
-    if let Some(count) = scan.values("count").next_back() {
+    if let Some(count) = scan.values(OptionRun::Count).next_back() {
         let count = count.known()?.parse::<usize>().ok().filter(|&count| count > 0 && lists.len() == 1)?;
         return (first.len() <= MAX_ARGUMENTS).then(|| first.chunks(count).map(<[Word]>::to_vec).collect());
     }
@@ -269,7 +271,7 @@ pub(super) fn find(call: Call<'_>) -> Vec<Inner> {
 
 pub(super) fn fd(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    if scan.stopped || !scan.has("rest") {
+    if scan.stopped || !scan.has(OptionRun::Rest) {
         return Vec::new();
     }
     const MARKS: &[&str] = &["{/.}", "{//}", "{/}", "{.}", "{}"];
@@ -304,7 +306,7 @@ pub(super) fn entr(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let words: Vec<Word> = rest(&call, &scan).iter().map(|word| fill_whole(word, "/_")).collect();
     let Some((first, args)) = words.split_first() else { return Vec::new() };
-    let mut found = match scan.has("script") {
+    let mut found = match scan.has(OptionRun::Script) {
         true => vec![text_of(first.clone(), args.to_vec(), &change)],
         false => vec![command(words, &change)],
     };

@@ -1,9 +1,10 @@
 //! How a row is opened: what its options run, then the command that the words end in.
 
+use toolgate_commands::{OptionRun, RunCode, RunForm, Trait};
+
 use super::options::Scan;
-use super::table::{DIGITS, PACKAGE, Row, SHELL, Then};
 use super::words::{Rules, cut, is_open, join, known, split};
-use super::{Call, Change, Inner, Kind, inline};
+use super::{Call, Change, Inner, Kind, git, inline, many, remote, shells, terminals, tools};
 use crate::path;
 use crate::word::{Value, Why, Word};
 
@@ -13,19 +14,81 @@ pub(super) fn is_stdin(word: &Word) -> bool {
 }
 
 pub(super) fn open(call: Call<'_>) -> Vec<Inner> {
-    match call.row.then {
-        Then::Code(run) => run(call),
-        Then::Inline(language) => inline::inline(call, language),
-        Then::Sub(rows) => sub(call, rows),
-        then => {
+    match call.row.runs.what {
+        RunForm::Code(code) => handler(code)(call),
+        RunForm::Language(language) => inline::inline(call, language),
+        RunForm::Subcommand => sub(call),
+        form => {
             let (scan, change) = call.scan();
-            finish(&call, &scan, &change, then)
+            finish(&call, &scan, &change, form)
         }
     }
 }
 
+/// The code of this name.
+fn handler(code: RunCode) -> fn(Call<'_>) -> Vec<Inner> {
+    match code {
+        RunCode::AfterDashes => after_dashes,
+        RunCode::Apt => tools::apt,
+        RunCode::At => terminals::at,
+        RunCode::Bubblewrap => remote::bubblewrap,
+        RunCode::Bun => inline::bun,
+        RunCode::Capsh => capsh,
+        RunCode::Chroot => remote::chroot,
+        RunCode::Cmake => tools::cmake,
+        RunCode::Cmd => shells::cmd,
+        RunCode::Copy => remote::copy,
+        RunCode::Coreutils => coreutils,
+        RunCode::Crontab => terminals::crontab,
+        RunCode::Dotenv => tools::dotenv,
+        RunCode::Entr => many::entr,
+        RunCode::Env => shells::env,
+        RunCode::Eval => shells::eval,
+        RunCode::Fd => many::fd,
+        RunCode::Fetch => git::fetch,
+        RunCode::Find => many::find,
+        RunCode::Firejail => remote::firejail,
+        RunCode::Fish => shells::fish,
+        RunCode::Flock => many::flock,
+        RunCode::ForEachRepo => git::for_each_repo,
+        RunCode::Foreach => git::foreach,
+        RunCode::Foreign => shells::foreign,
+        RunCode::Gdb => tools::gdb,
+        RunCode::Git => git::git,
+        RunCode::Given => given,
+        RunCode::InWorkspaces => in_workspaces,
+        RunCode::Kubectl => remote::kubectl,
+        RunCode::Latexmk => inline::latexmk,
+        RunCode::Make => tools::make,
+        RunCode::Netcat => remote::netcat,
+        RunCode::NixRun => tools::nix_run,
+        RunCode::Nsenter => remote::nsenter,
+        RunCode::Operand => inline::operand,
+        RunCode::Parallel => many::parallel,
+        RunCode::Powershell => shells::powershell,
+        RunCode::Rename => inline::rename,
+        RunCode::RunImage => remote::run_image,
+        RunCode::Screen => terminals::screen,
+        RunCode::Shell => shells::shell,
+        RunCode::Socat => remote::socat,
+        RunCode::Source => shells::source,
+        RunCode::Ssh => remote::ssh,
+        RunCode::StartStopDaemon => start_stop_daemon,
+        RunCode::Su => shells::su,
+        RunCode::SystemdRun => terminals::systemd_run,
+        RunCode::Tar => tools::tar,
+        RunCode::Tmux => terminals::tmux,
+        RunCode::Trap => shells::trap,
+        RunCode::UvRun => tools::uv_run,
+        RunCode::Vim => tools::vim,
+        RunCode::Xargs => many::xargs,
+        RunCode::Zargs => many::zargs,
+        RunCode::Zip => tools::zip,
+    }
+}
+
 /// Goes on with the row that the next word names.
-fn sub(call: Call<'_>, rows: &'static [Row]) -> Vec<Inner> {
+fn sub(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
     if scan.stopped {
@@ -33,12 +96,12 @@ fn sub(call: Call<'_>, rows: &'static [Row]) -> Vec<Inner> {
     }
     let picked = scan.operands.first().and_then(|&at| {
         let name = call.words.get(at)?.known()?;
-        rows.iter().find(|row| row.is(name)).map(|row| (row, at))
+        call.row.subcommand(name).map(|row| (row, at))
     });
     // What stood before the subcommand counts for it too: `npm -c TEXT exec`.
     if let Some((row, at)) = picked {
         let unclear = call.unclear || scan.unclear;
-        let text = scan.values("text").next_back().cloned();
+        let text = scan.values(OptionRun::Text).next_back().cloned();
         match text {
             Some(text) => found.push(Inner::new(Kind::Text { text, args: Vec::new() }, &change)),
             None => found.extend(Call { row, words: call.words, from: at + 1, change, unclear }.open()),
@@ -64,27 +127,29 @@ fn setting(text: &Word) -> Option<Kind> {
 
 /// What the options of a row run by themselves.
 pub(super) fn extras(scan: &Scan, change: &Change) -> Vec<Inner> {
-    let kind = |meaning: &str, value: &Option<Word>| match (meaning, value) {
-        ("also", Some(text)) => Some(Kind::Text { text: text.clone(), args: Vec::new() }),
-        ("prog", Some(text)) => Some(Kind::Command {
+    let kind = |meaning: OptionRun, value: &Option<Word>| match (meaning, value) {
+        (OptionRun::Also, Some(text)) => Some(Kind::Text { text: text.clone(), args: Vec::new() }),
+        (OptionRun::Prog, Some(text)) => Some(Kind::Command {
             words: split(text, Rules::Plain).filter(|words| !words.is_empty()).unwrap_or_else(|| vec![text.clone()]),
             more: true,
         }),
-        ("script", Some(path)) => {
+        (OptionRun::Script, Some(path)) => {
             Some(Kind::File { path: path.clone(), args: Vec::new(), here: false }).filter(|_| !is_stdin(path))
         }
-        ("unseen", _) => Some(Kind::Unseen),
+        (OptionRun::Unseen, _) => Some(Kind::Unseen),
         // `--eval '%(TEXT)'` of rpm, `--config build.rustc-wrapper=PROGRAM` of cargo.
-        ("macro", Some(text)) => {
+        (OptionRun::Macro, Some(text)) => {
             let at = text.text().find("%(")? + 2;
             let inner = cut(text, at);
             let end = inner.text().rfind(')').unwrap_or(inner.text().len());
             let value = inner.value.part(inner.text()[..end].to_owned());
             Some(Kind::Text { text: Word { value, ..inner }, args: Vec::new() })
         }
-        ("setting", Some(text)) => setting(text),
+        (OptionRun::Setting, Some(text)) => setting(text),
         // Code of a language that is not read here; what is known of it is judged as a text.
-        ("code-elsewhere", text) => text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen),
+        (OptionRun::CodeElsewhere, text) => {
+            text.as_ref().is_none_or(|text| text.known().is_none()).then_some(Kind::Unseen)
+        }
         _ => None,
     };
     let found = scan.hits.iter().filter_map(|hit| kind(hit.meaning, &hit.value));
@@ -107,15 +172,15 @@ pub(super) fn unseen(change: &Change) -> Inner {
 pub(super) fn rest(call: &Call<'_>, scan: &Scan) -> Vec<Word> {
     let word = |&at: &usize| call.words.get(at).cloned();
     let mut operands = scan.operands.as_slice();
-    if scan.has("rest") {
+    if scan.has(OptionRun::Rest) {
         // What stands before the option that brings the command is not a part of it.
         let before = operands.iter().take_while(|&&at| at < scan.end).count();
         operands = operands.get(before..).unwrap_or_default();
     } else {
-        let mut own = call.row.operands;
+        let mut own = call.row.operands();
         while let (true, Some((&first, others))) = (own > 0, operands.split_first()) {
             let number = |word: &Word| is_open(word) || word.text().starts_with(|c: char| c.is_ascii_digit());
-            if call.row.has(DIGITS) && !call.words.get(first).is_some_and(number) {
+            if call.row.has(Trait::Digits) && !call.words.get(first).is_some_and(number) {
                 break;
             }
             operands = others;
@@ -131,39 +196,39 @@ pub(super) fn rest(call: &Call<'_>, scan: &Scan) -> Vec<Word> {
 }
 
 /// What the words after the options are, and what the options run.
-pub(super) fn finish(call: &Call<'_>, scan: &Scan, change: &Change, then: Then) -> Vec<Inner> {
+pub(super) fn finish(call: &Call<'_>, scan: &Scan, change: &Change, form: RunForm) -> Vec<Inner> {
     let mut found = extras(scan, change);
     if scan.stopped {
         return found;
     }
     let mut words = rest(call, scan);
-    let text = scan.hits.iter().rfind(|hit| hit.meaning == "text");
-    match (then, text.map(|hit| hit.value.clone())) {
+    let text = scan.hits.iter().rfind(|hit| hit.meaning == OptionRun::Text);
+    match (form, text.map(|hit| hit.value.clone())) {
         (_, Some(Some(text))) => found.push(text_of(text, Vec::new(), change)),
         (_, Some(None)) => found.push(unseen(change)),
-        (Then::Texts, None) => found.extend(words.into_iter().map(|text| text_of(text, Vec::new(), change))),
-        _ if words.is_empty() && (call.row.has(SHELL) || scan.has("shell")) => {
+        (RunForm::Texts, None) => found.extend(words.into_iter().map(|text| text_of(text, Vec::new(), change))),
+        _ if words.is_empty() && (call.row.has(Trait::Shell) || scan.has(OptionRun::Shell)) => {
             found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, change));
         }
         _ if words.is_empty() => {}
-        (Then::Command, None) => {
-            if scan.has("joined") {
+        (RunForm::Command, None) => {
+            if scan.has(OptionRun::Joined) {
                 found.push(text_of(join(&words, " "), Vec::new(), change));
             } else {
-                if call.row.has(PACKAGE)
+                if call.row.has(Trait::Package)
                     && let Some(first) = words.first_mut()
                 {
                     *first = unversioned(first);
                 }
-                if scan.has("shell") {
+                if scan.has(OptionRun::Shell) {
                     words = words.iter().map(expanded).collect();
                 }
                 found.push(command(words, change));
             }
         }
-        (Then::Text, None) if scan.has("argv") => found.push(command(words, change)),
-        (Then::Either, None) if words.len() > 1 => found.push(command(words, change)),
-        (Then::Text | Then::Either, None) => found.push(text_of(join(&words, " "), Vec::new(), change)),
+        (RunForm::Text, None) if scan.has(OptionRun::Argv) => found.push(command(words, change)),
+        (RunForm::Either, None) if words.len() > 1 => found.push(command(words, change)),
+        (RunForm::Text | RunForm::Either, None) => found.push(text_of(join(&words, " "), Vec::new(), change)),
         _ => {}
     }
     if scan.unclear || call.unclear {
@@ -197,7 +262,7 @@ fn expanded(word: &Word) -> Word {
 /// Only an option brings a command.
 pub(super) fn given(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    if scan.has("rest") { finish_command(&call, &scan, &change) } else { Vec::new() }
+    if scan.has(OptionRun::Rest) { finish_command(&call, &scan, &change) } else { Vec::new() }
 }
 
 /// The command stands after `--`, wherever that is.
@@ -206,7 +271,7 @@ pub(super) fn after_dashes(call: Call<'_>) -> Vec<Inner> {
     let dashes = call.words.iter().skip(call.from).position(|word| word.known() == Some("--"));
     let words = dashes.and_then(|at| call.words.get(call.from + at + 1..)).unwrap_or_default().to_vec();
     let mut found = extras(&scan, &change);
-    match scan.values("text").next_back() {
+    match scan.values(OptionRun::Text).next_back() {
         _ if scan.stopped => {}
         Some(text) => found.push(text_of(text.clone(), Vec::new(), &change)),
         None if words.is_empty() => {}
@@ -247,7 +312,7 @@ pub(super) fn capsh(call: Call<'_>) -> Vec<Inner> {
 /// `coreutils rm ..`, `coreutils --coreutils-prog=rm ..`
 pub(super) fn coreutils(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
-    let program = scan.values("program").next().cloned();
+    let program = scan.values(OptionRun::Program).next().cloned();
     let words: Vec<Word> = program.into_iter().chain(rest(&call, &scan)).collect();
     if words.is_empty() || scan.stopped { Vec::new() } else { vec![command(words, &change)] }
 }
@@ -265,5 +330,5 @@ pub(super) fn in_workspaces(call: Call<'_>) -> Vec<Inner> {
 
 /// As `finish`, for a row whose code has come to the plain case: a command.
 pub(super) fn finish_command(call: &Call<'_>, scan: &Scan, change: &Change) -> Vec<Inner> {
-    finish(call, scan, change, Then::Command)
+    finish(call, scan, change, RunForm::Command)
 }

@@ -1,5 +1,7 @@
 //! Other roots, containers and machines, and what listens to the network.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, extras, finish_command, rest, text_of, unseen};
 use super::options::Scan;
 use super::words::{cut, join, known};
@@ -17,7 +19,7 @@ pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
     {
         change.elsewhere = false;
     }
-    if !scan.has("stay") {
+    if !scan.has(OptionRun::Stay) {
         change.cwd = folder.map(|folder| Directory::Word(known("/", folder)));
     }
     finish_command(&call, &scan, &change)
@@ -26,8 +28,8 @@ pub(super) fn chroot(call: Call<'_>) -> Vec<Inner> {
 /// Only another mount namespace makes the files others; that of process 1 is the machine's own.
 pub(super) fn nsenter(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();
-    let first = scan.values("target").any(|word| word.known() == Some("1"));
-    change.elsewhere |= scan.has("mount") && !first;
+    let first = scan.values(OptionRun::Target).any(|word| word.known() == Some("1"));
+    change.elsewhere |= scan.has(OptionRun::Mount) && !first;
     finish_command(&call, &scan, &change)
 }
 
@@ -69,7 +71,7 @@ pub(super) fn run_image(call: Call<'_>) -> Vec<Inner> {
         return Vec::new();
     }
     let mut words = rest(&call, &scan);
-    if let Some(entry) = scan.values("entry").next_back().filter(|entry| !entry.text().is_empty()) {
+    if let Some(entry) = scan.values(OptionRun::Entry).next_back().filter(|entry| !entry.text().is_empty()) {
         words.insert(0, entry.clone());
     }
     let mut found = if words.is_empty() { Vec::new() } else { vec![command(words, &change)] };
@@ -99,15 +101,15 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     // Options may stand behind the destination too.
     let second = super::options::scan(call.row, call.words, destination + 1);
     let mut change = first.change(call.row, call.change.clone());
-    change.own_input |= second.has("own");
+    change.own_input |= second.has(OptionRun::Own);
     // What listens at another port is most often another machine: a virtual one, a container, a tunnel.
     let ports: Vec<bool> = [&first, &second]
         .into_iter()
-        .flat_map(|scan| scan.values("port").chain(scan.values("config")))
+        .flat_map(|scan| scan.values(OptionRun::Port).chain(scan.values(OptionRun::Config)))
         .filter_map(is_usual_port)
         .collect();
     let far = !ports.is_empty() && !ports.contains(&true);
-    let named = || first.values("config").chain(second.values("config")).any(is_own_host_name);
+    let named = || first.values(OptionRun::Config).chain(second.values(OptionRun::Config)).any(is_own_host_name);
     if !far && (call.words.get(destination).is_some_and(is_this_machine) || named()) {
         (change.elsewhere, change.cwd) = (false, Some(Directory::Home));
     }
@@ -119,7 +121,7 @@ pub(super) fn ssh(call: Call<'_>) -> Vec<Inner> {
     let words = call.words.get(second.end..).unwrap_or_default();
     if !words.is_empty() {
         found.push(text_of(join(words, " "), Vec::new(), &change));
-    } else if !first.has("none") && !second.has("none") && !change.own_input {
+    } else if !first.has(OptionRun::None) && !second.has(OptionRun::None) && !change.own_input {
         found.push(Inner::new(Kind::Stdin { language: None, args: Vec::new() }, &change));
     }
     if first.unclear || second.unclear {
@@ -201,7 +203,7 @@ fn settings(scan: &Scan) -> Vec<Inner> {
         };
         Some(Inner::new(kind, &local))
     };
-    scan.values("config").filter_map(run).collect()
+    scan.values(OptionRun::Config).filter_map(run).collect()
 }
 
 /// Whether a text names a shell: with its input from the network it runs what nobody sees here.
@@ -212,7 +214,7 @@ fn names_shell(word: &Word) -> bool {
 pub(super) fn netcat(call: Call<'_>) -> Vec<Inner> {
     let (scan, change) = call.scan();
     let mut found = extras(&scan, &change);
-    if scan.values("prog").chain(scan.values("also")).any(names_shell) {
+    if scan.values(OptionRun::Prog).chain(scan.values(OptionRun::Also)).any(names_shell) {
         found.push(unseen(&change));
     }
     found

@@ -1,5 +1,7 @@
 //! Shells, what starts them as somebody else, and the builtins that run a text.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::options::Scan;
 use super::table;
@@ -20,7 +22,7 @@ pub(super) fn env(call: Call<'_>) -> Vec<Inner> {
         let (scan, changed) = next.scan();
         change = changed;
         unclear |= scan.unclear;
-        let Some(last) = scan.hits.last().filter(|hit| hit.meaning == "split") else {
+        let Some(last) = scan.hits.last().filter(|hit| hit.meaning == OptionRun::Split) else {
             let next = Call { row: call.row, words: &words, from: 1, change: Change::default(), unclear };
             return finish_command(&next, &scan, &change);
         };
@@ -42,7 +44,7 @@ pub(super) fn su(call: Call<'_>) -> Vec<Inner> {
         return Vec::new();
     }
     let mut operands: Vec<Word> = scan.operands.iter().filter_map(|&at| call.words.get(at).cloned()).collect();
-    if scan.has("run") {
+    if scan.has(OptionRun::Run) {
         return if operands.is_empty() { Vec::new() } else { vec![command(operands, &change)] };
     }
     if operands.first().and_then(Word::known) == Some("-") {
@@ -52,16 +54,17 @@ pub(super) fn su(call: Call<'_>) -> Vec<Inner> {
     }
     let args = operands.split_off(operands.len().min(1));
     let like = call.words.first().cloned();
-    let shell = scan.values("shell").next_back().cloned().or_else(|| like.as_ref().map(|like| known("sh", like)));
+    let shell =
+        scan.values(OptionRun::Shell).next_back().cloned().or_else(|| like.as_ref().map(|like| known("sh", like)));
     let Some(shell) = shell else { return Vec::new() };
     let mut words = vec![shell];
-    if let Some(hit) = scan.hits.iter().rfind(|hit| hit.meaning == "text") {
+    if let Some(hit) = scan.hits.iter().rfind(|hit| hit.meaning == OptionRun::Text) {
         words.extend(like.map(|like| known("-c", &like)));
         words.extend(hit.value.clone());
     }
     words.extend(args);
     // The usual case, without the shell between: a text of its own.
-    if !scan.has("shell") {
+    if !scan.has(OptionRun::Shell) {
         let opened = table::find("sh").map(|row| Call { row, words: &words, from: 1, change, unclear: false }.open());
         return opened.unwrap_or_default();
     }
@@ -154,7 +157,7 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
     }
     let words = rest(&call, &scan);
     let mut found = extras(&scan, &change);
-    for hit in scan.hits.iter().filter(|hit| hit.meaning == "code") {
+    for hit in scan.hits.iter().filter(|hit| hit.meaning == OptionRun::Code) {
         found.push(match &hit.value {
             Some(text) => text_of(text.clone(), words.clone(), &change),
             None => unseen(&change),
@@ -163,13 +166,13 @@ pub(super) fn fish(call: Call<'_>) -> Vec<Inner> {
     // What fish may read otherwise.
     let differs = |hit: &super::options::Hit| {
         let text = hit.value.as_ref().and_then(Word::known);
-        matches!(hit.meaning, "code" | "also") && !text.is_some_and(reads_as_fish)
+        matches!(hit.meaning, OptionRun::Code | OptionRun::Also) && !text.is_some_and(reads_as_fish)
     };
     if scan.hits.iter().any(differs) {
         found.push(unseen(&change));
     }
     let unclear = scan.unclear || call.unclear;
-    if !scan.has("code") {
+    if !scan.has(OptionRun::Code) {
         let args = words.get(1..).unwrap_or_default().to_vec();
         let kind = match words.first() {
             // After a word that may be `-c`, this is the text.
@@ -273,7 +276,7 @@ pub(super) fn foreign(call: Call<'_>) -> Vec<Inner> {
     let name = call.words.first().map(|word| crate::path::basename(word.text()).to_owned()).unwrap_or_default();
     let mut found: Vec<Inner> = extras(&scan, &change);
     let shell = ForeignShell::Other(name);
-    let texts = scan.values("foreign").cloned();
+    let texts = scan.values(OptionRun::Foreign).cloned();
     found.extend(texts.map(|text| Inner::new(Kind::Foreign { shell: shell.clone(), text }, &change)));
     if scan.unclear || call.unclear {
         found.push(unseen(&change));

@@ -1,5 +1,7 @@
 //! Commands that run in another terminal or at another time: screen, tmux, at, cron, systemd.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, extras, finish, finish_command, rest, text_of, unseen};
 use super::table;
 use super::words::{Rules, assignment, cut, join, known, split};
@@ -12,8 +14,8 @@ const MAX_DEPTH: usize = 4;
 pub(super) fn screen(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();
     let words = call.words.get(scan.end..).unwrap_or_default();
-    if !scan.has("send") {
-        if scan.has("attach") || words.is_empty() {
+    if !scan.has(OptionRun::Send) {
+        if scan.has(OptionRun::Attach) || words.is_empty() {
             return Vec::new();
         }
         return finish_command(&call, &scan, &change);
@@ -44,8 +46,8 @@ pub(super) fn tmux(call: Call<'_>) -> Vec<Inner> {
     if scan.stopped {
         return Vec::new();
     }
-    if scan.has("text") {
-        return scan.values("text").map(|text| text_of(text.clone(), Vec::new(), &change)).collect();
+    if scan.has(OptionRun::Text) {
+        return scan.values(OptionRun::Text).map(|text| text_of(text.clone(), Vec::new(), &change)).collect();
     }
     let words = call.words.get(scan.end..).unwrap_or_default();
     let mut found = tmux_commands(words, &change, 0);
@@ -100,8 +102,9 @@ fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
     let Some(name) = words.first().and_then(Word::known).filter(|name| !name.is_empty()) else {
         return if words.is_empty() { Vec::new() } else { vec![unseen(change)] };
     };
-    let exact = table::TMUX.iter().find(|row| row.is(name));
-    let Some(row) = exact.or_else(|| table::TMUX.iter().find(|row| row.starts(name))) else { return Vec::new() };
+    let Some(tmux) = table::find("tmux") else { return Vec::new() };
+    let row = tmux.subcommand(name).or_else(|| tmux.subcommands().find(|row| row.spec.starts(name)));
+    let Some(row) = row else { return Vec::new() };
     let call = Call { row, words, from: 1, change: change.clone(), unclear: false };
     let (scan, own) = call.scan();
     let args = rest(&call, &scan);
@@ -117,7 +120,7 @@ fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
     if row.is("if-shell") {
         let mut found = Vec::new();
         if let Some((condition, others)) = args.split_first() {
-            if !scan.has("format") {
+            if !scan.has(OptionRun::Format) {
                 found.push(text_of(condition.clone(), Vec::new(), &own));
             }
             found.extend(others.iter().flat_map(|text| nested(std::slice::from_ref(text))));
@@ -125,16 +128,16 @@ fn tmux_command(words: &[Word], change: &Change, depth: usize) -> Vec<Inner> {
         return found;
     }
     if row.is("send-keys") {
-        let typed = !args.is_empty() && !scan.has("unseen") && !scan.stopped;
-        let text = typed.then(|| text_of(keys(&args, scan.has("literal")), Vec::new(), &own));
+        let typed = !args.is_empty() && !scan.has(OptionRun::Unseen) && !scan.stopped;
+        let text = typed.then(|| text_of(keys(&args, scan.has(OptionRun::Literal)), Vec::new(), &own));
         return extras(&scan, &own).into_iter().chain(text).collect();
     }
     if row.is("set-option") {
         let runs = args.first().and_then(Word::known).is_some_and(|name| name == "default-command");
         return args.get(1).filter(|_| runs).map(|text| text_of(text.clone(), Vec::new(), &own)).into_iter().collect();
     }
-    let is_nested = row.is("bind-key") || row.is("set-hook") || row.is("confirm-before") || scan.has("tmux");
-    if is_nested { nested(&args) } else { finish(&call, &scan, &own, row.then) }
+    let is_nested = row.is("bind-key") || row.is("set-hook") || row.is("confirm-before") || scan.has(OptionRun::Tmux);
+    if is_nested { nested(&args) } else { finish(&call, &scan, &own, row.runs.what) }
 }
 
 /// What `send-keys` types.
@@ -172,7 +175,7 @@ pub(super) fn crontab(call: Call<'_>) -> Vec<Inner> {
 
 pub(super) fn systemd_run(call: Call<'_>) -> Vec<Inner> {
     let (scan, mut change) = call.scan();
-    for pair in scan.values("property").filter_map(assignment) {
+    for pair in scan.values(OptionRun::Property).filter_map(assignment) {
         match (pair.0.as_str(), pair.1) {
             ("WorkingDirectory", folder) => change.cwd = Some(Directory::Word(folder)),
             ("Environment", value) => change.set.extend(assignment(&value)),
@@ -181,7 +184,7 @@ pub(super) fn systemd_run(call: Call<'_>) -> Vec<Inner> {
             _ => {}
         }
     }
-    if scan.has("scope") {
+    if scan.has(OptionRun::Scope) {
         change.clear_env = false;
         change.own_input = false;
         if change.cwd == Some(Directory::Unknown) {
@@ -189,7 +192,7 @@ pub(super) fn systemd_run(call: Call<'_>) -> Vec<Inner> {
         }
     }
     let mut found = finish_command(&call, &scan, &change);
-    for pair in scan.values("property").filter_map(assignment) {
+    for pair in scan.values(OptionRun::Property).filter_map(assignment) {
         if pair.0.starts_with("Exec") {
             found.push(text_of(pair.1, Vec::new(), &change).perhaps());
         }

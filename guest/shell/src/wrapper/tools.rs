@@ -1,5 +1,7 @@
 //! Tools that run a command beside their own work: environments, debuggers, editors, archives.
 
+use toolgate_commands::OptionRun;
+
 use super::open::{command, extras, finish_command, is_stdin, rest, text_of, unseen};
 use super::words::{assignment, cut, is_open, known};
 use super::{Call, Change, Directory, Inner, Kind};
@@ -60,7 +62,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
         return Vec::new();
     }
     let mut found = Vec::new();
-    for text in scan.values("code") {
+    for text in scan.values(OptionRun::Code) {
         let line = text.text();
         let start = line.len() - line.trim_start().len();
         let line = line.trim_start();
@@ -92,7 +94,7 @@ pub(super) fn gdb(call: Call<'_>) -> Vec<Inner> {
             _ => {}
         }
     }
-    if scan.has("rest") {
+    if scan.has(OptionRun::Rest) {
         found.extend(finish_command(&call, &scan, &change));
     }
     found
@@ -204,7 +206,7 @@ pub(super) fn make(call: Call<'_>) -> Vec<Inner> {
     let shell = |&at: &usize| {
         call.words.get(at).map(Word::text).is_some_and(|text| text.starts_with("SHELL=") || text.starts_with("SHELL:="))
     };
-    if scan.operands.iter().any(shell) || scan.values("file").any(is_stdin) {
+    if scan.operands.iter().any(shell) || scan.values(OptionRun::File).any(is_stdin) {
         found.push(unseen(&change));
     }
     found
@@ -246,7 +248,7 @@ pub(super) fn tar(call: Call<'_>) -> Vec<Inner> {
     let words: Vec<Word> = std::iter::once(program.clone()).chain(unbundled(rest)).collect();
     let (scan, change) = Call { words: &words, ..call }.scan();
     let mut found = extras(&scan, &change);
-    for action in scan.values("checkpoint") {
+    for action in scan.values(OptionRun::Checkpoint) {
         if let Some(from) = action.text().find("exec=") {
             found.push(text_of(cut(action, from + 5), Vec::new(), &change).perhaps());
         }
@@ -263,5 +265,5 @@ pub(super) fn apt(call: Call<'_>) -> Vec<Inner> {
         let runs = ["-invoke", "::pre-install-pkgs", "proxy-auto-detect", "::options", "pager"];
         runs.iter().any(|part| name.contains(part)).then(|| text_of(value, Vec::new(), &change).perhaps())
     };
-    scan.values("apt").filter_map(hook).collect()
+    scan.values(OptionRun::Apt).filter_map(hook).collect()
 }

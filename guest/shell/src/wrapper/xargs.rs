@@ -1,5 +1,7 @@
 //! What GNU xargs makes of an input that is known.
 
+use toolgate_commands::OptionRun;
+
 use super::Call;
 use super::table;
 use super::words::known;
@@ -33,20 +35,21 @@ pub(crate) fn xargs(words: &[Word], input: &str) -> Option<Vec<Vec<Word>>> {
     if scan.stopped || scan.unclear || input.len() > MAX_INPUT || words.iter().any(split_later) {
         return None;
     }
-    if ["file", "ask", "limit", "bsd"].iter().any(|meaning| scan.has(meaning)) {
+    if [OptionRun::File, OptionRun::Ask, OptionRun::Limit, OptionRun::Bsd].into_iter().any(|meaning| scan.has(meaning))
+    {
         return None;
     }
-    let delimiter = match scan.values("delimiter").next_back() {
+    let delimiter = match scan.values(OptionRun::Delimiter).next_back() {
         Some(word) => Some(character(word.known()?)?),
-        None => scan.has("null").then_some('\0'),
+        None => scan.has(OptionRun::Null).then_some('\0'),
     };
-    let replace = scan.hits.iter().rfind(|hit| hit.meaning == "replace");
+    let replace = scan.hits.iter().rfind(|hit| hit.meaning == OptionRun::Replace);
     let replace = match replace.map(|hit| hit.value.as_ref()) {
         Some(Some(word)) => Some(word.known().filter(|text| !text.is_empty())?.to_owned()),
         Some(None) => Some("{}".to_owned()),
         None => None,
     };
-    let size = |meaning: &str| -> Option<Option<usize>> {
+    let size = |meaning: OptionRun| -> Option<Option<usize>> {
         match scan.hits.iter().rfind(|hit| hit.meaning == meaning) {
             None => Some(None),
             Some(hit) => match &hit.value {
@@ -56,12 +59,12 @@ pub(crate) fn xargs(words: &[Word], input: &str) -> Option<Vec<Vec<Word>>> {
             },
         }
     };
-    let (lines, count) = (size("lines")?, size("count")?);
+    let (lines, count) = (size(OptionRun::Lines)?, size(OptionRun::Count)?);
     // Of these the last one given wins, with exceptions.
     if usize::from(replace.is_some()) + usize::from(lines.is_some()) + usize::from(count.is_some()) > 1 {
         return None;
     }
-    let end = match scan.hits.iter().rfind(|hit| hit.meaning == "eof") {
+    let end = match scan.hits.iter().rfind(|hit| hit.meaning == OptionRun::Eof) {
         Some(hit) => hit.value.as_ref().map_or(Some(None), |word| word.known().map(|text| Some(text.to_owned())))?,
         None => None,
     };
@@ -84,7 +87,7 @@ pub(crate) fn xargs(words: &[Word], input: &str) -> Option<Vec<Vec<Word>>> {
     let like = words.first()?;
     let echo = [known("echo", like)];
     let template = if template.is_empty() { &echo } else { template };
-    let nonempty = scan.has("nonempty");
+    let nonempty = scan.has(OptionRun::Nonempty);
     if let Some(mark) = &replace {
         return insert(template, mark, &items);
     }

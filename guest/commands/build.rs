@@ -1,0 +1,307 @@
+//! Makes constants of the specs. A spec that is wrong fails the build, with its file and program.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{env, fs};
+
+use serde::Deserialize;
+
+type Error = Box<dyn std::error::Error>;
+
+/// A file of specs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    program: Vec<Spec>,
+}
+
+/// A program or subcommand, as `docs/internals/extending.md` describes it.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Spec {
+    names: Vec<String>,
+    runs: Option<Runs>,
+    files: Option<Files>,
+    #[serde(default)]
+    rules: Rules,
+    /// The path of a spec whose options are those of this one, too: `docker run`.
+    like: Option<String>,
+    #[serde(default)]
+    flags: Vec<String>,
+    #[serde(default)]
+    values: Vec<String>,
+    #[serde(default)]
+    may_be_paths: Vec<String>,
+    #[serde(default)]
+    attached: Vec<String>,
+    #[serde(default)]
+    digits: Vec<String>,
+    #[serde(default)]
+    help: Vec<String>,
+    #[serde(default)]
+    options: Vec<Opt>,
+    #[serde(default)]
+    subcommand: Vec<Spec>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Runs {
+    what: Option<String>,
+    language: Option<String>,
+    code: Option<String>,
+    #[serde(default)]
+    operands: u8,
+    #[serde(default)]
+    traits: Vec<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Files {
+    does: Option<String>,
+    code: Option<String>,
+    makes: Option<Vec<String>>,
+    #[serde(default)]
+    with: Vec<String>,
+    #[serde(default)]
+    without: Vec<String>,
+    syntax: Option<String>,
+    #[serde(default)]
+    leading: u8,
+    #[serde(default)]
+    pattern: bool,
+    #[serde(default)]
+    wild: bool,
+    #[serde(default)]
+    recursive: bool,
+    #[serde(default)]
+    bare: bool,
+    #[serde(default)]
+    complete: bool,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    #[serde(default)]
+    abbreviates: bool,
+    #[serde(default)]
+    words: bool,
+    #[serde(default)]
+    exact: Vec<String>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opt {
+    name: String,
+    takes: Option<Takes>,
+    run: Option<String>,
+    file: Option<String>,
+    alias: Option<String>,
+    #[serde(default)]
+    last: bool,
+    #[serde(default)]
+    help: bool,
+}
+
+/// What an option takes: by name, or how many words.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Takes {
+    Words(u8),
+    Named(String),
+}
+
+impl Opt {
+    fn plain(name: &str, takes: Option<&str>) -> Opt {
+        let takes = takes.map(|takes| Takes::Named(takes.to_owned()));
+        Opt { name: name.to_owned(), takes, run: None, file: None, alias: None, last: false, help: false }
+    }
+}
+
+/// `code-elsewhere` as `CodeElsewhere`.
+fn variant(name: &str) -> String {
+    let parts = name.split('-').map(|part| {
+        let mut letters = part.chars();
+        letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+    });
+    parts.collect()
+}
+
+/// A name of an option as [`Opt::names`](../src/spec.rs) has it.
+fn bare(name: &str, one_dash: bool) -> Result<&str, Error> {
+    let long = name.strip_prefix("--").filter(|long| long.chars().count() > 1);
+    let letter = name.strip_prefix('-').filter(|letter| letter.chars().count() == 1 && *letter != "-");
+    let word = name.strip_prefix('-').filter(|word| one_dash && !word.starts_with('-'));
+    match long.or(letter).or(word) {
+        Some(bare) if !bare.is_empty() => Ok(bare),
+        _ if name.len() > 2 && name.starts_with('-') => Ok(name),
+        _ => Err(format!("{name} is no option").into()),
+    }
+}
+
+impl Spec {
+    /// The options, those in lists first.
+    fn options(&self, all: &BTreeMap<String, Spec>) -> Result<Vec<Opt>, Error> {
+        let mut found = Vec::new();
+        if let Some(like) = &self.like {
+            found = all.get(like).ok_or_else(|| format!("there is no spec {like}"))?.options(all)?;
+        }
+        let lists = [
+            (&self.flags, None),
+            (&self.values, Some("value")),
+            (&self.may_be_paths, Some("value")),
+            (&self.attached, Some("attached")),
+            (&self.digits, Some("digits")),
+            (&self.help, None),
+        ];
+        for (list, takes) in lists {
+            for name in list {
+                let mut option = Opt::plain(name, takes);
+                option.help = std::ptr::eq(list, &self.help);
+                option.file = std::ptr::eq(list, &self.may_be_paths).then(|| "may-be-path".to_owned());
+                found.push(option);
+            }
+        }
+        found.extend(self.options.iter().cloned());
+        Ok(found)
+    }
+
+    /// Whether its long options have one dash.
+    fn one_dash(&self) -> bool {
+        let runs = self.runs.as_ref().is_some_and(|runs| runs.traits.iter().any(|one| one == "long-only"));
+        let syntax = self.files.as_ref().and_then(|files| files.syntax.as_deref());
+        runs || self.rules.words || matches!(syntax, Some("joined" | "go"))
+    }
+
+    /// Adds itself and its subcommands by their paths.
+    fn add(&self, before: &str, all: &mut BTreeMap<String, Spec>) {
+        let path = format!("{before}{}", self.names[0]);
+        for sub in &self.subcommand {
+            sub.add(&format!("{path} "), all);
+        }
+        all.insert(path, self.clone());
+    }
+
+    fn write(&self, out: &mut String, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
+        write!(out, "Spec {{ names: &{:?}, options: &[", self.names)?;
+        let mut names: Vec<String> = Vec::new();
+        for option in self.options(all)? {
+            let own: Vec<&str> =
+                option.name.split(' ').map(|name| bare(name, self.one_dash())).collect::<Result<_, _>>()?;
+            names.extend(own.iter().map(|name| (*name).to_owned()));
+            let name = option.alias.as_deref().or(own.first().copied()).ok_or("an option has no name")?;
+            let takes = match &option.takes {
+                None => "Nothing".to_owned(),
+                Some(Takes::Words(count)) => format!("Next({count})"),
+                Some(Takes::Named(name)) if name == "value" => "Next(1)".to_owned(),
+                Some(Takes::Named(name)) => variant(name),
+            };
+            let run = option.run.as_deref().map_or("None".into(), |run| format!("Some(OptionRun::{})", variant(run)));
+            let file = option.file.as_deref().map_or("Plain".into(), variant);
+            write!(
+                out,
+                "Opt {{ name: {name:?}, names: &{own:?}, takes: Takes::{takes}, run: {run}, help: {}, last: {}, file: \
+                 FileUse::{file} }}, ",
+                option.help, option.last,
+            )?;
+        }
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|two| two[0] == two[1]) {
+            return Err(format!("{} lists the option {} twice", self.names[0], twice[0]).into());
+        }
+        out.push_str("], subcommands: &[");
+        for sub in &self.subcommand {
+            sub.write(out, all).map_err(|error| format!("{}: {error}", self.names[0]))?;
+            out.push_str(", ");
+        }
+        out.push_str("], runs: ");
+        match &self.runs {
+            Some(runs) => runs.write(out)?,
+            None => out.push_str("None"),
+        }
+        out.push_str(", files: ");
+        match &self.files {
+            Some(files) => files.write(out)?,
+            None => out.push_str("None"),
+        }
+        let Rules { abbreviates, words, exact } = &self.rules;
+        write!(out, ", abbreviates: {abbreviates}, words: {words}, exact: &{exact:?} }}")?;
+        Ok(())
+    }
+}
+
+impl Runs {
+    fn write(&self, out: &mut String) -> Result<(), Error> {
+        let what = match (&self.what, &self.language, &self.code) {
+            (Some(what), None, None) => variant(what),
+            (None, Some(language), None) => format!("Language(Language::{})", variant(language)),
+            (None, None, Some(code)) => format!("Code(RunCode::{})", variant(code)),
+            _ => return Err("runs has one of what, language and code".into()),
+        };
+        let traits: Vec<String> = self.traits.iter().map(|one| format!("Trait::{}", variant(one))).collect();
+        let operands = self.operands;
+        write!(out, "Some(Runs {{ what: RunForm::{what}, operands: {operands}, traits: &[{}] }})", traits.join(", "))?;
+        Ok(())
+    }
+}
+
+impl Files {
+    fn write(&self, out: &mut String) -> Result<(), Error> {
+        let does = match (self.does.as_deref(), &self.code, &self.makes) {
+            (Some("formats"), None, None) => {
+                format!("Formats {{ with: &{:?}, without: &{:?} }}", self.with, self.without)
+            }
+            (Some(does), None, None) => variant(does),
+            (None, Some(code), None) => format!("Code(FileCode::{})", variant(code)),
+            (None, None, Some(makes)) => format!("Makes(&{makes:?})"),
+            _ => return Err("files has one of does, code and makes".into()),
+        };
+        let syntax = self.syntax.as_deref().map_or("Gnu".into(), variant);
+        let Files { leading, pattern, wild, recursive, bare, complete, .. } = self;
+        write!(
+            out,
+            "Some(Files {{ does: FileAction::{does}, syntax: Syntax::{syntax}, leading: {leading}, pattern: {pattern}, \
+             wild: {wild}, recursive: {recursive}, bare: {bare}, complete: {complete} }})",
+        )?;
+        Ok(())
+    }
+}
+
+fn main() -> Result<(), Error> {
+    println!("cargo::rerun-if-changed=specs");
+    let mut files: Vec<_> = fs::read_dir("specs")?.map(|entry| Ok(entry?.path())).collect::<Result<_, Error>>()?;
+    files.sort_unstable();
+    let mut specs = Vec::new();
+    for path in files {
+        let file: File =
+            toml::from_str(&fs::read_to_string(&path)?).map_err(|error| format!("{}: {error}", path.display()))?;
+        specs.extend(file.program.into_iter().map(|spec| (path.clone(), spec)));
+    }
+    let mut all = BTreeMap::new();
+    let mut names = BTreeMap::new();
+    for (index, (path, spec)) in specs.iter().enumerate() {
+        spec.add("", &mut all);
+        for name in &spec.names {
+            if names.insert(name, index).is_some() {
+                return Err(format!("{}: another spec is of {name}, too", path.display()).into());
+            }
+        }
+    }
+    let mut out = format!("pub(super) static PROGRAMS: [Spec; {}] = [\n", specs.len());
+    for (path, spec) in &specs {
+        spec.write(&mut out, &all).map_err(|error| format!("{}: {error}", path.display()))?;
+        out.push_str(",\n");
+    }
+    writeln!(out, "];\npub(super) static NAMES: [(&str, u16); {}] = [", names.len())?;
+    for (name, index) in names {
+        writeln!(out, "({name:?}, {index}),")?;
+    }
+    out.push_str("];\n");
+    let folder = env::var("OUT_DIR")?;
+    fs::write(Path::new(&folder).join("table.rs"), out)?;
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! What the words of programs mean, told once: options and what they take, subcommands, what a program runs, what it
+//! does to files.
+//!
+//! The data are the files in `specs`, one a program or family; the build script makes constants of them, so that nothing
+//! is read or indexed when a call is judged. [`find`] gives the [`Spec`] of a program, [`argv`] takes its options apart.
+//! Nothing here follows what a command runs or knows of files and rules: consumers match on the handlers' names.
+//!
+//! ```
+//! let spec = toolgate_commands::find("kubectl").ok_or("no such program")?;
+//! let option = spec.long("namespace").ok_or("no such option")?;
+//! assert_eq!((option.name, option.takes), ("n", toolgate_commands::Takes::Next(1)));
+//! # Ok::<(), &str>(())
+//! ```
+
+pub mod argv;
+mod handler;
+mod spec;
+
+pub use handler::{FileCode, Language, OptionRun, RunCode, Trait};
+pub use spec::{FileAction, FileUse, Files, Opt, RunForm, Runs, Spec, Syntax, Takes};
+
+mod table {
+    use super::{
+        FileAction, FileCode, FileUse, Files, Language, Opt, OptionRun, RunCode, RunForm, Runs, Spec, Syntax, Takes,
+        Trait,
+    };
+
+    include!(concat!(env!("OUT_DIR"), "/table.rs"));
+}
+
+/// The spec of the program of this name.
+#[must_use]
+pub fn find(program: &str) -> Option<&'static Spec> {
+    let at = table::NAMES.binary_search_by(|(name, _)| (*name).cmp(program)).ok()?;
+    table::NAMES.get(at).and_then(|(_, spec)| table::PROGRAMS.get(usize::from(*spec)))
+}
+
+/// All programs, in the order of their files' names.
+#[must_use]
+pub fn programs() -> &'static [Spec] {
+    &table::PROGRAMS
+}

@@ -1,0 +1,262 @@
+//! The types of a spec. Their values are made by the build script.
+
+use crate::{FileCode, Language, OptionRun, RunCode, Trait};
+
+/// A program, or a subcommand of one.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// Its names. All of them mean the same.
+    pub names: &'static [&'static str],
+    /// The options that stand behind the name and before a subcommand.
+    pub options: &'static [Opt],
+    /// What the first operand may name.
+    pub subcommands: &'static [Spec],
+    /// How it runs other programs, if it does.
+    pub runs: Option<Runs>,
+    /// What it does to files, if that is known.
+    pub files: Option<Files>,
+    /// Long options may be cut short, as rules see them: `--forc`.
+    pub abbreviates: bool,
+    /// Long options have one dash, as rules see them: `find -delete`.
+    pub words: bool,
+    /// Options with their dashes that are none of a longer one's abbreviations.
+    pub exact: &'static [&'static str],
+}
+
+/// An option.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Opt {
+    /// The name that handlers ask for, without dashes.
+    pub name: &'static str,
+    /// All names. Dashes are left out, but for a word of several letters after one dash in a program whose other long
+    /// options have two (`-ddd`), and for a long option of one letter (`--v`).
+    pub names: &'static [&'static str],
+    /// What it takes from the words.
+    pub takes: Takes,
+    /// What it means for what the program runs.
+    pub run: Option<OptionRun>,
+    /// With it the program runs nothing: help, version, a list.
+    pub help: bool,
+    /// It ends the options.
+    pub last: bool,
+    /// What the value, or the option itself, is in terms of files.
+    pub file: FileUse,
+}
+
+/// What an option takes from the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// So many values, the first attached or in the next word, the others in words behind it.
+    Next(u8),
+    /// A value only if it is attached.
+    Attached,
+    /// A value that is attached, or in the next word unless that looks like an option.
+    Loose,
+    /// Digits that may be attached; more options may follow in the same word.
+    Digits,
+}
+
+impl Takes {
+    /// Whether the next word is a value where none is attached.
+    #[must_use]
+    pub fn next(self) -> bool {
+        matches!(self, Takes::Next(_) | Takes::Loose)
+    }
+
+    /// Whether what follows in the same word is a value, and not further options.
+    #[must_use]
+    pub fn rest(self) -> bool {
+        matches!(self, Takes::Next(_) | Takes::Loose | Takes::Attached)
+    }
+}
+
+/// What an option has to do with files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// Nothing: a flag, or a value that is no path.
+    Plain,
+    /// Nobody has said whether the value is a path.
+    MayBePath,
+    /// No operand is the script or pattern.
+    NoScript,
+    /// The value is a text that is printed, stored or searched for.
+    Data,
+    /// Such a text, or a file after an `@`, for the handler.
+    Body,
+    /// Such a text, which stands for the operand that would have been it.
+    DataScript,
+    /// A program, which stands for that operand, and which may do something.
+    Script,
+    /// A file with it.
+    ScriptFile,
+    /// A file that is read.
+    Read,
+    /// A file that is written.
+    Write,
+    /// A file that is appended to.
+    Append,
+    /// A folder below which files are written.
+    Below,
+    /// A path, and nothing is known of what happens to it.
+    Mention,
+    /// A file that is run.
+    Execute,
+    /// A place in the network.
+    Send,
+    /// The folder in which the program works.
+    Base,
+    /// For the handler.
+    Target,
+}
+
+/// How a program runs others.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// What the words after the options are.
+    pub what: RunForm,
+    /// How many words of its own stand between the options and the command.
+    pub operands: u8,
+    /// How what it runs differs, and how it reads its words.
+    pub traits: &'static [Trait],
+}
+
+/// What the words after the options are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunForm {
+    /// A command.
+    Command,
+    /// A text for a shell, once they are joined by blanks.
+    Text,
+    /// A text for a shell if it is one word, a command if they are more.
+    Either,
+    /// A text for a shell, each of them.
+    Texts,
+    /// Nothing that runs; only options do.
+    Options,
+    /// The first of them names a subcommand.
+    Subcommand,
+    /// A program in this language, or a file that holds one.
+    Language(Language),
+    /// The handler of this name knows.
+    Code(RunCode),
+}
+
+/// What a program does to files.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Files {
+    /// What it does to its operands. Options speak for themselves.
+    pub does: FileAction,
+    /// How it reads its words.
+    pub syntax: Syntax,
+    /// How many operands stand before the paths: a script, a pattern, a mode.
+    pub leading: u8,
+    /// Whether those are a script or pattern, which is data.
+    pub pattern: bool,
+    /// It may change files that its words do not name.
+    pub wild: bool,
+    /// It reads or writes folders with all that is in them, and the current one without operands.
+    pub recursive: bool,
+    /// Without a subcommand it is the first of them.
+    pub bare: bool,
+    /// All its options are listed: another one is a usage error.
+    pub complete: bool,
+}
+
+/// What a program does to its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAction {
+    /// All its words are text.
+    Data,
+    /// No operand is a path.
+    Nothing,
+    /// Operands may be anything; it runs them, or nothing is known.
+    Mentions,
+    /// It reads them.
+    Reads,
+    /// It writes them.
+    Writes,
+    /// It writes them if one of the first options is there (or there are none) and none of the others; else reads.
+    Formats {
+        /// Options with which it writes.
+        with: &'static [&'static str],
+        /// Options with which it does not.
+        without: &'static [&'static str],
+    },
+    /// It writes these globs below its folder, and may do anything with its operands.
+    Makes(&'static [&'static str]),
+    /// The first operand names a subcommand.
+    Subcommand,
+    /// The handler of this name knows.
+    Code(FileCode),
+}
+
+/// How a program reads its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    /// Short options in clusters, long ones after two dashes, anywhere.
+    Gnu,
+    /// The same, and the first operand ends them.
+    Posix,
+    /// Whole words after one dash; those of one letter may have the value attached.
+    Joined,
+    /// Whole words after one dash or two, the value in the next word or after `=`.
+    Go,
+    /// By rules of its own.
+    Raw,
+}
+
+impl Opt {
+    /// Whether this is one of its names, which has no dashes but where [`Opt::names`] keeps them.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+}
+
+impl Spec {
+    /// Whether this is one of its names.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        self.names.contains(&name)
+    }
+
+    /// Whether this is a start of one of its names.
+    #[must_use]
+    pub fn starts(&self, name: &str) -> bool {
+        self.names.iter().any(|listed| listed.starts_with(name))
+    }
+
+    /// The subcommand of this name.
+    #[must_use]
+    pub fn subcommand(&self, name: &str) -> Option<&'static Spec> {
+        self.subcommands.iter().find(|spec| spec.is(name))
+    }
+
+    /// The option of this letter.
+    #[must_use]
+    pub fn letter(&self, letter: char) -> Option<&'static Opt> {
+        let mut buffer = [0; 4];
+        self.exact(letter.encode_utf8(&mut buffer))
+    }
+
+    /// The option of exactly this name.
+    #[must_use]
+    pub fn exact(&self, name: &str) -> Option<&'static Opt> {
+        self.options.iter().find(|option| option.is(name))
+    }
+
+    /// The option of this long name; a start of it is enough where no other option starts so.
+    #[must_use]
+    pub fn long(&self, name: &str) -> Option<&'static Opt> {
+        if name.is_empty() {
+            return None;
+        }
+        let long = |option: &&Opt| option.names.iter().any(|listed| listed.len() > 1 && listed.starts_with(name));
+        self.exact(name).or_else(|| {
+            let mut found = self.options.iter().filter(long);
+            found.next().filter(|_| found.next().is_none())
+        })
+    }
+}
