@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use serde_json::json;
 
 use crate::audit::{Audit, KIND, Outcome, Record, rfc3339};
-use crate::granted::{Capability, Denials};
+use crate::capability::Capability;
+use crate::granted::Denials;
 use crate::plugin::Description;
 use crate::redact;
 

@@ -19,7 +19,6 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use wasmtime::{LinearMemory, MemoryCreator, MemoryType, Store};
 
 use crate::snapshot::{PAGE, Snapshot};
-use crate::state::HostState;
 
 /// What the memory of a component holds when it starts, but for zeros before and after.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +76,8 @@ pub(crate) struct Watched(Arc<OnceLock<(Initial, Arc<Reserved>)>>);
 
 /// What is in the memory of this store that was not at the start. None if it is not watched, or not known in whole pages. While the
 /// store is borrowed nothing runs that could write to it.
-pub(crate) fn changed(store: &mut Store<HostState>) -> Option<Snapshot> {
-    let (initial, memory) = store.data().watched.as_ref()?.0.get()?;
+pub(crate) fn changed<T>(store: &mut Store<T>, watched: fn(&T) -> Option<&Watched>) -> Option<Snapshot> {
+    let (initial, memory) = watched(store.data())?.0.get()?;
     // Of a part of a page nobody could tell what was there before.
     if !initial.start.is_multiple_of(PAGE) || !initial.bytes.len().is_multiple_of(PAGE) {
         return None;

@@ -12,63 +12,28 @@ use crate::error::CallError;
 use crate::initial::{self, Next, Watched};
 use crate::limits::{HANDOVER, Limits, TAKING};
 use crate::plugin::{Hooks, Plugin};
+use crate::session::{Role, Session};
 use crate::snapshot::{self, Snapshot};
 use crate::state::{HostState, TooManyHostCalls};
 use crate::{
     Addition, End, ProvidedTool, Signal, Span, Started, ToolCall, ToolOutput, ToolResult, Truth, Turn, Update, Verdict,
 };
 
-/// What an instance is there for. Each role has an instance of its own, so that a verdict never waits behind a
-/// check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Gives verdicts.
-    Gate,
-    /// Looks at what happened.
-    Observer,
-    /// Offers tools and runs the shared terminal.
-    Terminal,
-    /// Says what shell texts do.
-    Analysis,
-    /// Has trackers and predicates that rules ask.
-    Extension,
-}
-
-impl Role {
-    /// As the contract spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Gate => "gate",
-            Role::Observer => "observer",
-            Role::Terminal => "terminal",
-            Role::Analysis => "analysis",
-            Role::Extension => "extension",
-        }
-    }
-}
-
-/// The session that components are started for.
-#[derive(Clone, Debug)]
-pub struct Session {
-    /// The agent's working directory.
-    pub cwd: String,
-    /// What `~` stands for.
-    pub home: Option<String>,
-    /// The folder that the agent was started for.
-    pub workspace_root: String,
-    /// What else is known, a JSON text with `schema`.
-    pub context: String,
-}
-
-impl Session {
-    /// A session in this folder, with the home folder of the environment.
-    pub fn in_folder(folder: impl Into<String>) -> Self {
-        let folder = folder.into();
-        Session {
-            cwd: folder.clone(),
-            home: std::env::var("HOME").ok().filter(|home| !home.is_empty()),
-            workspace_root: folder,
-            context: r#"{"schema":1}"#.to_owned(),
+impl Plugin {
+    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](TAKING)
+    /// a hook at the most. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
+    /// time that it would have saved.
+    pub async fn take_snapshots(&self) {
+        let Some(snapshots) = self.snapshots() else { return };
+        while let Some((name, files)) = snapshots.missing() {
+            if !snapshots.claim(&name) {
+                continue;
+            }
+            match Instance::snapshot_of(self, snapshot::handed(files)).await {
+                Ok(Some(taken)) => snapshots.keep(&name, taken),
+                Ok(None) => tracing::debug!(plugin = self.name, "no snapshot is taken: its memory is not known"),
+                Err(error) => tracing::warn!(plugin = self.name, %error, "no snapshot is taken"),
+            }
         }
     }
 }
@@ -270,7 +235,7 @@ impl Instance {
         arm(&mut instance.store);
         let prepared = instance.hooks.lifecycle.call_prepare(&mut instance.store).await;
         prepared.map_err(|error| explain(&instance.store, &error))?;
-        Ok(initial::changed(&mut instance.store))
+        Ok(initial::changed(&mut instance.store, |state| state.watched.as_ref()))
     }
 
     /// A verdict, and what later calls of the session are to be told after it.

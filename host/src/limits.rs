@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::instance::Role;
+use crate::session::Role;
 
 /// How often the clock behind compute deadlines ticks, and so how exact they are.
 pub const TICK: Duration = Duration::from_millis(10);

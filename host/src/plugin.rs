@@ -8,20 +8,16 @@ use wasmtime::component::{Component, InstancePre, Linker, types::ComponentItem};
 
 use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as imports};
 use crate::cache::{Cache, Key};
+use crate::capability::Capability;
 use crate::capability::{self, ConfigFile, Files};
 use crate::engine::Engine;
 use crate::error::LoadError;
-use crate::granted::Capability;
-use crate::instance::Instance;
 use crate::measure::Measure;
 use crate::precompiled::{self, Precompiled};
 use crate::snapshot::{self, Snapshot, Snapshots};
 use crate::state::HostState;
-use crate::version::{CONTRACT, Version};
+use crate::version::{CONTRACT, OFFERED, Version};
 use crate::wasi;
-
-/// The interfaces of the contract that a component may import.
-pub(crate) const OFFERED: &str = "toolgate:plugin/";
 
 /// A component that is compiled, linked and checked, and can be started any number of times.
 #[derive(Clone)]
@@ -203,23 +199,6 @@ impl Plugin {
         self.snapshots.as_deref()
     }
 
-    /// Takes the snapshots that instances have missed so far: some ten milliseconds each, and [`TAKING`](crate::limits::TAKING)
-    /// a hook at the most. For when the answer is given: they are written on the caller's own thread. What goes wrong costs the
-    /// time that it would have saved.
-    pub async fn take_snapshots(&self) {
-        let Some(snapshots) = &self.snapshots else { return };
-        while let Some((name, files)) = snapshots.missing() {
-            if !snapshots.claim(&name) {
-                continue;
-            }
-            match Instance::snapshot_of(self, snapshot::handed(files)).await {
-                Ok(Some(taken)) => snapshots.keep(&name, taken),
-                Ok(None) => tracing::debug!(plugin = self.name, "no snapshot is taken: its memory is not known"),
-                Err(error) => tracing::warn!(plugin = self.name, %error, "no snapshot is taken"),
-            }
-        }
-    }
-
     /// The snapshot of an instance that is to read these rule files, and its name.
     pub(crate) async fn snapshot(&self, from: &dyn Files, files: &[ConfigFile]) -> Option<(String, Arc<Snapshot>)> {
         let snapshots = self.snapshots.as_ref()?;
@@ -314,7 +293,7 @@ fn linker(engine: &wasmtime::Engine, with_wasi: bool) -> wasmtime::Result<Linker
     imports::log::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     imports::extensions::add_to_linker::<_, Has>(&mut linker, |state| state)?;
     if with_wasi {
-        wasi::add_to_linker(&mut linker)?;
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     }
     Ok(linker)
 }

@@ -10,11 +10,13 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::capability::Capabilities;
+use crate::capability::Capability;
 use crate::error::{CallError, LoadError};
-use crate::granted::{Capability, Granted};
-use crate::instance::{Instance, Role, Session};
+use crate::granted::Granted;
+use crate::instance::Instance;
 use crate::limits::{COMPONENT, Limits};
 use crate::plugin::Plugin;
+use crate::session::{Role, Session};
 
 /// The hooks that verdicts come of. One that is gone would loosen the gate.
 const GATING: [&str; 5] = ["tool-gate", "permission-gate", "session-memory", "trackers", "predicates"];

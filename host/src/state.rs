@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use wasmtime::ResourceLimiter;
+use wasmtime_wasi::{WasiCtxView, WasiView};
 
 use crate::CapabilityError;
 use crate::Level;
@@ -179,6 +180,14 @@ impl HostState {
     pub(crate) fn count(&mut self) -> wasmtime::Result<()> {
         self.calls += 1;
         if self.calls > self.limits.host_calls { Err(TooManyHostCalls.into()) } else { Ok(()) }
+    }
+}
+
+impl WasiView for HostState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let plugin = &self.plugin;
+        let Wasi { ctx, table } = &mut **self.wasi.get_or_insert_with(|| Box::new(Wasi::new(plugin)));
+        WasiCtxView { ctx, table }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Which version of the contract a component was built for.
 
+/// The interfaces of the contract that a component may import.
+pub(crate) const OFFERED: &str = "toolgate:plugin/";
+
 /// The version of the contract that this host has: major, minor, patch.
 pub(crate) const CONTRACT: Version = Version(0, 1, 0);
 

@@ -13,13 +13,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
-use wasmtime::component::{Linker, ResourceTable};
+use wasmtime::component::ResourceTable;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
-use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock, WasiCtx};
 
 use crate::limits::{WASI_OUTPUT, WASI_RANDOM, WASI_RESOURCES};
-use crate::state::HostState;
 
 /// The packages of WASI 0.2 that are there, with nothing behind them.
 const PACKAGES: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
@@ -33,15 +32,10 @@ pub(crate) fn offers(interface: &str) -> bool {
     PACKAGES.into_iter().any(package)
 }
 
-/// Adds all of it.
-pub(crate) fn add_to_linker(linker: &mut Linker<HostState>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)
-}
-
 /// What belongs to one store.
 pub(crate) struct Wasi {
-    ctx: WasiCtx,
-    table: ResourceTable,
+    pub(crate) ctx: WasiCtx,
+    pub(crate) table: ResourceTable,
 }
 
 impl Wasi {
@@ -54,14 +48,6 @@ impl Wasi {
         let mut table = ResourceTable::new();
         table.set_max_capacity(WASI_RESOURCES);
         Wasi { ctx: ctx.build(), table }
-    }
-}
-
-impl WasiView for HostState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        let plugin = &self.plugin;
-        let Wasi { ctx, table } = &mut **self.wasi.get_or_insert_with(|| Box::new(Wasi::new(plugin)));
-        WasiCtxView { ctx, table }
     }
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let verdict = check::judge(&call)?;
     let mut out = anstream::stdout();
     let text = call.command.as_ref().map_or(call.input.as_str(), |command| &command.value);
-    show::verdict(&mut out, check::name(&verdict.decision).0, text, &verdict).map_err(Failure::output)?;
+    show::verdict(&mut out, show::decision(&verdict.decision).0, text, &verdict).map_err(Failure::output)?;
     let rules = match rules(&verdict, &arguments.rules) {
         Ok(Some(rules)) => rules,
         Ok(None) => {

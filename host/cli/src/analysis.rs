@@ -13,7 +13,7 @@ use toolgate_host::{Analysis, CallError, Capabilities, Session};
 use crate::agent::{self, About, Payload};
 use crate::lines::Lines;
 use crate::plugin::loaded;
-use crate::{Failure, exit, gates, path_hints, place, runtime, show, standing};
+use crate::{Failure, exit, path_hints, place, runtime, show, standing};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -267,7 +267,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     };
     let files = LocalFiles::new().inline();
     let loaded = loaded::by_hand()?;
-    let peers = gates::peers(&loaded, &session, &files, None);
+    let peers = standing::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = runtime::one_thread()?;

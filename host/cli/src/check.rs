@@ -1,29 +1,22 @@
 //! `toolgate check`: what would become of a command, without any agent.
 
-use std::collections::HashMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolgate_host::capability::LocalFiles;
 use toolgate_host::decide::ASK;
-use toolgate_host::{Decision, Finding, Level, Plugin, Policy, ToolCall, ToolKind, Verdict};
+use toolgate_host::{Decision, Finding, Policy, ToolCall, ToolKind, Verdict};
 
 use crate::agent::{pi::Pi, read};
-use crate::gates::{Asked, Told};
 use crate::lines::Lines;
 use crate::packs::Packs;
-use crate::plugin::loaded::{self, Loaded};
-use crate::standing::{self, Standing};
+use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
-use crate::{Failure, analysis, exit, place, rules, runtime, script, show, survey};
-
-/// Instances that are kept for the projects of a batch.
-const GATES: usize = 16;
+use crate::{Failure, analysis, exit, place, rules, runtime, script, show, standing, survey};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -92,61 +85,6 @@ fn bash() -> String {
     "bash".to_owned()
 }
 
-/// Gates by project, as each project has its own rules.
-pub(crate) struct Gates<'a> {
-    plugin: Plugin,
-    rules: Option<&'a Path>,
-    packs: &'a Packs,
-    /// The installed plugins.
-    loaded: Vec<Loaded>,
-    open: HashMap<(String, String), crate::gates::Gates>,
-    /// Nothing is said of what is wrong with rule files.
-    quiet: bool,
-}
-
-impl Gates<'_> {
-    pub(crate) async fn judge(&mut self, call: &ToolCall) -> Result<Verdict, Failure> {
-        // The folder counts as well: it may be in a project of its own.
-        let key = (call.workspace_root.clone(), call.cwd.clone());
-        if !self.open.contains_key(&key) {
-            if self.open.len() >= GATES {
-                self.open.clear();
-            }
-            let files = match self.rules {
-                Some(rules) => LocalFiles::new().user_rules(rules),
-                None => place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])
-                    .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
-            };
-            let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
-            let (plugin, packs, loaded) = (&self.plugin, self.packs, &self.loaded);
-            let standing = Standing { plugin, cwd, home, root, packs, kept: &[], loaded, whose: None };
-            let opened = if self.rules.is_some() {
-                standing.start(files, None).await?
-            } else {
-                standing.open(files, None).await?
-            };
-            let until = Told::now().until;
-            let opened = standing.gates(opened, None, Asked::Call, until).await;
-            let (gates, diagnostics) = opened.map_err(Failure::software)?;
-            if !self.quiet {
-                show::diagnostics(&diagnostics);
-            }
-            let unusable = diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
-            if let (true, Some(rules)) = (unusable, self.rules) {
-                return Err(Failure::new(
-                    exit::DATA,
-                    format!("nothing is judged, as {} cannot be used", rules.display()),
-                ));
-            }
-            self.open.insert(key.clone(), gates);
-        }
-        match self.open.get(&key) {
-            Some(gates) => Ok(gates.all(call, Told::now()).await.verdict),
-            None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
-        }
-    }
-}
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some(rules) = &arguments.rules
         && !rules.exists()
@@ -157,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
-    let mut gates = Gates { plugin, rules, packs, loaded: loaded::by_hand()?, open: HashMap::new(), quiet: false };
+    let mut gates = Gates::new(plugin, rules, packs)?;
     let runtime = runtime::one_thread()?;
     if let Some(path) = &arguments.script {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
@@ -179,8 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
     let plugin = standing::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
-    let mut gates =
-        Gates { plugin, rules: None, packs: &packs, loaded: loaded::by_hand()?, open: HashMap::new(), quiet: false };
+    let mut gates = Gates::new(plugin, None, &packs)?;
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 
@@ -224,10 +161,8 @@ struct Off {
 /// What the rules of packs that are off would say of a call that passes.
 async fn off(call: &ToolCall, gates: &Gates<'_>) -> Result<Option<Off>, Failure> {
     let all = Packs::all();
-    let plugin = gates.plugin.clone();
     // Of plugins no pack is a part.
-    let (loaded, open) = (Vec::new(), HashMap::new());
-    let mut every = Gates { plugin, rules: gates.rules, packs: &all, loaded, open, quiet: true };
+    let mut every = gates.with_packs(&all);
     let verdict = every.judge(call).await?;
     let stops = matches!(verdict.decision, Decision::Ask(_) | Decision::Block(_));
     Ok(verdict.findings.into_iter().next().filter(|_| stops).map(|finding| Off { finding, pack: None }))
@@ -240,7 +175,7 @@ fn shown(command: &str, judged: Judged, as_json: bool) -> Result<ExitCode, Failu
         Some(off) => Some(Off { pack: rules::pack_of(&off.finding.rule)?, ..off }),
         None => None,
     };
-    let (name, code) = name(&verdict.decision);
+    let (name, code) = show::decision(&verdict.decision);
     let mut out = anstream::stdout();
     let written = if as_json {
         let mut answer = answer(&verdict);
@@ -288,7 +223,7 @@ async fn answer_line(line: &[u8], cwd: &str, gates: &mut Gates<'_>) -> Result<Va
     let verdict = match gates.judge(&call).await {
         Ok(verdict) => verdict,
         // A rule file that was asked for and cannot be used is the whole batch's fault; else only this line's.
-        Err(failure) if gates.rules.is_some() => return Err(failure),
+        Err(failure) if gates.has_own_rules() => return Err(failure),
         Err(failure) => return Ok(wrong(id, &failure.message)),
     };
     let mut answer = answer(&verdict);
@@ -329,16 +264,6 @@ fn wrong(id: Value, error: &str) -> Value {
     json!({ "id": id, "error": error, "decision": "block", "rule": null, "reason": error, "evidence": [] })
 }
 
-/// The decision's name and exit code.
-pub(crate) fn name(decision: &Decision) -> (&'static str, u8) {
-    match decision {
-        Decision::Pass => ("pass", 0),
-        Decision::Ask(_) => ("ask", 1),
-        Decision::Block(_) => ("block", 2),
-        Decision::Rewrite(_) => ("rewrite", 3),
-    }
-}
-
 fn answer(verdict: &Verdict) -> Value {
     let decided = !matches!(verdict.decision, Decision::Pass);
     let finding = verdict.findings.first().filter(|_| decided);
@@ -350,7 +275,7 @@ fn answer(verdict: &Verdict) -> Value {
     let evidence: Vec<Value> = finding.iter().flat_map(|finding| &finding.evidence).map(evidence).collect();
     json!({
         "id": null,
-        "decision": name(&verdict.decision).0,
+        "decision": show::decision(&verdict.decision).0,
         "rule": finding.map(|finding| &finding.rule),
         "reason": reason,
         "evidence": evidence,

@@ -10,16 +10,17 @@ use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, Tool
 
 use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
 use crate::approvals::Approved;
+use crate::evaluator::Judge;
 use crate::gates::Asked;
-use crate::judge::{Judge, Judged, Question};
+use crate::judge::{Judged, Question};
 use crate::mcp::Client;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
 use crate::session::{self, Kept};
-use crate::shared::Shared;
+use crate::terminal_verdicts::TerminalVerdicts;
 use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, events, fired, hook_files, path_hints, place, show, standing};
+use crate::{ancestry, belief, fired, hook_files, observers, path_hints, place, show, standing};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -35,8 +36,8 @@ pub(crate) struct Desk<'a> {
     pub(crate) judge: &'a Judge,
     pub(crate) watch: &'a Watch,
     pub(crate) user: User,
-    /// The terminal that calls go on to, if this process has one.
-    pub(crate) terminal: Option<&'a Shared>,
+    /// What is left for the terminal that calls go on to, if this process has one.
+    pub(crate) terminal: Option<&'a TerminalVerdicts>,
 }
 
 /// Through what the agent's user is asked and told.
@@ -162,7 +163,7 @@ impl Desk<'_> {
         }
         if let Happening::Result { result, .. } = happening {
             // First, as what follows may take its time.
-            events::witness(self.agent, &scene, result, matches!(self.judge, Judge::ForOne)).await;
+            observers::witness(self.agent, &scene, result, matches!(self.judge, Judge::ForOne)).await;
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
         if let (Happening::Turn { .. }, true) = (happening, texts.is_empty()) {

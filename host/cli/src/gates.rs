@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::decide::strictest;
-use toolgate_host::{
-    Action, Analysis, Decision, Diagnostic, Extension, Finding, Gate, Peers, Session, ToolCall, ToolKind, Verdict,
-};
+use toolgate_host::{Action, Analysis, Decision, Diagnostic, Finding, Gate, ToolCall, ToolKind, Verdict};
 
-use crate::agent::{Whose, folder, note, unnote};
+use crate::agent::{folder, note, unnote};
 use crate::events::{CallEvents, Event};
 use crate::plugin::loaded::Loaded;
-use crate::{session, standing};
+use crate::serve::Frames;
+use crate::session;
+use crate::standing::{self, Opened, Standing};
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
 /// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
@@ -83,24 +82,47 @@ struct Other {
     gate: Gate,
 }
 
-/// The trackers and predicates of these plugins.
-pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
-    let extension = |one: &Loaded| {
-        let all = standing::granted(files.clone(), None, &Peers::default());
-        // They are asked while others wait, so they ask nobody themselves.
-        let may = one.may(all.extensions(Absent), whose);
-        Extension::new(one.plugin.clone(), session.clone(), may)
-    };
-    Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
-}
-
 impl Gates {
+    /// Everyone who judges what is asked, with the guard as it was started.
+    ///
+    /// # Errors
+    /// If a plugin does not start until then: what it would have said of a call is not known.
+    pub(crate) async fn of(
+        standing: &Standing<'_>,
+        of: Opened,
+        frames: Option<&Frames>,
+        asked: Asked,
+        until: Instant,
+    ) -> Result<(Self, Vec<Diagnostic>), String> {
+        let analysis = standing.analysis(&of);
+        let Opened { gate, started, files, session, peers } = of;
+        let (mut others, events) = (Vec::new(), CallEvents::default());
+        for one in standing.loaded {
+            let judges = match asked {
+                Asked::Call => one.plugin.has_gate(),
+                Asked::Permission => one.plugin.has_permission_gate(),
+            };
+            if judges {
+                let all = standing::granted(files.clone(), frames, &peers);
+                let all = match standing.whose {
+                    Some(_) => all.journal(events.clone()),
+                    None => all,
+                };
+                let gate = Gate::new(one.plugin.clone(), session.clone(), one.may(all, standing.whose));
+                others.push((one, gate.rewriting(one.granted.rewrite)));
+            }
+        }
+        let mut diagnostics = started.diagnostics;
+        let gates = Gates::new(gate, analysis, others, events, until, &mut diagnostics).await?;
+        Ok((gates, diagnostics))
+    }
+
     /// The guard, and those among these plugins that judge what is asked, started until then; what is wrong with their
     /// settings is added to what is wrong with the rules.
     ///
     /// # Errors
     /// If one does not start: what it would have said of a call is not known then.
-    pub(crate) async fn new(
+    async fn new(
         guard: Gate,
         analysis: Analysis,
         others: Vec<(&Loaded, Gate)>,
@@ -222,8 +244,8 @@ pub(crate) async fn analysed(analysis: &Analysis, call: &ToolCall) -> Result<Too
 
 #[cfg(test)]
 mod tests {
-    use toolgate_host::Capabilities;
     use toolgate_host::limits::Limits;
+    use toolgate_host::{Capabilities, Session};
 
     use super::*;
 

@@ -18,9 +18,9 @@ use toolgate_host::Verdict;
 
 use crate::agent::{self, Dialect, HOOKS, Moment, Said, When};
 use crate::desk::{self, Desk, User, denial, parsed, refusal, refused_to_anybody};
+use crate::evaluator::Judge;
 use crate::fired;
 use crate::install;
-use crate::judge::Judge;
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;

@@ -8,9 +8,9 @@ use clap::Args;
 use serde_json::json;
 use toolgate_host::{Capability, Description, plain};
 
-use crate::plugin::grants;
 use crate::plugin::source::Source;
 use crate::plugin::store::Installed;
+use crate::plugin::words::grants;
 use crate::show::{DIM, print};
 use crate::{Failure, exit, standing};
 

@@ -18,8 +18,8 @@ use crate::packs::Packs;
 use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
-use crate::serve::{Frames, resident};
-use crate::standing::{self, Standing};
+use crate::serve::Frames;
+use crate::standing::Standing;
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,44 +58,6 @@ pub(crate) struct Judged {
     pub(crate) took: Duration,
 }
 
-/// Who gives verdicts.
-pub(crate) enum Judge {
-    /// The resident host if it is there, else this process, which ends with its answer.
-    ForOne,
-    /// This process, which lives on.
-    ForMany {
-        plugin: Box<Plugin>,
-        /// Where components show things.
-        frames: Option<Frames>,
-    },
-}
-
-impl Judge {
-    /// Judges. An error is a sentence, and the call does not run.
-    pub(crate) async fn judge(&self, question: &Question) -> Result<Judged, String> {
-        match self {
-            Judge::ForOne => match resident::ask(question) {
-                Some(judged) => {
-                    tracing::debug!("judged by the resident host");
-                    Ok(judged)
-                }
-                None => {
-                    let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
-                    here(&plugin, question, None, Life::Call).await
-                }
-            },
-            Judge::ForMany { plugin, frames } => {
-                let judged = here(plugin, question, frames.as_ref(), Life::Session).await;
-                if standing::misses_snapshots(plugin) {
-                    // Without one the next call takes longer, and nothing else.
-                    let _ = std::thread::Builder::new().spawn(standing::take_snapshots);
-                }
-                judged
-            }
-        }
-    }
-}
-
 /// How long the process that judges lives on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
@@ -129,7 +91,7 @@ pub(crate) async fn here(
     let before = Instant::now();
     let opened = standing.open(files, frames).await.map_err(|failure| failure.message)?;
     let told = Told { memories, ..Told::now() };
-    let (gates, diagnostics) = standing.gates(opened, frames, *asked, told.until).await?;
+    let (gates, diagnostics) = Gates::of(&standing, opened, frames, *asked, told.until).await?;
     let said = match (call, asked) {
         (Some(call), Asked::Call) => rewritten(&gates, call, question, told).await,
         (Some(call), Asked::Permission) => gates.others(call, *asked, told).await,

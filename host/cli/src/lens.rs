@@ -16,7 +16,6 @@ use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
 use crate::agent::Scene;
-use crate::serve::resident;
 use crate::show::{self, BOLD, DIM};
 use crate::{Failure, exit, person, place, runtime};
 
@@ -435,5 +434,5 @@ pub(crate) fn daemon(agent: &str, scene: &Scene) -> Option<LocalDaemon> {
     let program = place::program().ok()?;
     let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
     let session = format!("{agent}:{}", scene.session);
-    Some(LocalDaemon::own(&scene.root, &resident::folder()?, command, session).within(CHECK))
+    Some(LocalDaemon::own(&scene.root, &place::sockets()?, command, session).within(CHECK))
 }

@@ -13,6 +13,7 @@
 //! | `columns` | texts that fit the terminal |
 //! | `commands` | whether a text runs no more than another |
 //! | `desk` | from an agent's event to its answer |
+//! | `evaluator` | who gives verdicts: this process, or the resident host |
 //! | `events` | what has happened in a session, for rules that wait for it |
 //! | `explain` | how a command is read and judged |
 //! | `fired` | when an agent's hook was last called |
@@ -22,20 +23,23 @@
 //! | `hook` | answering an agent, whatever happens |
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
-//! | `judge` | verdicts, in this process or by the resident host |
+//! | `judge` | the verdict on a call, in this process |
 //! | `lease` | who drives a pane |
 //! | `lens` | the check daemon: where it is, and what it is trusted with |
 //! | `lines` | standard input, line by line |
 //! | `log` | reading the audit log |
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
 //! | `memory` | the allocator of a process that answers one call |
+//! | `observers` | who writes the events of a session |
 //! | `offers` | the tools of plugins |
+//! | `own_files` | the gate's own files, which nobody may change who is judged |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
 //! | `person` | a person at a terminal of their own |
 //! | `place` | where things are: rule files, the log, permissions |
 //! | `plugin` | components that others wrote: installed, granted, tested |
 //! | `plugins` | what is in force beside the guard |
+//! | `project_gates` | the gates of a command that judges many calls |
 //! | `rules` | rule files and the rules in force |
 //! | `runtime` | the runtime of a command that does one thing |
 //! | `script` | judging a whole file |
@@ -50,6 +54,7 @@
 //! | `standing` | the gate that is started where a call is |
 //! | `survey` | judging a history |
 //! | `terminal` | questions on the terminal |
+//! | `terminal_verdicts` | what verdicts leave for the shared terminal |
 //! | `watch` | looking at what happens in a session |
 
 mod agent;
@@ -62,6 +67,7 @@ mod check;
 mod columns;
 mod commands;
 mod desk;
+mod evaluator;
 mod events;
 mod explain;
 mod fired;
@@ -80,13 +86,16 @@ mod lines;
 mod log;
 mod mcp;
 mod memory;
+mod observers;
 mod offers;
+mod own_files;
 mod packs;
 mod path_hints;
 mod person;
 mod place;
 mod plugin;
 mod plugins;
+mod project_gates;
 mod rules;
 mod runtime;
 mod script;
@@ -101,6 +110,7 @@ mod span;
 mod standing;
 mod survey;
 mod terminal;
+mod terminal_verdicts;
 mod watch;
 
 use std::ffi::OsString;

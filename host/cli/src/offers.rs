@@ -11,7 +11,7 @@ use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
 
 use crate::agent::Whose;
-use crate::events::SessionEvents;
+use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Plugin, Session, ToolCall, ToolKind};
 
-use crate::agent::{OTHER_CWD, quoted};
+use crate::agent::OTHER_CWD;
+use crate::show::quoted;
 
 /// The hints of a call: relative to its workspace where they lie in it, else absolute; each once.
 pub(crate) async fn of(plugin: &Plugin, call: &ToolCall) -> Result<Vec<String>, CallError> {

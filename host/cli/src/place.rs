@@ -9,7 +9,6 @@ use toolgate_host::grants::Grants;
 use toolgate_host::private::by_others;
 use toolgate_host::{Diagnostic, Level, state_folder};
 
-use crate::plugin::live;
 use crate::{Failure, exit};
 
 /// A rule file's path below a project's root, and below the home folder.
@@ -20,6 +19,9 @@ const USERS: &[&str] = &["damage-control-rules.yaml", "toolgate.yaml", "toolgate
 
 /// What rule files are called below a project's root.
 pub(crate) const PROJECTS: &[&str] = &[RULES, "toolgate.yaml", "toolgate.yml", ".toolgate.yaml", ".toolgate.yml"];
+
+/// What the user's file with the tools of agents is called, in the folder for configuration.
+pub(crate) const USER_TOOLS: &str = "tools.yaml";
 
 /// The home folder of whoever runs this program: what `HOME` says, or the list of accounts if it says nothing.
 ///
@@ -133,7 +135,7 @@ fn user_rules() -> Result<Vec<PathBuf>, String> {
 /// If there is no telling where they are.
 pub(crate) fn user_files() -> Result<Vec<PathBuf>, String> {
     let mut files = user_rules()?;
-    files.extend(user_file_named(crate::agent::USER_TOOLS));
+    files.extend(user_file_named(USER_TOOLS));
     Ok(files)
 }
 
@@ -147,27 +149,18 @@ fn homes() -> Result<(PathBuf, PathBuf), String> {
     Ok((home, config))
 }
 
-/// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere; and where
-/// the links lead that agents' settings are, for the user and below this root.
-pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
-    let config = homes().ok().map(|(_, config)| config);
-    let sockets = crate::serve::resident::folder();
-    let program = std::env::current_exe().ok();
-    // That they lead to the program does not keep them from being removed.
-    let links: Vec<PathBuf> = program.iter().flat_map(|program| crate::install::links(program)).collect();
-    let named = [config, state(), sockets, program].into_iter().flatten();
-    let named: Vec<PathBuf> = named
-        .chain(kept.iter().cloned())
-        .chain(live::files())
-        .chain(crate::install::moved())
-        .chain(crate::install::behind_links(root))
-        .collect();
-    let mut all: Vec<PathBuf> = named.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    all.extend(named);
-    all.extend(links);
-    all.sort();
-    all.dedup();
-    all.into_iter().filter_map(|path| path.into_os_string().into_string().ok()).collect()
+/// The user's folder for Toolgate's configuration, if there is telling where that is.
+pub(crate) fn configuration() -> Option<PathBuf> {
+    homes().ok().map(|(_, config)| config)
+}
+
+/// The folder of sockets: the system's for such things, else one of our own.
+pub(crate) fn sockets() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    match runtime {
+        Some(runtime) => Some(runtime.join("toolgate")),
+        None => Some(state()?.join("run")),
+    }
 }
 
 /// Where the user's own rule file would be made.
@@ -177,7 +170,7 @@ pub(crate) fn user_file() -> Result<PathBuf, String> {
 
 /// A file in the user's folder for configuration, if there is telling where that is.
 pub(crate) fn user_file_named(name: &str) -> Option<PathBuf> {
-    homes().ok().map(|(_, config)| config.join(name))
+    Some(configuration()?.join(name))
 }
 
 /// The audit log of whoever runs this program.

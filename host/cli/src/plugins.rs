@@ -6,10 +6,10 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use toolgate_host::{Capability, Granted};
 
+use crate::plugin::live;
 use crate::plugin::loaded::{self, Loaded};
 use crate::plugin::source;
-use crate::plugin::store::{Installed, Store};
-use crate::plugin::{self, live};
+use crate::plugin::store::{Installed, Store, named};
 
 /// The components that a command line names. They are granted a clock and the log, and what the command line says.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub(crate) struct Plugins {
     rewrite: bool,
 
     /// Grant these components more than a clock and the log: files, git, ...
-    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = plugin::named)]
+    #[arg(long = "grant", value_name = "NAMES", value_delimiter = ',', requires = "files", value_parser = named)]
     grants: Vec<Capability>,
 }
 

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use toolgate_host::{Action, Evidence, Finding, ToolCall, Verdict, plain};
 
-use crate::check::{self, Gates};
 use crate::columns::count;
+use crate::project_gates::Gates;
 use crate::show::DIM;
 use crate::source::Lines;
 use crate::{Failure, exit, place, show};
@@ -69,7 +69,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);
-    let (name, code) = check::name(&verdict.decision);
+    let (name, code) = show::decision(&verdict.decision);
     let mut out = anstream::stdout();
     let written = if json {
         writeln!(out, "{}", answer(path, name, &verdict, &lines))

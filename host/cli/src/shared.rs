@@ -10,21 +10,21 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
-use toolgate_host::capability::{Answer, LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
+use tokio::sync::mpsc::UnboundedReceiver;
+use toolgate_host::capability::{LocalClock, LocalLog, LocalTerminal, Message, Typing, Ui};
 use toolgate_host::{
-    CallError, Capabilities, Decision, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, Verdict, plain,
-    shortened,
+    CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
 };
 
-use crate::agent::{self, Dialect, Scene, reason_text};
-use crate::approvals::{Approvals, Approved};
+use crate::agent::{self, Dialect, Scene};
+use crate::approvals::Approved;
 use crate::desk::{Desk, User};
-use crate::judge::Judge;
+use crate::evaluator::Judge;
 use crate::lease::Leases;
 use crate::offers::failed;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
+use crate::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
 use crate::watch::Watch;
 
 /// The exit code of a command that was cancelled.
@@ -35,9 +35,6 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// How long it has at the end of the session.
 const END: Duration = Duration::from_secs(2);
-
-/// Characters of a verdict in a pane's border.
-const BORDER: usize = 160;
 
 /// Tools, and who is told of what happens.
 #[async_trait]
@@ -69,37 +66,6 @@ impl Provides for Provider {
 
     async fn shutdown(&self, reason: &str) {
         Provider::shutdown(self, reason).await;
-    }
-}
-
-/// What a session does with the terminal itself, beside what the component may.
-#[async_trait]
-pub(crate) trait Panes: Send + Sync {
-    /// Ends the waits of the tool that runs, until `resume`.
-    fn cancel(&self);
-    fn resume(&self);
-    /// Shows a text in a pane's border, or takes it away.
-    async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
-    /// Ends the processes that wait for something to happen.
-    async fn end(&self);
-}
-
-#[async_trait]
-impl Panes for LocalTerminal {
-    fn cancel(&self) {
-        LocalTerminal::cancel(self);
-    }
-
-    fn resume(&self) {
-        LocalTerminal::resume(self);
-    }
-
-    async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()> {
-        LocalTerminal::show_in_border(self, pane, text).await
-    }
-
-    async fn end(&self) {
-        self.end_watches().await;
     }
 }
 
@@ -190,22 +156,15 @@ pub(crate) struct Shared {
     provider: Arc<dyn Provides>,
     panes: Arc<dyn Panes>,
     typist: Arc<Typist>,
-    approvals: Approvals,
+    verdicts: TerminalVerdicts,
     offered: OnceCell<Vec<ProvidedTool>>,
     turn: tokio::sync::Mutex<()>,
     /// The pane that the user has named for sharing.
     target: Option<String>,
     /// Whether the component opens a pane when it starts.
     open: bool,
-    /// The pane that was last typed into, as far as it is known.
-    pane: Mutex<Option<String>>,
-    /// Where verdicts go that are shown in its border, if that is wanted.
-    border: Option<UnboundedSender<InBorder>>,
     leases: Leases,
 }
-
-/// A pane, and what its border is to show.
-type InBorder = (String, Option<String>);
 
 impl Shared {
     /// The terminal that this process is in, with a component that has not been started yet. None outside tmux.
@@ -243,29 +202,23 @@ impl Shared {
         target: Option<String>,
         leases: Leases,
     ) -> Arc<Self> {
-        let border = opening.border.then(|| {
-            let (show, shown) = tokio::sync::mpsc::unbounded_channel();
-            tokio::spawn(draw(Arc::clone(&panes), shown));
-            show
-        });
+        let verdicts = TerminalVerdicts::new(&panes, target.clone(), opening.border);
         Arc::new(Shared {
             provider,
             panes,
             typist,
-            approvals: Approvals::default(),
+            verdicts,
             offered: OnceCell::new(),
             turn: tokio::sync::Mutex::default(),
-            pane: Mutex::new(target.clone()),
             target,
             open: opening.open,
-            border,
             leases,
         })
     }
 
-    /// What was let through for calls that are about to run.
-    pub(crate) fn approvals(&self) -> &Approvals {
-        &self.approvals
+    /// What the verdicts on calls leave for it.
+    pub(crate) fn verdicts(&self) -> &TerminalVerdicts {
+        &self.verdicts
     }
 
     /// The tools that are offered.
@@ -298,7 +251,7 @@ impl Shared {
             return failed(format!("there is no tool {}", shortened(&plain(run.tool), BORDER)));
         };
         let command = run.input.get("command").and_then(Value::as_str).unwrap_or_default();
-        let approved = self.approvals.take(run.id, command);
+        let approved = self.verdicts.approvals().take(run.id, command);
         let input = run.input.to_string();
         let mut cancelled = std::pin::pin!(cancelled);
         if tool.alongside {
@@ -340,16 +293,7 @@ impl Shared {
         if let Err(why) = self.leases.take(Some(pane)) {
             tracing::warn!(pane, why, "the pane is driven by another process as well");
         }
-        *self.pane.lock().unwrap_or_else(PoisonError::into_inner) = Some(pane.to_owned());
-    }
-
-    /// Shows a verdict in the pane's border, if that is wanted; one that lets a call run takes the last one away.
-    pub(crate) fn show(&self, verdict: &Verdict) {
-        let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let (Some(border), Some(pane)) = (&self.border, pane) {
-            // Nobody waits for what is only shown.
-            let _ = border.send((pane, in_border(verdict)));
-        }
+        self.verdicts.typed_into(pane);
     }
 
     /// Ends the session, and what it still waits for.
@@ -358,8 +302,7 @@ impl Shared {
         let ended = async {
             let _turn = self.turn.lock().await;
             self.provider.shutdown(reason).await;
-            let pane = self.pane.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some(pane) = pane.filter(|_| self.border.is_some()) {
+            if let Some(pane) = self.verdicts.bordered() {
                 // A pane that is gone shows nothing any more.
                 let _ = self.panes.show_in_border(&pane, None).await;
             }
@@ -393,15 +336,6 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Shows verdicts in the order in which they were given.
-async fn draw(panes: Arc<dyn Panes>, mut shown: UnboundedReceiver<InBorder>) {
-    while let Some((pane, text)) = shown.recv().await {
-        if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
-            tracing::warn!(?error, pane, "the verdict is not shown");
-        }
-    }
-}
-
 /// Tells a component what happens, until it is gone.
 async fn tell(
     provider: Weak<dyn Provides>,
@@ -423,17 +357,6 @@ async fn tell(
     }
 }
 
-/// A verdict in a few words; none if the call runs.
-fn in_border(verdict: &Verdict) -> Option<String> {
-    match &verdict.decision {
-        Decision::Block(reason) => {
-            Some(shortened(&plain(&format!("blocked: {}", reason_text(verdict, reason))), BORDER))
-        }
-        Decision::Ask(reason) => Some(shortened(&plain(&format!("asked: {}", reason_text(verdict, reason))), BORDER)),
-        Decision::Pass | Decision::Rewrite(_) => None,
-    }
-}
-
 /// The output of a tool that did not run to its end because nobody wants to know any more.
 fn stopped(command: &str) -> ToolOutput {
     let details = json!({ "schema": 1, "command": command, "exitCode": CANCELLED }).to_string();
@@ -445,6 +368,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use tokio::sync::Notify;
+
+    use toolgate_host::capability::Answer;
+    use toolgate_host::{Decision, Verdict};
 
     use super::*;
     use crate::agent::mcp::Mcp;
@@ -592,7 +518,7 @@ mod tests {
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");
-        parts.shared.approvals().note(&call, &judged, &Verdict::pass());
+        parts.shared.verdicts().approvals().note(&call, &judged, &Verdict::pass());
     }
 
     #[tokio::test]
@@ -660,7 +586,7 @@ mod tests {
         assert_eq!(run(&shared, "read_terminal", "").await.text, "screen");
         let (packs, plugins) = (&Packs::default(), &Plugins::default());
         let judge = &Judge::ForMany { plugin: Box::new(plugin), frames: None };
-        let (watch, terminal) = (&Watch::Plugins, Some(&*shared));
+        let (watch, terminal) = (&Watch::Plugins, Some(shared.verdicts()));
         let desk = Desk { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
         let payload = crate::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
         let said = desk.answer(None, payload.to_string().as_bytes()).await;
@@ -678,14 +604,5 @@ mod tests {
         cancel.send(()).expect("it runs");
         assert_eq!(first.await.expect("no panic").text, "interrupted");
         assert_eq!(panes.resumed.load(Ordering::Relaxed), 1);
-    }
-
-    #[test]
-    fn a_verdict_is_shown_in_a_few_words() {
-        let block = Verdict::block("user:x", format!("no\u{1b}[31m\n{}", "y".repeat(1_000)));
-        let shown = in_border(&block).expect("it is shown");
-        assert!(shown.starts_with("blocked: no") && shown.len() <= BORDER + 40, "{shown}");
-        assert!(!shown.chars().any(char::is_control));
-        assert_eq!(in_border(&Verdict::pass()), None);
     }
 }

@@ -8,10 +8,9 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde_json::{Map, Value};
-use toolgate_host::{Action, Diagnostic, Finding, Level, Verdict, decide, excerpt, plain};
+use toolgate_host::{Action, Decision, Diagnostic, Finding, Level, Verdict, decide, excerpt, plain};
 
 use crate::Failure;
-use crate::agent::quoted;
 
 /// Longest line of a command that is shown as it is, in characters.
 pub(crate) const LINE: usize = 160;
@@ -76,6 +75,16 @@ pub(crate) fn action(action: &Action) -> &'static str {
         Action::Ask => "ask",
         Action::Rewrite => "rewrite",
         Action::Note => "note",
+    }
+}
+
+/// The decision's name and exit code.
+pub(crate) fn decision(decision: &Decision) -> (&'static str, u8) {
+    match decision {
+        Decision::Pass => ("pass", 0),
+        Decision::Ask(_) => ("ask", 1),
+        Decision::Block(_) => ("block", 2),
+        Decision::Rewrite(_) => ("rewrite", 3),
     }
 }
 
@@ -232,6 +241,12 @@ fn words(command: &Value, text: &str) -> String {
         return span.unwrap_or("?").to_owned();
     }
     words.join(" ")
+}
+
+/// A word as a shell would need it written.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
+    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// A text on one line; of a long one the start, and how much is left out.

@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
-use toolgate_host::capability::{LocalClock, LocalFiles, LocalGit, LocalLog};
+use toolgate_host::capability::{Absent, LocalClock, LocalFiles, LocalGit, LocalLog};
 use toolgate_host::last_good::LastGood;
 use toolgate_host::{
-    Analysis, Capabilities, Diagnostic, Engine, Gate, Level, LoadError, Peers, Plugin, Session, Snapshots, Started,
+    Analysis, Capabilities, Diagnostic, Engine, Extension, Gate, Level, LoadError, Peers, Plugin, Session, Snapshots,
+    Started,
 };
 
 use crate::agent::Whose;
-use crate::events::CallEvents;
-use crate::gates::{self, Asked, Gates};
+use crate::own_files::own;
 use crate::packs::Packs;
-use crate::place::{self, demoted, home, own};
+use crate::place::{self, demoted, home};
 use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
@@ -67,6 +67,17 @@ pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers)
     }
 }
 
+/// The trackers and predicates of these plugins.
+pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
+    let extension = |one: &Loaded| {
+        let all = granted(files.clone(), None, &Peers::default());
+        // They are asked while others wait, so they ask nobody themselves.
+        let may = one.may(all.extensions(Absent), whose);
+        Extension::new(one.plugin.clone(), session.clone(), may)
+    };
+    Peers::new(loaded.iter().filter(|one| one.plugin.has_extension()).map(extension).collect())
+}
+
 /// Where a gate stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Standing<'a> {
@@ -90,9 +101,9 @@ pub(crate) struct Opened {
     /// The rules that are in force: of a file that cannot be used, those that it had before.
     pub(crate) files: LocalFiles,
     /// Where it was started.
-    session: Session,
+    pub(crate) session: Session,
     /// The trackers and predicates that its rules ask.
-    peers: Peers,
+    pub(crate) peers: Peers,
 }
 
 impl Standing<'_> {
@@ -111,45 +122,11 @@ impl Standing<'_> {
         Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
     }
 
-    /// Everyone who judges what is asked here.
-    ///
-    /// # Errors
-    /// If a plugin does not start until then: what it would have said of a call is not known.
-    pub(crate) async fn gates(
-        &self,
-        of: Opened,
-        frames: Option<&Frames>,
-        asked: Asked,
-        until: Instant,
-    ) -> Result<(Gates, Vec<Diagnostic>), String> {
-        let analysis = self.analysis(&of);
-        let Opened { gate, started, files, session, peers } = of;
-        let (mut others, events) = (Vec::new(), CallEvents::default());
-        for one in self.loaded {
-            let judges = match asked {
-                Asked::Call => one.plugin.has_gate(),
-                Asked::Permission => one.plugin.has_permission_gate(),
-            };
-            if judges {
-                let all = granted(files.clone(), frames, &peers);
-                let all = match self.whose {
-                    Some(_) => all.journal(events.clone()),
-                    None => all,
-                };
-                let gate = Gate::new(one.plugin.clone(), session.clone(), one.may(all, self.whose));
-                others.push((one, gate.rewriting(one.granted.rewrite)));
-            }
-        }
-        let mut diagnostics = started.diagnostics;
-        let gates = Gates::new(gate, analysis, others, events, until, &mut diagnostics).await?;
-        Ok((gates, diagnostics))
-    }
-
     /// A gate with these rules and no others.
     pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
         // Once: finding out where the gate's own files are is much of what starting takes.
         let session = self.session();
-        let peers = gates::peers(self.loaded, &session, &files, self.whose);
+        let peers = peers(self.loaded, &session, &files, self.whose);
         let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
         let started = gate.start().await.map_err(Failure::software)?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;

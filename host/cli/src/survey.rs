@@ -11,9 +11,9 @@ use toolgate_host::private::read_at_most;
 use toolgate_host::redact::redacted;
 use toolgate_host::{Action, Decision, ToolCall, plain};
 
-use crate::check::{self, Gates};
 use crate::columns::count;
 use crate::history::{self, Format};
+use crate::project_gates::Gates;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{Failure, exit, place, show};
 
@@ -119,7 +119,7 @@ pub(crate) async fn run(
         let call = ToolCall { home: home.clone(), workspace_root: root.clone(), ..ToolCall::shell(*command, cwd) };
         let verdict = gates.judge(&call).await?;
         let times = times.get(command).copied().unwrap_or(1);
-        let (name, _) = check::name(&verdict.decision);
+        let (name, _) = show::decision(&verdict.decision);
         decisions.entry(name).or_default().add(times);
         let Some(finding) = verdict.findings.first().filter(|_| !matches!(verdict.decision, Decision::Pass)) else {
             continue;

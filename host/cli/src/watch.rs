@@ -24,7 +24,7 @@ use toolgate_host::{
 };
 
 use crate::agent::{Dialect, Scene, Whose};
-use crate::events::SessionEvents;
+use crate::observers::SessionEvents;
 use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
@@ -191,7 +191,7 @@ async fn analysed(loaded: &[Loaded], whose: Whose<'_>, result: &ToolResult) -> O
     }
     let session = scene.session_in(&result.call.cwd);
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = standing::granted(files.clone(), None, &gates::peers(loaded, &session, &files, Some(whose)));
+    let reach = standing::granted(files.clone(), None, &standing::peers(loaded, &session, &files, Some(whose)));
     let analysis = Analysis::new(standing::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");

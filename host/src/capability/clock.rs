@@ -10,10 +10,8 @@ use tokio::task::AbortHandle;
 
 use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::clock::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 
 /// Tells the time.
 #[async_trait]
@@ -150,28 +148,6 @@ impl Clock for LocalClock {
             timer.iter().for_each(AbortHandle::abort);
         }
         Ok(())
-    }
-}
-
-impl Host for HostState {
-    async fn now(&mut self) -> wasmtime::Result<Answer<u64>> {
-        let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.now().await }).await
-    }
-
-    async fn monotonic(&mut self) -> wasmtime::Result<Answer<u64>> {
-        let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.monotonic().await }).await
-    }
-
-    async fn schedule(&mut self, id: String, delay: u64) -> wasmtime::Result<Answer<()>> {
-        let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.schedule(id, delay).await }).await
-    }
-
-    async fn cancel(&mut self, id: String) -> wasmtime::Result<Answer<()>> {
-        let clock = self.capabilities.clock.clone();
-        self.host_call(deadline::LOCAL, async move { clock.cancel(id).await }).await
     }
 }
 

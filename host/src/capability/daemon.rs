@@ -10,10 +10,8 @@ use async_trait::async_trait;
 pub use local::LocalDaemon;
 
 use super::{Answer, Recording, Refuse};
-use crate::bindings::toolgate::plugin::daemon::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 
 /// Speaks with the project's check daemon.
 #[async_trait]
@@ -56,22 +54,5 @@ impl<T: Daemon> Daemon for Recording<T> {
     async fn stop(&self) -> Answer<()> {
         self.record("daemon.stop", &());
         self.inner.stop().await
-    }
-}
-
-impl Host for HostState {
-    async fn ensure(&mut self) -> wasmtime::Result<Answer<()>> {
-        let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.ensure().await }).await
-    }
-
-    async fn request(&mut self, method: String, params: String) -> wasmtime::Result<Answer<String>> {
-        let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.request(method, params).await }).await
-    }
-
-    async fn stop(&mut self) -> wasmtime::Result<Answer<()>> {
-        let daemon = self.capabilities.daemon.clone();
-        self.host_call(deadline::DAEMON, async move { daemon.stop().await }).await
     }
 }

@@ -3,10 +3,8 @@
 use async_trait::async_trait;
 
 use super::{Answer, Recording, Refuse};
-use crate::bindings::toolgate::plugin::extensions::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 use crate::{CapabilityError, Truth};
 
 /// Reaches the trackers and predicates of other components.
@@ -50,36 +48,5 @@ impl<T: Extensions> Extensions for Recording<T> {
     async fn evaluate(&self, predicate: String, request: String) -> Answer<Truth> {
         self.record("extensions.evaluate", &(&predicate, &request));
         self.inner.evaluate(predicate, request).await
-    }
-}
-
-impl HostState {
-    /// Asks another component, within what is left of the hook's time for that.
-    async fn ask_others<T>(&mut self, work: impl Future<Output = Answer<T>>) -> wasmtime::Result<Answer<T>> {
-        let before = tokio::time::Instant::now();
-        let left = self.left_for_others;
-        let answer = match left.is_zero() {
-            true => self.host_call(deadline::LOCAL, async { Err(CapabilityError::Timeout) }).await,
-            false => self.host_call(left, work).await,
-        };
-        self.left_for_others = left.saturating_sub(before.elapsed());
-        answer
-    }
-}
-
-impl Host for HostState {
-    async fn provided(&mut self) -> wasmtime::Result<Answer<String>> {
-        let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.provided().await }).await
-    }
-
-    async fn modify(&mut self, component: String, request: String) -> wasmtime::Result<Answer<String>> {
-        let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.modify(component, request).await }).await
-    }
-
-    async fn evaluate(&mut self, predicate: String, request: String) -> wasmtime::Result<Answer<Truth>> {
-        let extensions = self.capabilities.extensions.clone();
-        self.ask_others(async move { extensions.evaluate(predicate, request).await }).await
     }
 }

@@ -16,13 +16,12 @@ use super::apart::apart;
 use super::hard_links::{Entries, KnownNames};
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::files::{FileKind, Host};
-use crate::granted::Capability;
+use crate::bindings::toolgate::plugin::files::FileKind;
+use crate::capability::Capability;
 use crate::limits::{CONFIG_FILE, PATHS, SCRIPT_FILE, deadline};
-use crate::state::HostState;
 
 /// The name by which components ask for rule files.
-const RULES: &str = "rules";
+pub(crate) const RULES: &str = "rules";
 
 /// The rule files, as a component gets them.
 pub(crate) async fn rules(files: &dyn Files) -> Answer<Vec<ConfigFile>> {
@@ -376,34 +375,6 @@ fn bounded(file: &File, limit: u64) -> Answer<Vec<u8>> {
         std::io::ErrorKind::FileTooLarge => CapabilityError::TooLarge(limit),
         _ => other(error),
     })
-}
-
-impl Host for HostState {
-    async fn stat(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<FileStat>>>> {
-        let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.stat(paths).await }).await
-    }
-
-    async fn resolve(&mut self, paths: Vec<String>) -> wasmtime::Result<Answer<Vec<Option<RealPath>>>> {
-        let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.resolve(paths).await }).await
-    }
-
-    async fn read_config(&mut self, name: String) -> wasmtime::Result<Answer<Vec<ConfigFile>>> {
-        if name == RULES
-            && let Some(read) = self.rules.take()
-        {
-            self.count()?;
-            return Ok(read);
-        }
-        let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.read_config(name).await }).await
-    }
-
-    async fn read_script(&mut self, path: String) -> wasmtime::Result<Answer<String>> {
-        let files = self.capabilities.files.clone();
-        self.host_call(deadline::FILES, async move { files.read_script(path).await }).await
-    }
 }
 
 #[cfg(test)]

@@ -11,10 +11,8 @@ use toolgate_private::open_regular;
 
 use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::CapabilityError;
-use crate::bindings::toolgate::plugin::git::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 
 pub use local::{ELSEWHERE, LocalGit};
 pub(super) use local::{installed, repository};
@@ -78,18 +76,6 @@ fn branch(folder: &Path) -> Answer<Option<String>> {
         Some(branch) => Ok(Some(branch.to_owned())),
         None if is_commit || head.starts_with("ref: refs/") => Ok(None),
         None => Err(nowhere()),
-    }
-}
-
-impl Host for HostState {
-    async fn changed_files(&mut self, folder: String) -> wasmtime::Result<Answer<Vec<ChangedFile>>> {
-        let git = self.capabilities.git.clone();
-        self.host_call(deadline::GIT, async move { git.changed_files(folder).await }).await
-    }
-
-    async fn branch(&mut self, folder: String) -> wasmtime::Result<Answer<Option<String>>> {
-        let git = self.capabilities.git.clone();
-        self.host_call(deadline::GIT, async move { git.branch(folder).await }).await
     }
 }
 

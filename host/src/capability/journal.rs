@@ -3,10 +3,8 @@
 use async_trait::async_trait;
 
 use super::{Answer, Recording, Refuse};
-use crate::bindings::toolgate::plugin::journal::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 
 /// Appends to the session's record.
 #[async_trait]
@@ -27,12 +25,5 @@ impl<T: Journal> Journal for Recording<T> {
     async fn append(&self, kind: String, entry: String) -> Answer<()> {
         self.record("journal.append", &(&kind, &entry));
         self.inner.append(kind, entry).await
-    }
-}
-
-impl Host for HostState {
-    async fn append(&mut self, kind: String, entry: String) -> wasmtime::Result<Answer<()>> {
-        let journal = self.capabilities.journal.clone();
-        self.host_call(deadline::LOCAL, async move { journal.append(kind, entry).await }).await
     }
 }

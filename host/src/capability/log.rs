@@ -3,10 +3,8 @@
 //! A log line cannot fail in a way that matters, so the contract gives it no result and the trait none either.
 
 use crate::Level;
-use crate::bindings::toolgate::plugin::log::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::LOG_MESSAGE;
-use crate::state::HostState;
 
 use super::{Recording, Refuse};
 
@@ -41,20 +39,5 @@ impl Log for LocalLog {
             Level::Warning => tracing::warn!(plugin, "{}", crate::plain(message)),
             Level::Error => tracing::error!(plugin, "{}", crate::plain(message)),
         }
-    }
-}
-
-impl Host for HostState {
-    async fn write(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
-        self.count()?;
-        if !self.may_log() {
-            return Ok(());
-        }
-        let mut end = message.len().min(LOG_MESSAGE);
-        while !message.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.capabilities.log.write(&self.plugin, level, &message[..end]);
-        Ok(())
     }
 }

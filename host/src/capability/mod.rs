@@ -16,6 +16,7 @@ mod files;
 mod git;
 mod hard_links;
 mod journal;
+mod kind;
 mod log;
 mod message;
 mod narrowed;
@@ -32,10 +33,12 @@ pub use crate::bindings::toolgate::plugin::terminal::{Pane, Screen, Wake};
 pub use clock::{Clock, LocalClock};
 pub use daemon::{Daemon, LocalDaemon};
 pub use extensions::Extensions;
+pub(crate) use files::RULES;
 pub use files::{Files, LocalFiles};
 pub(crate) use files::{looked, rules};
 pub use git::{ELSEWHERE, Git, LocalGit};
 pub use journal::Journal;
+pub use kind::Capability;
 pub use log::{LocalLog, Log};
 pub use message::Message;
 pub(crate) use narrowed::Narrowed;
@@ -43,7 +46,6 @@ pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
 pub use ui::{StderrUi, Ui};
 
 use crate::CapabilityError;
-use crate::granted::Capability;
 
 /// What a capability answers.
 pub type Answer<T> = Result<T, CapabilityError>;
@@ -163,5 +165,3 @@ grants! {
     files: Files, git: Git, daemon: Daemon, terminal: Terminal, ui: Ui,
     journal: Journal, message: Message, clock: Clock, log: Log, extensions: Extensions,
 }
-
-impl crate::bindings::toolgate::plugin::types::Host for crate::state::HostState {}

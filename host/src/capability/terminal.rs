@@ -15,10 +15,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{Answer, Pane, Recording, Refuse, Screen, Wake};
-use crate::bindings::toolgate::plugin::terminal::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
 
 pub use local::LocalTerminal;
 pub use tmux::tmux_version;
@@ -164,70 +162,5 @@ impl<T: Terminal> Terminal for Recording<T> {
     async fn close(&self, pane: String) -> Answer<()> {
         self.record("terminal.close", &(&pane,));
         self.inner.close(pane).await
-    }
-}
-
-impl Host for HostState {
-    async fn session(&mut self) -> wasmtime::Result<Answer<String>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.session().await }).await
-    }
-
-    async fn panes(&mut self) -> wasmtime::Result<Answer<Vec<Pane>>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.panes().await }).await
-    }
-
-    async fn split(&mut self, cwd: String) -> wasmtime::Result<Answer<String>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.split(cwd).await }).await
-    }
-
-    async fn send_text(&mut self, pane: String, text: String, enter: bool) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.send_text(pane, text, enter).await }).await
-    }
-
-    async fn paste(&mut self, pane: String, text: String) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.paste(pane, text).await }).await
-    }
-
-    async fn send_keys(&mut self, pane: String, keys: Vec<String>) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.send_keys(pane, keys).await }).await
-    }
-
-    async fn capture(&mut self, pane: String, lines: u32) -> wasmtime::Result<Answer<Screen>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.capture(pane, lines).await }).await
-    }
-
-    async fn wait_for(&mut self, pane: String, channel: String, timeout: u32) -> wasmtime::Result<Answer<Wake>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(Duration::from_millis(timeout.into()) + deadline::TERMINAL, async move {
-            terminal.wait_for(pane, channel, timeout).await
-        })
-        .await
-    }
-
-    async fn watch(&mut self, pane: String, channel: String) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.watch(pane, channel).await }).await
-    }
-
-    async fn get_environment(&mut self, name: String) -> wasmtime::Result<Answer<Option<String>>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.get_environment(name).await }).await
-    }
-
-    async fn set_environment(&mut self, name: String, value: String) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.set_environment(name, value).await }).await
-    }
-
-    async fn close(&mut self, pane: String) -> wasmtime::Result<Answer<()>> {
-        let terminal = self.capabilities.terminal.clone();
-        self.host_call(deadline::TERMINAL, async move { terminal.close(pane).await }).await
     }
 }

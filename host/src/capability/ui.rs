@@ -7,11 +7,8 @@ use async_trait::async_trait;
 use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
 use crate::Level;
-use crate::bindings::toolgate::plugin::ui::Host;
-use crate::granted::Capability;
+use crate::capability::Capability;
 use crate::limits::deadline;
-use crate::state::HostState;
-use crate::text;
 
 /// Shows things to the person.
 #[async_trait]
@@ -59,19 +56,5 @@ impl Ui for StderrUi {
     async fn notify(&self, message: String, level: Level) -> Answer<()> {
         writeln!(std::io::stderr(), "toolgate: {level:?}: {}", crate::plain(&message))
             .map_err(|e| CapabilityError::Other(e.to_string()))
-    }
-}
-
-impl Host for HostState {
-    async fn set_status(&mut self, key: String, text: Option<String>) -> wasmtime::Result<Answer<()>> {
-        let ui = self.capabilities.ui.clone();
-        let (key, text) = (text::name(&key), text.map(|text| text::name(&text)));
-        self.host_call(deadline::LOCAL, async move { ui.set_status(key, text).await }).await
-    }
-
-    async fn notify(&mut self, message: String, level: Level) -> wasmtime::Result<Answer<()>> {
-        let ui = self.capabilities.ui.clone();
-        let message = text::sentence(&message);
-        self.host_call(deadline::LOCAL, async move { ui.notify(message, level).await }).await
     }
 }

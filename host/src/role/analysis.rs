@@ -3,7 +3,8 @@
 use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
-use crate::instance::{Question, Role, Session};
+use crate::instance::Question;
+use crate::session::{Role, Session};
 use crate::slot::Slot;
 
 /// Says what shell texts do. Requests and answers are JSON texts, as `interface analysis` of the contract has them.

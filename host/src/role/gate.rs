@@ -6,7 +6,8 @@ use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
-use crate::instance::{Asked, Role, Session};
+use crate::instance::Asked;
+use crate::session::{Role, Session};
 use crate::slot::Slot;
 use crate::{Started, ToolCall, Verdict};
 

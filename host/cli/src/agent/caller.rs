@@ -11,11 +11,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::payload::{CAMEL, SNAKE, text};
 use super::{Dialect, HOOKS, When, claude, copilot, cursor};
-
-/// The key for the event, in the two spellings that agents have.
-pub(super) const SNAKE: &str = "hook_event_name";
-pub(super) const CAMEL: &str = "hookEventName";
 
 /// Keys for one thing. Grok CLI has both spellings, for hooks that are made for Claude Code; they say the same then.
 const SAME: &[&[&str]] = &[
@@ -28,11 +25,6 @@ const SAME: &[&[&str]] = &[
 
 /// Agents whose payloads always have marks of theirs, whatever the event is.
 const MARKED: &[&str] = &[copilot::NAME, "grok", "vscode"];
-
-/// The text of a key; none if it is not there or is something else.
-pub(super) fn text<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
-    payload.get(key)?.as_str()
-}
 
 /// The event that a payload names.
 pub(crate) fn event(payload: &Value) -> Option<&str> {

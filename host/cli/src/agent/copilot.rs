@@ -10,8 +10,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::{SNAKE, text};
-use super::payload::{call, flat, result};
+use super::payload::{SNAKE, call, flat, guess, result, text};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Copilot;
@@ -84,7 +83,7 @@ impl Dialect for Copilot {
             }
             When::Permission => {
                 // Its input is not the tool's own: a `create` is an `edit` with a difference in it.
-                let made = super::guess(self, &scene, payload.text("toolName")?, payload.field("toolInput")?)?;
+                let made = guess(self, &scene, payload.text("toolName")?, payload.field("toolInput")?)?;
                 About::Call { call: Box::new(made), asks: Asks::Agent }
             }
             When::After => {

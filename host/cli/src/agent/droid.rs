@@ -6,8 +6,7 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::{SNAKE, text};
-use super::payload::{call, nested, nested_answer, result};
+use super::payload::{SNAKE, call, nested, nested_answer, result, text};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Droid;

@@ -9,8 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use toolgate_host::{ToolCall, ToolKind};
 
-use super::caller::{SNAKE, text};
-use super::payload::{call, flat, result};
+use super::payload::{SNAKE, call, flat, result, text};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, decoded};
 
 pub(crate) struct Gemini;

@@ -8,8 +8,7 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::{CAMEL, SNAKE, text};
-use super::payload::{call, flat, result};
+use super::payload::{CAMEL, SNAKE, call, flat, result, text};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, folder};
 
 pub(crate) struct Grok;

@@ -34,6 +34,7 @@ pub(crate) mod mcp;
 pub(crate) mod opencode;
 mod payload;
 pub(crate) mod pi;
+mod reading;
 mod row;
 mod tools;
 mod unknown;
@@ -48,10 +49,9 @@ use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 use crate::{place, show};
 pub(crate) use caller::{caller, event as event_of};
 pub(crate) use payload::Payload;
-pub(crate) use row::read;
-use row::{Row, Tool, decoded, files_of};
-pub(crate) use tools::{NAME as USER_TOOLS, UserTools};
-use unknown::guess;
+pub(crate) use reading::read;
+use row::{Row, Tool, decoded};
+pub(crate) use tools::UserTools;
 
 /// How one agent speaks.
 pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
@@ -368,10 +368,4 @@ pub(crate) fn unnote(call: &mut ToolCall, key: &str) {
 /// A text that is about to be typed into a shell, as a call of the agent's.
 pub(crate) fn typed(agent: &dyn Dialect, scene: &Scene, id: &str, line: &str) -> Result<ToolCall, String> {
     payload::call(agent, scene, (id, ""), "bash", &json!({ "command": line }))
-}
-
-/// A word as a shell would need it written.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

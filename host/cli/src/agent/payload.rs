@@ -4,8 +4,18 @@
 use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
-use super::{About, Answer, Dialect, Event, Moment, Said, Scene, When, folder, read};
+use super::reading::read;
+use super::{About, Answer, Dialect, Event, Moment, Said, Scene, When, folder, unknown};
 use crate::place;
+
+/// The key for the event, in the two spellings that agents have.
+pub(super) const SNAKE: &str = "hook_event_name";
+pub(super) const CAMEL: &str = "hookEventName";
+
+/// The text of a key; none if it is not there or is something else.
+pub(super) fn text<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
+    payload.get(key)?.as_str()
+}
 
 /// Most of a tool's output that is shown to observers, in bytes. The contract has that limit.
 const OUTPUT: usize = 1 << 20;
@@ -135,6 +145,11 @@ pub(crate) fn call(
     input: &Value,
 ) -> Result<ToolCall, String> {
     read(agent, name, input, bare(agent, scene, (id, mode), name))
+}
+
+/// A call of which not even the input is the tool's own.
+pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
+    unknown::guessed(name, input, bare(agent, scene, ("", ""), name))
 }
 
 /// The call of a tool as far as its input says nothing of it.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use toolgate_host::{End, Field, ToolKind, Update};
 
 use super::payload::{call, result, shim};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When, files_of};
+use super::row::files_of;
+use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
 
 pub(crate) struct Pi;
 

@@ -6,101 +6,24 @@
 //! | `found` | what an input says: commands, paths, deeds |
 
 mod found;
-mod vocabulary;
+pub(super) mod vocabulary;
 
 use serde_json::Value;
 use toolgate_host::{Field, ToolCall, ToolKind};
 
 use self::found::Found;
 use self::vocabulary::{
-    CALL_KEYS, COPIES, EVALUATES, INPUT_KEYS, MOVES, NAMES, READS, REMOVES, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS,
-    WRITES, is, is_verb, runner, words_of,
+    COPIES, EVALUATES, MOVES, NAMES, READS, REMOVES, SEARCH, SEARCHES, SHELLS, TYPES, UNPACKS, WRITES, is_verb, runner,
+    words_of,
 };
 use super::row::{at_home, together};
-use super::{Dialect, Scene, folder, payload, quoted};
-
-/// Most calls of other tools in an input.
-const MOST_CALLS: usize = 64;
+use crate::show::quoted;
 
 /// How deep into an unknown tool's input is looked.
-const DEPTH: usize = 64;
-
-/// A call of which not even the input is the tool's own.
-pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
-    guessed(name, input, payload::bare(agent, scene, ("", ""), name))
-}
-
-/// Fills in what a tool works on that is in no table, with the calls of the agent's own tools that its input holds: `batch` of
-/// OpenCode takes `{"tool_calls": [{"tool": "write", "parameters": {..}}]}`.
-pub(super) fn guessed_with_calls(
-    agent: &dyn Dialect,
-    name: &str,
-    input: &Value,
-    call: ToolCall,
-) -> Result<ToolCall, String> {
-    let mut inner = Vec::new();
-    calls_in(agent, input, DEPTH, &mut inner);
-    let mut whole = guessed(name, input, call.clone())?;
-    if inner.is_empty() {
-        return Ok(whole);
-    }
-    if inner.len() > MOST_CALLS {
-        return Err(format!("the input of {name} has more calls in it than are judged at once"));
-    }
-    let mut commands: Vec<Field> = whole.command.take().into_iter().collect();
-    let field = |value: String| Field { name: "command".to_owned(), value };
-    if whole.kind == ToolKind::Edit {
-        whole.kind = ToolKind::Other;
-        commands.push(field(format!("touch -- {}", as_words(&whole.paths))));
-    }
-    for (tool, input) in inner {
-        let made = super::read(agent, tool, input, call.clone())?;
-        let paths = as_words(&made.paths);
-        let text = made.command.as_ref().map(|command| quoted(&command.value));
-        if let (ToolKind::Shell, Some(text)) = (made.kind, &text) {
-            let others = super::other_cwds(&made);
-            let folders = [&made.cwd].into_iter().chain(&others).map(|folder| quoted(&folder::plain_text(folder)));
-            commands.extend(folders.map(|folder| field(format!("cd {folder} && eval {text}"))));
-            continue;
-        }
-        commands.extend(match (made.kind, text) {
-            (_, Some(text)) => Some(field(format!("apply_patch {text}"))),
-            (ToolKind::Search, None) if paths.is_empty() => Some(field("grep -r . .".to_owned())),
-            (_, None) if paths.is_empty() => None,
-            (ToolKind::Write | ToolKind::Edit, None) => Some(field(format!("touch -- {paths}"))),
-            (ToolKind::Search, None) => Some(field(format!("grep -r . -- {paths}"))),
-            (ToolKind::List, None) => Some(field(format!("ls -- {paths}"))),
-            (_, None) => Some(field(format!("cat -- {paths}"))),
-        });
-        whole.globs.extend(made.globs);
-    }
-    whole.command = together(commands);
-    Ok(whole)
-}
-
-/// The calls of the agent's own tools in a value: their names and their inputs.
-fn calls_in<'a>(agent: &dyn Dialect, value: &'a Value, depth: usize, found: &mut Vec<(&'static str, &'a Value)>) {
-    match value {
-        _ if depth == 0 => {}
-        Value::Array(items) => items.iter().for_each(|item| calls_in(agent, item, depth - 1, found)),
-        Value::Object(fields) => {
-            let named = fields.iter().filter(|(key, _)| is(CALL_KEYS, key)).find_map(|(_, value)| {
-                // `functions.bash`
-                let name = value.as_str()?.rsplit('.').next()?;
-                agent.tools().iter().find(|tool| tool.name == name)
-            });
-            let input = fields.iter().find(|(key, value)| is(INPUT_KEYS, key) && value.is_object());
-            if let (Some(tool), Some((_, input))) = (named, input) {
-                found.push((tool.name, input));
-            }
-            fields.values().for_each(|value| calls_in(agent, value, depth - 1, found));
-        }
-        _ => {}
-    }
-}
+pub(super) const DEPTH: usize = 64;
 
 /// Paths as the words of a command, with a tilde for the home folder.
-fn as_words(paths: &[Field]) -> String {
+pub(super) fn as_words(paths: &[Field]) -> String {
     let word = |path: &Field| match path.value.strip_prefix("~/") {
         Some(rest) => format!("~/{}", quoted(rest)),
         None if path.value == "~" => "~".to_owned(),
@@ -247,25 +170,6 @@ mod tests {
             assert_eq!(call.command.as_ref().map(pair), command.map(own), "{input}");
             assert_eq!(call.paths.iter().map(pair).collect::<Vec<_>>(), paths.into_iter().map(own).collect::<Vec<_>>());
         }
-    }
-
-    #[test]
-    fn calls_in_an_input_are_read_by_the_agents_table() {
-        let input = json!({"tool_calls": [
-            {"tool": "bash", "parameters": {"command": "a", "workdir": "b"}},
-            {"tool": "functions.read", "parameters": {"filePath": "/c"}},
-            {"tool": "grep", "parameters": {"pattern": "x"}},
-            {"tool": "another", "parameters": {"x": 1}},
-        ]});
-        let call = ToolCall::new("batch", ToolKind::Other, "/w");
-        let agent = &crate::agent::opencode::OpenCode;
-        let made = guessed_with_calls(agent, "batch", &input, call.clone()).expect("a call");
-        let command = made.command.expect("a command").value;
-        for expected in ["cd /w/b && eval a", "cat -- /c", "grep -r . ."] {
-            assert!(command.contains(expected), "{expected}: {command}");
-        }
-        let input = json!({"tool_calls": [{"tool": "write", "parameters": {"content": "x"}}]});
-        assert!(guessed_with_calls(agent, "batch", &input, call).is_err());
     }
 
     #[test]

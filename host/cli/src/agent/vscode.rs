@@ -8,8 +8,7 @@
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use super::caller::{CAMEL, text};
-use super::payload::{call, nested, nested_answer, result};
+use super::payload::{CAMEL, call, nested, nested_answer, result, text};
 use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, folder};
 
 pub(crate) struct VsCode;

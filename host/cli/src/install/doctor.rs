@@ -41,17 +41,19 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
+use super::entry_file::{Content, Place, looked};
 use super::file::File;
 use super::files;
 use super::folder::Folder;
-use super::hooks::{self, Entry};
+use super::hooks;
 use super::imports;
-use super::off::{self, Own, Where};
+use super::off::{Own, Where};
 use super::plugins;
 use super::program::{self, Standing};
 use super::report::{self, Level, Report, json_of, show};
+use super::risks;
 use super::shims;
-use super::table::{self, Hooks, Known, Scope, Way};
+use super::table::{self, Known, Scope, Way};
 use super::terminal;
 use super::trials;
 use super::trust::{self, Trust};
@@ -88,27 +90,6 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A file with our entries, or our file.
-pub(super) struct Place {
-    pub(super) scope: Scope,
-    pub(super) file: File,
-    pub(super) content: Content,
-    /// The key with the events, if it is a file that is read besides the one for that.
-    second: Option<&'static str>,
-}
-
-pub(super) enum Content {
-    Hooks { root: Value, entries: Vec<Entry> },
-    Shim { program: String },
-}
-
-impl Place {
-    /// The form of its file.
-    pub(super) fn looked(&self, hooks: &Hooks) -> Hooks {
-        looked(hooks, self.second)
-    }
 }
 
 /// `toolgate doctor`.
@@ -172,11 +153,6 @@ fn content(known: &Known, file: &File, second: Option<&'static str>) -> Result<O
     })
 }
 
-/// The form of a file whose events are under this key, if it is a second one.
-fn looked(hooks: &Hooks, second: Option<&'static str>) -> Hooks {
-    Hooks { under: second.or(hooks.under), ..*hooks }
-}
-
 fn examine(known: &'static Known) -> Report {
     let path = program::on_path(known.program);
     let folder = known.folder().ok().filter(|folder| folder.is_dir());
@@ -211,7 +187,7 @@ fn examine(known: &'static Known) -> Report {
     }
     trusts(&mut report, &places, &at);
     enabled(&mut report, &places, &at);
-    if let Some((or, todo)) = off::missing(known, &at) {
+    if let Some((or, todo)) = risks::missing(known, &at) {
         report.add("typed", Level::Warn, or, todo);
     }
     trials::version(&mut report, path.as_deref());
@@ -237,8 +213,8 @@ fn places(report: &mut Report) -> Vec<Place> {
         match read {
             Ok((file, Some(content))) => places.push(Place { scope, file, content, second: None }),
             Ok((first, None)) => {
-                for path in known.other_files(scope).iter().filter(|_| known.risks.second.is_some()) {
-                    let second = known.risks.second;
+                for path in known.other_files(scope).iter().filter(|_| risks::of(known).second.is_some()) {
+                    let second = risks::of(known).second;
                     if let Ok((file, Some(content))) = self::read(known, path, second) {
                         places.push(Place { scope, file, content, second });
                     }
@@ -270,11 +246,11 @@ fn enabled(report: &mut Report, places: &[Place], at: &Where<'_>) {
             Content::Hooks { entries, .. } => entries.as_slice(),
             Content::Shim { .. } => &[],
         };
-        off::switched_off(known, at, &Own { scope: place.scope, file: &place.file.path, entries })
+        risks::switched_off(known, at, &Own { scope: place.scope, file: &place.file.path, entries })
     };
     match places.iter().find_map(why) {
         Some(says) => report.add("enabled", Level::Fail, says, "set it right, if you want to be guarded"),
-        None if known.risks.off.is_empty() => {}
+        None if risks::of(known).off.is_empty() => {}
         None => report.ok("enabled", "no setting switches hooks off"),
     }
 }
@@ -400,8 +376,10 @@ fn double(report: &mut Report, places: &[Place]) {
         }
     }
     let claude = &table::CLAUDE;
-    let files =
-        known.risks.claudes.iter().flat_map(|scope| claude.file(*scope).into_iter().chain(claude.other_files(*scope)));
+    let files = risks::of(known)
+        .claudes
+        .iter()
+        .flat_map(|scope| claude.file(*scope).into_iter().chain(claude.other_files(*scope)));
     for path in files {
         if File::read(&path).is_ok_and(|file| installed(claude, &file)) {
             let says = format!("{} may read Claude Code's hooks in {}, too", known.title(), path.display());
@@ -441,7 +419,7 @@ fn trusted(report: &mut Report, place: &Place) {
 fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
     let known = report.known;
     let project = places.iter().any(|place| place.scope == Scope::Project);
-    let Some(depends) = known.risks.folder.as_ref().filter(|depends| project || depends.all) else { return };
+    let Some(depends) = risks::of(known).folder.as_ref().filter(|depends| project || depends.all) else { return };
     let (title, cwd) = (known.title(), at.cwd.display());
     let instead = if depends.all { String::new() } else { format!("; or toolgate install {} --user", known.name()) };
     let todo = format!("start {title} there and trust the folder{instead}");

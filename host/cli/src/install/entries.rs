@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::doctor::Place;
+use super::entry_file::Place;
 use super::file::File;
 use super::hooks::{self, Entry};
 use super::link;
 use super::program;
 use super::report::{Level, Report};
+use super::risks;
 use super::table::{Fixed, Hooks, Known, Scope};
 use super::trust;
 
@@ -136,7 +137,7 @@ pub(super) fn form(known: &Known, hooks: &Hooks, entry: &Entry) -> Vec<(Level, S
     for key in ODD.iter().filter(odd) {
         say(worst, format!("{key} may keep it from being asked, or from being waited for"));
     }
-    if let Some(matcher) = entry.matcher().filter(|matcher| !known.risks.matchers.contains(matcher)) {
+    if let Some(matcher) = entry.matcher().filter(|matcher| !risks::of(known).matchers.contains(matcher)) {
         say(worst, format!("its matcher {matcher:?} leaves out tools"));
     }
     wrong

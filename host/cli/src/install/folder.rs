@@ -6,9 +6,17 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use toolgate_host::private::read_regular;
 
-use super::off::{self, Where};
-use super::risks::GEMINI_OUTSIDE;
+use super::off::{self, In, Where};
 use super::trust::read;
+
+pub(super) const GEMINI_SYSTEM: In =
+    In::Named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &In::System("etc/gemini-cli/settings.json"));
+
+pub(super) const GEMINI_DEFAULTS: In =
+    In::Named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &In::Beside(&GEMINI_SYSTEM, "system-defaults.json"));
+
+/// What counts before a folder is trusted, the last one most.
+const GEMINI_OUTSIDE: &[In] = &[GEMINI_DEFAULTS, In::User("settings.json"), GEMINI_SYSTEM];
 
 /// What an agent's files say about a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +112,7 @@ fn real(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::super::off::tests::{Said, with};
+    use super::super::risks;
     use super::super::table::AGENTS;
     use super::Folder::{Trusted, Undecided, Untrusted};
     use super::*;
@@ -194,7 +203,7 @@ mod tests {
         ];
         for (agent, said, expected) in cases {
             let known = AGENTS.iter().find(|known| known.name() == *agent).expect("an agent");
-            let depends = known.risks.folder.as_ref().expect("its hooks depend on it");
+            let depends = risks::of(known).folder.as_ref().expect("its hooks depend on it");
             assert_eq!(with(said, depends.trusts), *expected, "{agent} {said:?}");
         }
     }

@@ -17,7 +17,7 @@ use toolgate_host::private::private_folder;
 
 use super::program::{self, link_of};
 use super::table::{AGENTS, Known, Scope, Way};
-use crate::agent::quoted;
+use crate::show::quoted;
 use crate::{Failure, exit, place};
 
 /// The folder for links in the user's folder for state.

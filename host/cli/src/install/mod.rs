@@ -5,6 +5,7 @@
 //! | `before` | what a file was before Toolgate was put in it |
 //! | `doctor` | whether an agent really asks, check by check |
 //! | `entries` | how our entries stand in an agent's file |
+//! | `entry_file` | a file that has an agent call Toolgate |
 //! | `file` | changing a file so that nothing is lost |
 //! | `files` | whether what the user wrote by hand is theirs alone |
 //! | `folder` | whether an agent trusts the folder |
@@ -27,6 +28,7 @@
 mod before;
 mod doctor;
 mod entries;
+mod entry_file;
 mod file;
 mod files;
 mod folder;
@@ -279,7 +281,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
         notes.push(format!("{gone} {}", known.name()));
     }
     let own = Own { scope: change.scope(), file: &file.path, entries: &entries };
-    notes.extend(off::switched_off(known, &Where::of(known), &own));
+    notes.extend(risks::switched_off(known, &Where::of(known), &own));
     if arguments.terminal.said() == Some(true) {
         notes.extend(terminal::by_hand(known, &program));
     }

@@ -147,7 +147,7 @@ pub(crate) fn says_yes(value: &str) -> bool {
 
 impl Off {
     /// Why our hooks do not run.
-    fn why(&self, place: &Where<'_>, own: &Own<'_>) -> Option<String> {
+    pub(super) fn why(&self, place: &Where<'_>, own: &Own<'_>) -> Option<String> {
         let file = Some(own.file);
         let said = |(path, _): (PathBuf, Value), key: &str| {
             let key = key.trim_start_matches('/').replace('/', ".");
@@ -171,26 +171,14 @@ impl Off {
     }
 }
 
-/// Why the agent runs none of our hooks, as its settings say.
-pub(crate) fn switched_off(known: &Known, place: &Where<'_>, own: &Own<'_>) -> Option<String> {
-    known.risks.off.iter().find_map(|off| off.why(place, own))
-}
-
-/// What is so because a setting is not there that ought to be, and what to do.
-pub(crate) fn missing(known: &Known, place: &Where<'_>) -> Option<(&'static str, &'static str)> {
-    let Wanted { file, key, by, or, todo } = known.risks.wanted.as_ref()?;
-    let value = last(std::slice::from_ref(file), key, place).unwrap_or_default();
-    (!by.holds(&value, &[])).then_some((*or, *todo))
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use std::fs;
 
     use serde_json::json;
 
-    use super::super::hooks;
     use super::super::table::{AGENTS, Way};
+    use super::super::{hooks, risks};
     use super::*;
 
     /// Files and variables, with what they say.
@@ -300,7 +288,7 @@ pub(super) mod tests {
             let off = |scope| {
                 with(said, |place| {
                     let file = place.root.join("own.json");
-                    switched_off(known, place, &Own { scope, file: &file, entries: &entries })
+                    risks::switched_off(known, place, &Own { scope, file: &file, entries: &entries })
                 })
             };
             let shown = off(Scope::Project);

@@ -1,7 +1,6 @@
 //! What `doctor` says of the installed plugins. One that cannot be used blocks every call, so it is worth knowing.
 
 use super::report::{Check, Level};
-use crate::plugin;
 use crate::plugin::store::{Installed, Store};
 
 /// The checks of all installed plugins.
@@ -9,7 +8,7 @@ pub(super) fn checks() -> Vec<Check> {
     let listed = Store::of_user().and_then(|store| Ok((store.list()?, store)));
     match listed {
         Ok((all, _)) if all.is_empty() => vec![check("installed", Level::Ok, "none".to_owned(), String::new())],
-        Ok((all, store)) => all.iter().map(|one| told(one, plugin::wrong(&store, one))).collect(),
+        Ok((all, store)) => all.iter().map(|one| told(one, one.damage(&store))).collect(),
         Err(error) => {
             vec![check("readable", Level::Fail, error.to_string(), "until then every call is blocked".to_owned())]
         }

@@ -252,6 +252,7 @@ fn result(child: &mut Child, request: String) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::risks;
     use super::super::table::AGENTS;
     use super::*;
 
@@ -299,7 +300,7 @@ mod tests {
             let known = AGENTS.iter().find(|known| known.name() == agent).expect(agent);
             let probe = Probe { dialect: known.dialect, event, chain: &Chain::Session, folder: "/" };
             let said = known.dialect.said(event, answer);
-            let reached = said.and_then(|said| probe.is_asked(known.risks.asks, &said, answer));
+            let reached = said.and_then(|said| probe.is_asked(risks::of(known).asks, &said, answer));
             assert_eq!(reached.is_ok(), expected, "{agent} {event} {answer}: {reached:?}");
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 use serde_json::Value;
 
-use crate::agent::quoted;
+use crate::show::quoted;
 use crate::{Failure, exit, place};
 
 /// What the program is called, whatever file it was started from.

@@ -1,13 +1,13 @@
 //! Why an agent may leave out our hooks, or an answer, although its entries are right: what `toolgate doctor` knows of each
 //! besides its table. Where it is not said otherwise, from its source or documentation, and not from a run.
 
-use super::folder::{self, Folder};
+use super::folder::{self, Folder, GEMINI_DEFAULTS, GEMINI_SYSTEM};
 use super::off::By::{False, Lists, Ours, True};
-use super::off::In::{Beside, Named, Own, Project, System, User};
+use super::off::In::{Own, Project, System, User};
 use super::off::Off::{Any, ForProjects, Last, Variable};
-use super::off::{In, Off, Wanted, Where};
+use super::off::{self, In, Off, Wanted, Where};
 use super::report::Level;
-use super::table::Scope;
+use super::table::{Known, Scope};
 
 /// What may be wrong with an agent.
 pub(crate) struct Risks {
@@ -38,6 +38,34 @@ pub(crate) struct Depends {
     pub(crate) trusts: fn(&Where<'_>) -> Folder,
 }
 
+/// What may be wrong with this agent.
+pub(super) fn of(known: &Known) -> &'static Risks {
+    BY_AGENT.iter().find(|(agent, _)| *agent == known.name()).map_or(&NOTHING, |(_, risks)| risks)
+}
+
+const BY_AGENT: &[(&str, &Risks)] = &[
+    ("claude", &CLAUDE),
+    ("codex", &CODEX),
+    ("gemini", &GEMINI),
+    ("copilot", &COPILOT),
+    ("droid", &DROID),
+    ("cursor", &CURSOR),
+    ("pi", &PI),
+    ("opencode", &OPENCODE),
+];
+
+/// Why the agent runs none of our hooks, as its settings say.
+pub(crate) fn switched_off(known: &Known, place: &Where<'_>, own: &off::Own<'_>) -> Option<String> {
+    of(known).off.iter().find_map(|off| off.why(place, own))
+}
+
+/// What is so because a setting is not there that ought to be, and what to do.
+pub(crate) fn missing(known: &Known, place: &Where<'_>) -> Option<(&'static str, &'static str)> {
+    let Wanted { file, key, by, or, todo } = of(known).wanted.as_ref()?;
+    let value = off::last(std::slice::from_ref(file), key, place).unwrap_or_default();
+    (!by.holds(&value, &[])).then_some((*or, *todo))
+}
+
 const NOTHING: Risks = Risks {
     asks: &[],
     since: None,
@@ -53,7 +81,7 @@ const NOTHING: Risks = Risks {
 const CLAUDE_MANAGED: &[In] =
     &[System("etc/claude-code/managed-settings.json"), System("etc/claude-code/managed-settings.d/")];
 
-pub(crate) static CLAUDE: Risks = Risks {
+static CLAUDE: Risks = Risks {
     asks: &["PreToolUse"],
     since: Some(([2, 1, 295], "is reported to ignore onFailure, so that a failure lets the call run")),
     off: &[
@@ -81,7 +109,7 @@ const CODEX_MANAGED: In = System("etc/codex/requirements.toml");
 const CODEX_FILES: &[In] =
     &[User("config.toml"), Project(".codex/config.toml"), System("etc/codex/config.toml"), CODEX_MANAGED];
 
-pub(crate) static CODEX: Risks = Risks {
+static CODEX: Risks = Risks {
     since: Some(([0, 124, 0], "is reported to have no hooks that are on by themselves")),
     beside: (Level::Warn, "Codex runs them at once, and of several that rewrite a call the last one wins"),
     off: &[
@@ -100,23 +128,16 @@ pub(crate) static CODEX: Risks = Risks {
     ..NOTHING
 };
 
-const GEMINI_SYSTEM: In = Named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &System("etc/gemini-cli/settings.json"));
-
-const GEMINI_DEFAULTS: In = Named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", &Beside(&GEMINI_SYSTEM, "system-defaults.json"));
-
-/// What counts before a folder is trusted, the last one most.
-pub(crate) const GEMINI_OUTSIDE: &[In] = &[GEMINI_DEFAULTS, User("settings.json"), GEMINI_SYSTEM];
-
 const GEMINI_FILES: &[In] = &[GEMINI_DEFAULTS, User("settings.json"), Project(".gemini/settings.json"), GEMINI_SYSTEM];
 
-pub(crate) static GEMINI: Risks = Risks {
+static GEMINI: Risks = Risks {
     off: &[Last(GEMINI_FILES, "/hooksConfig/enabled", False), Any(GEMINI_FILES, "/hooksConfig/disabled", Ours)],
     // Nor does it run the user's hooks where it does not trust the folder.
     folder: Some(Depends { all: true, trusts: folder::gemini }),
     ..NOTHING
 };
 
-pub(crate) static COPILOT: Risks = Risks {
+static COPILOT: Risks = Risks {
     asks: &["preToolUse"],
     since: Some(([1, 0, 74], "is reported to run calls that a hook denies")),
     // It puts `^(?:` and `)$` round them.
@@ -138,7 +159,7 @@ pub(crate) static COPILOT: Risks = Risks {
     ..NOTHING
 };
 
-pub(crate) static DROID: Risks = Risks {
+static DROID: Risks = Risks {
     second: Some("hooks"),
     off: &[
         Any(&[User("hooks.json"), Project(".factory/hooks.json")], "/hooksDisabled", True),
@@ -148,10 +169,9 @@ pub(crate) static DROID: Risks = Risks {
     ..NOTHING
 };
 
-pub(crate) static CURSOR: Risks =
-    Risks { asks: &["beforeShellExecution"], claudes: &[Scope::User, Scope::Project], ..NOTHING };
+static CURSOR: Risks = Risks { asks: &["beforeShellExecution"], claudes: &[Scope::User, Scope::Project], ..NOTHING };
 
-pub(crate) static PI: Risks = Risks {
+static PI: Risks = Risks {
     off: &[Any(
         &[User("settings.json"), Project(".pi/settings.json")],
         "/extensions",
@@ -161,5 +181,5 @@ pub(crate) static PI: Risks = Risks {
     ..NOTHING
 };
 
-pub(crate) static OPENCODE: Risks =
+static OPENCODE: Risks =
     Risks { off: &[Variable("OPENCODE_PURE"), ForProjects("OPENCODE_DISABLE_PROJECT_CONFIG")], ..NOTHING };

@@ -8,8 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 
 use super::program;
-use super::risks::{self, Risks};
-use crate::agent::{self, Dialect, quoted};
+use crate::agent::{self, Dialect};
+use crate::show::quoted;
 use crate::{Failure, exit, place, plugins, shim};
 
 /// The agents that Toolgate can be installed for.
@@ -43,7 +43,6 @@ impl Scope {
 /// How an agent is configured.
 pub(crate) struct Known {
     pub(crate) dialect: &'static dyn Dialect,
-    pub(crate) risks: &'static Risks,
     /// Its program.
     pub(crate) program: &'static str,
     base: Base,
@@ -269,7 +268,6 @@ const fn usual(handler: fn(&str, &Event, &[String]) -> Value) -> Hooks {
 
 pub(crate) static CLAUDE: Known = Known {
     dialect: &agent::claude::CLAUDE,
-    risks: &risks::CLAUDE,
     program: "claude",
     base: Base { variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", inner: "" },
     file: ("settings.json", ".claude/settings.json"),
@@ -292,7 +290,6 @@ pub(crate) static CLAUDE: Known = Known {
 
 pub(crate) static CODEX: Known = Known {
     dialect: &agent::codex::Codex,
-    risks: &risks::CODEX,
     program: "codex",
     base: Base { variable: Some("CODEX_HOME"), home: ".codex", inner: "" },
     file: ("hooks.json", ".codex/hooks.json"),
@@ -320,7 +317,6 @@ pub(crate) static CODEX: Known = Known {
 
 pub(crate) static GEMINI: Known = Known {
     dialect: &agent::gemini::Gemini,
-    risks: &risks::GEMINI,
     program: "gemini",
     base: Base { variable: Some("GEMINI_CLI_HOME"), home: "", inner: ".gemini" },
     file: ("settings.json", ".gemini/settings.json"),
@@ -338,7 +334,6 @@ pub(crate) static GEMINI: Known = Known {
 
 pub(crate) static COPILOT: Known = Known {
     dialect: &agent::copilot::Copilot,
-    risks: &risks::COPILOT,
     program: "copilot",
     base: Base { variable: Some("COPILOT_HOME"), home: ".copilot", inner: "" },
     file: ("hooks/toolgate.json", ".github/hooks/toolgate.json"),
@@ -366,7 +361,6 @@ pub(crate) static COPILOT: Known = Known {
 
 pub(crate) static DROID: Known = Known {
     dialect: &agent::droid::Droid,
-    risks: &risks::DROID,
     program: "droid",
     base: Base { variable: Some("FACTORY_HOME_OVERRIDE"), home: "", inner: ".factory" },
     file: ("hooks.json", ".factory/hooks.json"),
@@ -389,7 +383,6 @@ pub(crate) static DROID: Known = Known {
 
 pub(crate) static CURSOR: Known = Known {
     dialect: &agent::cursor::CURSOR,
-    risks: &risks::CURSOR,
     program: "cursor-agent",
     base: Base { variable: None, home: ".cursor", inner: "" },
     file: ("hooks.json", ".cursor/hooks.json"),
@@ -418,7 +411,6 @@ pub(crate) static CURSOR: Known = Known {
 
 pub(crate) static PI: Known = Known {
     dialect: &agent::pi::Pi,
-    risks: &risks::PI,
     program: "pi",
     base: Base { variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", inner: "" },
     file: ("extensions/toolgate.ts", ".pi/extensions/toolgate.ts"),
@@ -429,7 +421,6 @@ pub(crate) static PI: Known = Known {
 
 pub(crate) static OPENCODE: Known = Known {
     dialect: &agent::opencode::OpenCode,
-    risks: &risks::OPENCODE,
     program: "opencode",
     base: Base { variable: Some("XDG_CONFIG_HOME"), home: ".config", inner: "opencode" },
     file: ("plugins/toolgate.js", ".opencode/plugins/toolgate.js"),
@@ -576,6 +567,7 @@ mod tests {
     use toolgate_host::ToolKind;
 
     use super::super::off::{In, Off};
+    use super::super::risks;
     use super::*;
     use crate::agent::{About, Answer, Payload, Said, Trial, When};
 
@@ -758,7 +750,7 @@ mod tests {
             let (users, projects) = known.also;
             paths.extend(users.iter().flat_map(|name| spelled(known, &In::User(name))));
             paths.extend(projects.iter().flat_map(|name| spelled(known, &In::Project(name))));
-            let off = known.risks.off.iter().flat_map(files);
+            let off = risks::of(known).off.iter().flat_map(files);
             paths.extend(off.chain([&In::Own]).flat_map(|file| spelled(known, file)));
         }
         assert!(paths.len() > 30, "{paths:?}");

@@ -14,7 +14,7 @@ use super::report::{Check, Level};
 use super::shims;
 use super::table::{self, Known, Scope, Way, project};
 use super::trust;
-use crate::agent::quoted;
+use crate::show::quoted;
 
 /// Whether an agent is offered the shared terminal.
 #[derive(Args, Clone, Copy, Debug, Default)]

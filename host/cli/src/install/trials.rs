@@ -4,11 +4,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::doctor::{Content, Place};
+use super::entry_file::{Content, Place};
 use super::hooks::{self, Entry};
 use super::probe::{self, Chain, Probe};
 use super::program::is_this;
 use super::report::{Level, Report};
+use super::risks;
 use super::table::{Hooks, Known, TIMEOUT, Way};
 use crate::columns::count;
 use crate::place;
@@ -34,8 +35,11 @@ pub(super) fn run(report: &mut Report, place: &Place) {
     for Gate { event, chain, limit } in &gates {
         let probe = Probe { dialect: known.dialect, event, chain, folder: &folder };
         let mut slowest = Duration::ZERO;
-        let results =
-            [(&mut denies, probe.denies()), (&mut passes, probe.passes()), (&mut asks, probe.asks(known.risks.asks))];
+        let results = [
+            (&mut denies, probe.denies()),
+            (&mut passes, probe.passes()),
+            (&mut asks, probe.asks(risks::of(known).asks)),
+        ];
         for (wrong, result) in results {
             match result {
                 Ok(took) => slowest = slowest.max(took),
@@ -93,7 +97,7 @@ pub(super) fn others(report: &mut Report, place: &Place) {
     let hooks = place.looked(hooks);
     let gating = hooks.events.iter().filter(|event| event.gates && entries.iter().any(|one| one.event == event.name));
     let others = gating.map(|event| (event.name, hooks::others(report.known, &hooks, root, event.name)));
-    let (level, why) = report.known.risks.beside;
+    let (level, why) = risks::of(report.known).beside;
     let wrong: Vec<_> = others
         .filter(|(_, others)| *others > 0)
         .map(|(event, others)| (level, format!("{} beside ours at {event}: {why}", count(others, "hook"))))
@@ -103,7 +107,7 @@ pub(super) fn others(report: &mut Report, place: &Place) {
 
 /// Whether the agent is a version that does what is relied on.
 pub(super) fn version(report: &mut Report, program: Option<&Path>) {
-    let (Some((since, before)), Some(program)) = (report.known.risks.since, program) else { return };
+    let (Some((since, before)), Some(program)) = (risks::of(report.known).since, program) else { return };
     let mut command = Command::new(program);
     command.arg("--version");
     let said = probe::once(command, "").unwrap_or_else(|error| error);

@@ -21,7 +21,7 @@ use super::mailbox::Mailbox;
 use crate::agent::mcp::{Mcp, payload};
 use crate::agent::{Dialect, Scene, Whose};
 use crate::desk::{Desk, User};
-use crate::judge::Judge;
+use crate::evaluator::Judge;
 use crate::offers::{Offers, failed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
@@ -131,7 +131,7 @@ impl SessionOf {
             judge: &Judge::ForMany { plugin: Box::new(self.plugin.clone()), frames: None },
             watch: &Watch::Plugins,
             user: User::Client(client),
-            terminal: self.shared.as_deref(),
+            terminal: self.shared.as_deref().map(Shared::verdicts),
         };
         let judging = desk.answer(None, payload.as_bytes());
         let said = tokio::select! {

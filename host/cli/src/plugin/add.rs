@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
-use toolgate_host::{Capability, Granted, Plugin, plain};
+use toolgate_host::{Capability, Granted, plain};
 
 use super::source::Source;
-use super::store::{Installed, Store, Version, check_name, now};
-use super::{Add, list, same, words};
+use super::store::{Installed, Store, Version, check_name, same};
+use super::{Add, list, words};
 use crate::show::{self, DIM, print};
 use crate::{Failure, exit, person};
 
@@ -22,7 +22,7 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     let name = arguments.name.clone().unwrap_or_else(|| source.name.clone());
     check_name(&name).map_err(|why| Failure::new(exit::USAGE, format!("{why}; choose one with --name")))?;
     let plugin = source.compile(&name)?;
-    let version = version(&source, &plugin);
+    let version = source.version(&plugin);
     let store = Store::of_user()?;
     let before = store.list()?.into_iter().find(|one| one.name == name);
     let granted = granted(arguments, &version, before.as_ref(), plugin.has_gate())?;
@@ -68,23 +68,12 @@ pub(super) fn run(arguments: &Add) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn version(source: &Source, plugin: &Plugin) -> Version {
-    let description = plugin.description();
-    Version {
-        digest: description.component.sha256.clone(),
-        source: source.path.clone(),
-        asks: description.asks_for(),
-        hooks: words::hooks(description),
-        added: now(),
-    }
-}
-
 /// What it is to have: what is named, else what the version before had and whatever it asks for newly. What it asked for
 /// before and did not get it does not get by a newer version.
 fn granted(arguments: &Add, version: &Version, before: Option<&Installed>, judges: bool) -> Result<Granted, Failure> {
     let capabilities: BTreeSet<Capability> = match (&arguments.only, before) {
         (Some(only), _) => only.iter().flatten().copied().collect(),
-        (None, Some(before)) => more(version, before).union(&kept(version, before)).copied().collect(),
+        (None, Some(before)) => version.asks_beyond(before).union(&kept(version, before)).copied().collect(),
         (None, None) => version.asks.clone(),
     };
     asked_for(version, &capabilities)?;
@@ -114,11 +103,6 @@ fn kept(version: &Version, before: &Installed) -> BTreeSet<Capability> {
     version.asks.intersection(&before.granted.capabilities).copied().collect()
 }
 
-/// What a newer version asks for that the one before did not.
-pub(super) fn more(version: &Version, before: &Installed) -> BTreeSet<Capability> {
-    version.asks.difference(&before.version.asks).copied().collect()
-}
-
 /// What is put before a person.
 pub(super) struct Offer<'a> {
     pub(super) name: &'a str,
@@ -129,7 +113,7 @@ pub(super) struct Offer<'a> {
 
 impl Offer<'_> {
     fn more(&self) -> BTreeSet<Capability> {
-        self.before.map(|before| more(self.version, before)).unwrap_or_default()
+        self.before.map(|before| self.version.asks_beyond(before)).unwrap_or_default()
     }
 
     /// Everything that there is to know before a yes, and the question.

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use toolgate_host::{Capability, Granted};
 
 use super::add::{Offer, asked_for};
-use super::store::Store;
-use super::{Grant, REWRITE, Revoke, installed, same, words};
+use super::store::{Store, installed, same};
+use super::{Grant, REWRITE, Revoke, words};
 use crate::{Failure, exit, person, show};
 
 pub(super) fn grant(arguments: &Grant) -> Result<ExitCode, Failure> {

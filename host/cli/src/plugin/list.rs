@@ -17,7 +17,7 @@ const DAMAGED: u8 = 1;
 pub(super) fn run(as_json: bool) -> Result<ExitCode, Failure> {
     let store = Store::of_user()?;
     let all: Vec<(Installed, Option<String>)> =
-        store.list()?.into_iter().map(|one| (wrong(&store, &one), one)).map(|(wrong, one)| (one, wrong)).collect();
+        store.list()?.into_iter().map(|one| (one.damage(&store), one)).map(|(wrong, one)| (one, wrong)).collect();
     if as_json {
         let plugins: Vec<Value> = all.iter().map(|(one, wrong)| json(one, wrong.as_deref())).collect();
         print(|out| writeln!(out, "{}", json!({ "schema": 1, "plugins": plugins })))?;
@@ -31,11 +31,6 @@ pub(super) fn run(as_json: bool) -> Result<ExitCode, Failure> {
     }
     let damaged = all.iter().any(|(_, wrong)| wrong.is_some());
     Ok(if damaged { ExitCode::from(DAMAGED) } else { ExitCode::SUCCESS })
-}
-
-/// Why a plugin cannot be used, if it cannot.
-pub(crate) fn wrong(store: &Store, one: &Installed) -> Option<String> {
-    store.component(&one.name, &one.version).err().map(|error| error.to_string())
 }
 
 /// How it stands with a plugin.
@@ -75,12 +70,12 @@ fn row(out: &mut dyn std::io::Write, one: &Installed, wrong: Option<&str>) -> st
     for does in words::does(&one.version.hooks) {
         writeln!(out, "  {DIM}does{DIM:#}      {does}")?;
     }
-    grants(out, one)?;
+    words::grants(out, one)?;
     if let Some(wrong) = wrong {
         writeln!(out, "  {RED}wrong{RED:#}     {}; until then every call is blocked", plain(wrong))?;
     }
     let Some(held) = &one.held else { return Ok(()) };
-    let more: BTreeSet<Capability> = super::add::more(held, one);
+    let more: BTreeSet<Capability> = held.asks_beyond(one);
     let digest = words::short(&held.digest);
     let how = format!("toolgate plugin grant {}", plain(&one.name));
     writeln!(
@@ -89,15 +84,4 @@ fn row(out: &mut dyn std::io::Write, one: &Installed, wrong: Option<&str>) -> st
         plain(digest),
         words::names(&more)
     )
-}
-
-/// What a plugin may do, and what it asks for in vain.
-pub(crate) fn grants(out: &mut dyn std::io::Write, one: &Installed) -> std::io::Result<()> {
-    words::capabilities(out, "may", &one.granted.capabilities)?;
-    words::limits(out, &one.granted)?;
-    let refused: BTreeSet<Capability> = one.version.asks.difference(&one.granted.capabilities).copied().collect();
-    if refused.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "  {DIM}may not{DIM:#}   {}, which it asks for", words::names(&refused))
 }

@@ -12,11 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use toolgate_host::reload::{Watching, watch};
 use toolgate_host::{Granted, Slot, SwapError, plain};
 
-use super::add::version;
 use super::loaded;
 use super::source::{self, Source};
-use super::store::{Installed, Store};
-use crate::plugins::Plugins;
+use super::store::{Installed, Store, installed};
 use crate::{Failure, exit};
 
 /// The slots of the files that a command line names.
@@ -43,25 +41,26 @@ struct Author {
     granted: Option<Granted>,
 }
 
-/// Watches the files that these installed plugins came from, and those that a command line names, until it is dropped.
-pub(crate) fn start(plugins: &Plugins, names: &[String]) -> Result<Watching, Failure> {
+/// Watches the files that these installed plugins came from, and those that a command line names with what it grants them, until
+/// it is dropped.
+pub(crate) fn start(named: &[PathBuf], granted: &Granted, names: &[String]) -> Result<Watching, Failure> {
     let software = |error: String| Failure::new(exit::SOFTWARE, error);
     let store = Store::of_user()?;
     let mut authors = HashMap::new();
     for name in names {
-        let one = super::installed(&store, name)?;
+        let one = installed(&store, name)?;
         let bytes = store.component(&one.name, &one.version)?;
         let slot = Slot::new(loaded::compile(&one.name, &bytes).map_err(software)?);
         authors.insert(one.version.source, Author { slot, granted: None });
     }
-    for file in plugins.files() {
+    for file in named {
         let path = file.canonicalize();
         let path = path.map_err(|error| Failure::new(exit::NO_INPUT, format!("{}: {error}", file.display())))?;
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let slot = Slot::new(loaded::compile(&name, &source::component(&path)?).map_err(software)?);
         let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
         named.get_or_insert_default().insert(path.clone(), slot.clone());
-        authors.insert(path, Author { slot, granted: Some(plugins.granted()) });
+        authors.insert(path, Author { slot, granted: Some(granted.clone()) });
     }
     let files: Vec<PathBuf> = authors.keys().cloned().collect();
     if files.is_empty() {
@@ -132,7 +131,7 @@ impl Author {
     fn granted(&self, name: &str) -> Result<Granted, Failure> {
         match &self.granted {
             Some(granted) => Ok(granted.clone()),
-            None => Ok(within(&super::installed(&Store::of_user()?, name)?)),
+            None => Ok(within(&installed(&Store::of_user()?, name)?)),
         }
     }
 
@@ -146,7 +145,7 @@ impl Author {
         store.update(|plugins| {
             let gone = || Failure::new(exit::NO_INPUT, format!("{} is not installed any more", source.name));
             let one = plugins.iter_mut().find(|one| one.name == source.name).ok_or_else(gone)?;
-            let version = version(source, new);
+            let version = source.version(new);
             match held {
                 true => one.held = Some(version),
                 false => (one.version, one.held) = (version, None),

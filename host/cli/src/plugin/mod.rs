@@ -31,11 +31,10 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use toolgate_host::{Capability, PrivateError};
+use toolgate_host::Capability;
 
 use crate::{Failure, exit, inspect};
-pub(crate) use list::{grants, wrong};
-use store::StoreError;
+use store::named;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -195,15 +194,6 @@ fn revocable() -> impl Iterator<Item = &'static str> {
     Capability::ALL.into_iter().map(Capability::name).chain([REWRITE])
 }
 
-/// The capability of this name.
-///
-/// # Errors
-/// Which there are, as a sentence.
-pub(crate) fn named(text: &str) -> Result<Capability, String> {
-    let known = || Capability::ALL.map(Capability::name).join(", ");
-    Capability::named(text).ok_or_else(|| format!("there is no such capability; there are {}", known()))
-}
-
 fn named_or_empty(text: &str) -> Result<Option<Capability>, String> {
     if text.is_empty() { Ok(None) } else { named(text).map(Some) }
 }
@@ -239,30 +229,5 @@ fn inspect_one(arguments: &Inspect) -> Result<ExitCode, Failure> {
             }
             inspect::file(&path, arguments.json)
         }
-    }
-}
-
-/// An installed plugin of this name.
-fn installed(store: &store::Store, name: &str) -> Result<store::Installed, Failure> {
-    let missing = || Failure::new(exit::NO_INPUT, format!("no plugin named {name} is installed"));
-    store.list()?.into_iter().find(|one| one.name == name).ok_or_else(missing)
-}
-
-/// The one that was shown, if it still is as it was then.
-fn same<'a>(all: &'a mut [store::Installed], shown: &store::Installed) -> Result<&'a mut store::Installed, Failure> {
-    let changed = || Failure::new(exit::DATA, format!("{} was changed meanwhile; nothing is done", shown.name));
-    all.iter_mut().find(|one| *one == shown).ok_or_else(changed)
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let code = if matches!(error, StoreError::NoPlace) { exit::NO_INPUT } else { exit::DATA };
-        Failure::new(code, error.to_string())
-    }
-}
-
-impl From<PrivateError> for Failure {
-    fn from(error: PrivateError) -> Self {
-        StoreError::from(error).into()
     }
 }

@@ -11,7 +11,8 @@ use toolgate_host::private::{open_regular, read_at_most};
 use wit_component::ComponentEncoder;
 
 use super::loaded;
-use super::store::suggested;
+use super::store::{Version, now, suggested};
+use super::words;
 use crate::{Failure, exit, show};
 
 /// Largest `plugin.toml` that is read, in bytes.
@@ -61,6 +62,18 @@ impl Source {
             show::complain(&format!("compiling {}", self.path.display()));
         }
         loaded::compile(name, &self.bytes).map_err(|error| Failure::new(exit::DATA, error))
+    }
+
+    /// What the store has of it, once it is compiled.
+    pub(super) fn version(&self, plugin: &Plugin) -> Version {
+        let description = plugin.description();
+        Version {
+            digest: description.component.sha256.clone(),
+            source: self.path.clone(),
+            asks: description.asks_for(),
+            hooks: words::hooks(description),
+            added: now(),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
 use toolgate_host::{Capability, Granted, Measure, PrivateError};
 
-use crate::{Failure, place};
+use crate::{Failure, exit, place};
 
 /// The version of the index that is read and written.
 const SCHEMA: u32 = 1;
@@ -66,6 +66,13 @@ pub(crate) struct Version {
     pub(crate) added: u64,
 }
 
+impl Version {
+    /// What a newer version asks for that the installed one did not.
+    pub(super) fn asks_beyond(&self, before: &Installed) -> BTreeSet<Capability> {
+        self.asks.difference(&before.version.asks).copied().collect()
+    }
+}
+
 /// An installed plugin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Installed {
@@ -81,6 +88,11 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
+    /// Why it cannot be used, if it cannot.
+    pub(crate) fn damage(&self, store: &Store) -> Option<String> {
+        store.component(&self.name, &self.version).err().map(|error| error.to_string())
+    }
+
     /// What tells it from every other one, and from its other versions.
     pub(crate) fn key(&self) -> String {
         format!("{}:{}", self.name, self.version.digest)
@@ -227,6 +239,40 @@ impl Store {
                 let _ = unlinkat(folder.fd(), &*name, AtFlags::empty());
             }
         }
+    }
+}
+
+/// An installed plugin of this name.
+pub(super) fn installed(store: &Store, name: &str) -> Result<Installed, Failure> {
+    let missing = || Failure::new(exit::NO_INPUT, format!("no plugin named {name} is installed"));
+    store.list()?.into_iter().find(|one| one.name == name).ok_or_else(missing)
+}
+
+/// The one that was shown, if it still is as it was then.
+pub(super) fn same<'a>(all: &'a mut [Installed], shown: &Installed) -> Result<&'a mut Installed, Failure> {
+    let changed = || Failure::new(exit::DATA, format!("{} was changed meanwhile; nothing is done", shown.name));
+    all.iter_mut().find(|one| *one == shown).ok_or_else(changed)
+}
+
+/// The capability of this name.
+///
+/// # Errors
+/// Which there are, as a sentence.
+pub(crate) fn named(text: &str) -> Result<Capability, String> {
+    let known = || Capability::ALL.map(Capability::name).join(", ");
+    Capability::named(text).ok_or_else(|| format!("there is no such capability; there are {}", known()))
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let code = if matches!(error, StoreError::NoPlace) { exit::NO_INPUT } else { exit::DATA };
+        Failure::new(code, error.to_string())
+    }
+}
+
+impl From<PrivateError> for Failure {
+    fn from(error: PrivateError) -> Self {
+        StoreError::from(error).into()
     }
 }
 

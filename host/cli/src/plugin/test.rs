@@ -19,11 +19,11 @@ use toolgate_host::{
 
 use super::loaded::Loaded;
 use super::source::{Source, unlinked};
-use crate::gates::{self, Asked, Told};
+use crate::gates::{self, Asked, Gates, Told};
 use crate::packs::Packs;
 use crate::show::{DIM, GREEN, RED, print};
 use crate::standing::{self, Standing};
-use crate::{Failure, allow, check, columns, exit, runtime};
+use crate::{Failure, allow, columns, exit, runtime, show};
 
 /// The file of cases beside a component, or in a plugin's folder.
 const CASES: &str = "cases.yaml";
@@ -271,13 +271,13 @@ impl Bench {
             return Err(format!("its rules: {}", diagnostic.message));
         }
         let told = Told::now();
-        let (gates, _) = standing.gates(opened, None, Asked::Call, told.until).await?;
+        let (gates, _) = Gates::of(&standing, opened, None, Asked::Call, told.until).await?;
         let mut verdicts = vec![gates.others(&call, Asked::Call, told).await.verdict];
         if case.rules.is_some() {
             verdicts.push(gates.guard.judge(&call).await);
         }
         let verdict = strictest(verdicts);
-        let (got, reasons) = (check::name(&verdict.decision).0, reasons(&verdict));
+        let (got, reasons) = (show::decision(&verdict.decision).0, reasons(&verdict));
         if got != expected.name() {
             return Err(format!("expected {}, got {got}: {}", expected.name(), reasons.join("; ")));
         }

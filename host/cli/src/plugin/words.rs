@@ -5,7 +5,7 @@ use std::io::Write;
 
 use toolgate_host::{Capability, Description, Granted, plain};
 
-use super::store::Version;
+use super::store::{Installed, Version};
 use crate::show::{BOLD, DIM, RED, YELLOW};
 
 /// How the contract's interfaces are named.
@@ -84,6 +84,17 @@ pub(super) fn limits(out: &mut dyn Write, granted: &Granted) -> std::io::Result<
             plain(&folder.display().to_string())
         )
     })
+}
+
+/// What a plugin may do, and what it asks for in vain.
+pub(crate) fn grants(out: &mut dyn Write, one: &Installed) -> std::io::Result<()> {
+    capabilities(out, "may", &one.granted.capabilities)?;
+    limits(out, &one.granted)?;
+    let refused: BTreeSet<Capability> = one.version.asks.difference(&one.granted.capabilities).copied().collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "  {DIM}may not{DIM:#}   {}, which it asks for", names(&refused))
 }
 
 /// Names of capabilities, with commas.

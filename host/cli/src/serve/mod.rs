@@ -62,7 +62,8 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let names = arguments.watch.as_ref();
-    let watching = |plugins: &Plugins| names.map(|names| live::start(plugins, names)).transpose();
+    let watching =
+        |plugins: &Plugins| names.map(|names| live::start(plugins.files(), &plugins.granted(), names)).transpose();
     match &arguments.stdio {
         Some(agent) => {
             let _watching = watching(&arguments.plugins)?;

@@ -23,21 +23,8 @@ pub(crate) use linux::{Answered, Asked, Hello};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::{ask, run, start};
 
-use std::path::PathBuf;
-
-use crate::place;
-
 /// Set to anything, it keeps hooks from starting and asking a resident host.
 const SWITCH: &str = "TOOLGATE_NO_SERVE";
-
-/// The folder of sockets: the system's for such things, else one of our own.
-pub(crate) fn folder() -> Option<PathBuf> {
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    match runtime {
-        Some(runtime) => Some(runtime.join("toolgate")),
-        None => Some(place::state()?.join("run")),
-    }
-}
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -84,7 +71,7 @@ mod linux {
     use toolgate_host::Plugin;
     use toolgate_host::capability::ELSEWHERE;
 
-    use super::{SWITCH, folder};
+    use super::SWITCH;
     use crate::belief::VARIABLES;
     use crate::judge::{Judged, Life, Question, here};
     use crate::plugin::loaded::installed;
@@ -168,7 +155,7 @@ mod linux {
         let mut hasher = DefaultHasher::new();
         Identity::program()?.hash(&mut hasher);
         Hello::new()?.variables.hash(&mut hasher);
-        Some(folder()?.join(format!("{:016x}.sock", hasher.finish())))
+        Some(place::sockets()?.join(format!("{:016x}.sock", hasher.finish())))
     }
 
     fn switched_off() -> bool {

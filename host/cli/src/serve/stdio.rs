@@ -47,8 +47,8 @@ use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 use super::Frames;
 use crate::agent::{self, Dialect, Payload, Scene, Whose};
 use crate::desk::{Desk, User, denial, refusal};
+use crate::evaluator::Judge;
 use crate::hook::PAYLOAD;
-use crate::judge::Judge;
 use crate::offers::{Offers, failed};
 use crate::packs::Packs;
 use crate::plugins::Plugins;
@@ -318,7 +318,7 @@ impl Request {
         let Host { plugin, packs, plugins, watch, .. } = host;
         let agent = self.agent;
         let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
-        let (user, terminal) = (User::Shim(frames), host.opened());
+        let (user, terminal) = (User::Shim(frames), host.opened().map(Shared::verdicts));
         let desk = Desk { agent, packs, plugins, judge: &judge, watch, user, terminal };
         desk.answer(self.event.as_deref(), &self.payload).await
     }

@@ -8,8 +8,8 @@ use super::vocabulary::{
     NAME_KEYS, OPTION_KEYS, PROGRAM_KEYS, REMOVES, RUN_KEYS, SEVERAL_KEYS, SOURCE_KEYS, STDIN_KEYS, TYPED_KEYS,
     URL_KEYS, is, is_path, is_target, is_verb, looks_like_path, runner, words_of,
 };
-use crate::agent::quoted;
 use crate::agent::row::files_of;
+use crate::show::quoted;
 
 /// Most folders of an object that names are put behind, and most names behind each.
 const MOST_JOINED: usize = 16;

@@ -50,7 +50,7 @@ const LANGUAGES: &[(&[&str], &str)] = &[
 ];
 
 /// Keys that hold the input of a tool, and hold it as JSON in a text.
-pub(super) const INPUT_KEYS: &[&str] =
+pub(in crate::agent) const INPUT_KEYS: &[&str] =
     &["args", "arguments", "call", "input", "json", "parameters", "params", "payload", "request"];
 
 /// Keys of what a tool types into a shell.
@@ -163,11 +163,11 @@ const TO_KEYS: &[&str] = &["target", "to"];
 pub(super) const SOURCE_KEYS: &[&str] = &["archive", "from", "source", "src"];
 
 /// Keys by which a call of another tool names it.
-pub(super) const CALL_KEYS: &[&str] = &["name", "recipientname", "tool", "toolname"];
+pub(in crate::agent) const CALL_KEYS: &[&str] = &["name", "recipientname", "tool", "toolname"];
 
 /// Whether a key is among these as a whole or by its last word, however it is cased, joined and numbered: `filePath`,
 /// `file_path_1`, `FILE-PATH`.
-pub(super) fn is(keys: &[&str], key: &str) -> bool {
+pub(in crate::agent) fn is(keys: &[&str], key: &str) -> bool {
     let words = words_of(key.trim_end_matches(|c: char| c.is_ascii_digit()));
     let whole = words.concat();
     keys.iter().any(|known| *known == whole || words.last().is_some_and(|last| last == known))

@@ -1,0 +1,33 @@
+//! A file that has an agent call Toolgate, as `doctor` found it.
+
+use serde_json::Value;
+
+use super::file::File;
+use super::hooks::Entry;
+use super::table::{Hooks, Scope};
+
+/// A file with our entries, or our file.
+pub(super) struct Place {
+    pub(super) scope: Scope,
+    pub(super) file: File,
+    pub(super) content: Content,
+    /// The key with the events, if it is a file that is read besides the one for that.
+    pub(super) second: Option<&'static str>,
+}
+
+pub(super) enum Content {
+    Hooks { root: Value, entries: Vec<Entry> },
+    Shim { program: String },
+}
+
+impl Place {
+    /// The form of its file.
+    pub(super) fn looked(&self, hooks: &Hooks) -> Hooks {
+        looked(hooks, self.second)
+    }
+}
+
+/// The form of a file whose events are under this key, if it is a second one.
+pub(super) fn looked(hooks: &Hooks, second: Option<&'static str>) -> Hooks {
+    Hooks { under: second.or(hooks.under), ..*hooks }
+}
