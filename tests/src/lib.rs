@@ -1,5 +1,7 @@
 //! What the tests of the whole system share: where built things are, and how calls are made of cases.
 
+pub mod modules;
+
 use std::path::PathBuf;
 
 use serde_json::Value;

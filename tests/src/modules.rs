@@ -28,7 +28,8 @@ impl Modules {
     /// The modules with these sources, by their paths: `agent::claude`, and nothing for the crate's root.
     #[must_use]
     pub fn of(sources: &BTreeMap<String, String>) -> Self {
-        let mut files: BTreeMap<String, File> = sources.iter().map(|(at, text)| (at.clone(), File::read(text))).collect();
+        let mut files: BTreeMap<String, File> =
+            sources.iter().map(|(at, text)| (at.clone(), File::read(text))).collect();
         let test = |name: &String| files.values().any(|file| file.tests.contains(name));
         let of_tests: Vec<String> = files
             .keys()
@@ -58,7 +59,8 @@ impl Modules {
         let mut circles = Vec::new();
         let mut open = self.groups(&self.0.keys().cloned().collect());
         while let Some(mut group) = open.pop() {
-            let whole = group.iter().find(|one| group.iter().all(|other| other == *one || is_part(other, one))).cloned();
+            let whole =
+                group.iter().find(|one| group.iter().all(|other| other == *one || is_part(other, one))).cloned();
             match whole {
                 Some(whole) => {
                     group.remove(&whole);

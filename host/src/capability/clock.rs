@@ -11,7 +11,6 @@ use tokio::task::AbortHandle;
 use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 /// Tells the time.
 #[async_trait]

@@ -11,7 +11,6 @@ pub use local::LocalDaemon;
 
 use super::{Answer, Recording, Refuse};
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 /// Speaks with the project's check daemon.
 #[async_trait]

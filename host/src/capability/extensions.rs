@@ -3,9 +3,8 @@
 use async_trait::async_trait;
 
 use super::{Answer, Recording, Refuse};
+use crate::Truth;
 use crate::capability::Capability;
-use crate::limits::deadline;
-use crate::{CapabilityError, Truth};
 
 /// Reaches the trackers and predicates of other components.
 #[async_trait]

@@ -12,7 +12,6 @@ use toolgate_private::open_regular;
 use super::{Answer, ChangedFile, Recording, Refuse};
 use crate::CapabilityError;
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 pub use local::{ELSEWHERE, LocalGit};
 pub(super) use local::{installed, repository};

@@ -4,7 +4,6 @@ use async_trait::async_trait;
 
 use super::{Answer, Recording, Refuse};
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 /// Appends to the session's record.
 #[async_trait]

@@ -4,7 +4,6 @@
 
 use crate::Level;
 use crate::capability::Capability;
-use crate::limits::LOG_MESSAGE;
 
 use super::{Recording, Refuse};
 

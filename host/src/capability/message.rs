@@ -4,7 +4,6 @@ use async_trait::async_trait;
 
 use super::{Answer, Outgoing, Recording, Refuse};
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 /// Writes into the conversation.
 #[async_trait]

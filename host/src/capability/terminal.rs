@@ -10,13 +10,10 @@ mod tmux;
 mod typing;
 mod waits;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 
 use super::{Answer, Pane, Recording, Refuse, Screen, Wake};
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 pub use local::LocalTerminal;
 pub use tmux::tmux_version;

@@ -8,7 +8,6 @@ use super::{Answer, Recording, Refuse};
 use crate::CapabilityError;
 use crate::Level;
 use crate::capability::Capability;
-use crate::limits::deadline;
 
 /// Shows things to the person.
 #[async_trait]
