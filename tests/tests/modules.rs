@@ -10,7 +10,7 @@ use toolgate_tests::root;
 
 /// Crates that may use others, by their folders; whatever is not here uses none of ours. Tests may use everything.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("guest", &["guest/commands", "guest/pools", "guest/shell", "plain"]),
+    ("guest", &["guest/pools", "guest/shell", "plain"]),
     ("guest/examples/kubectl", &["guest/sdk"]),
     ("guest/shell", &["guest/commands"]),
     ("host", &["host/private", "plain"]),
