@@ -1,7 +1,7 @@
 //! Machine code of components, kept between runs: compiling a component that carries a language's runtime takes seconds.
 //!
 //! An entry is named by the digest of the component and by everything that decides what its code looks like: the version of
-//! wasmtime, its settings, this processor. Machine code can do what this program can, so what `entries` says of forgeries
+//! wasmtime, its settings, this processor. Machine code can do what this program can, so what `disk_store` says of forgeries
 //! weighs most here.
 
 use std::hash::{Hash, Hasher};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 use wasmtime::component::Component;
 
-use crate::entries::{Entries, Kind};
-use crate::measure::Measure;
+use crate::digest::Measure;
+use crate::disk_store::{Entries, Kind};
 use crate::precompiled;
 
 /// A dozen components with a runtime of 40 MB each.

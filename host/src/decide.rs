@@ -19,8 +19,8 @@ use async_trait::async_trait;
 
 use crate::audit::{Audit, Circumstances, KIND, Outcome, Record, deciding};
 use crate::capability::{Denied, Journal, Recording};
-use crate::grants::Grants;
 use crate::limits::deadline;
+use crate::one_time_permits::Grants;
 use crate::text::{excerpt, plain, shortened};
 use crate::{Action, Decision, Finding, ToolCall, Verdict};
 
@@ -461,7 +461,7 @@ mod tests {
 
     use super::*;
     use crate::audit::{AuditFile, NoAudit, RecordingAudit};
-    use crate::grants::Grant;
+    use crate::one_time_permits::Grant;
     use crate::{Evidence, ToolKind};
 
     /// Answers so, or never.

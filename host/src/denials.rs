@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::audit::{Audit, KIND, Outcome, Record, rfc3339};
 use crate::capability::Capability;
-use crate::granted::Denials;
+use crate::capability_grants::Denials;
 use crate::plugin::Description;
 use crate::redact;
 
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
     use crate::audit::RecordingAudit;
     use crate::capability::Capabilities;
-    use crate::granted::Granted;
-    use crate::measure::Measure;
+    use crate::capability_grants::Granted;
+    use crate::digest::Measure;
     use crate::{CapabilityError, Level};
 
     fn plugin(name: &str) -> Description {

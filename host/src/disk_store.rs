@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, OFlags};
 use toolgate_private::{Folder, Others, PrivateError, system};
 
-use crate::measure::Measure;
+use crate::digest::Measure;
 
 /// How long after somebody has begun to make an entry it is tried again.
 const AGAIN: Duration = Duration::from_secs(600);

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use wasmtime::Config;
 
 use crate::error::LoadError;
-use crate::initial::Memories;
 use crate::limits::{ASYNC_STACK, TICK, WASM_STACK};
+use crate::memory_image::Memories;
 use crate::precompiled::{self, Precompiled};
 
 /// The engine that all components of a program share. Cloning it is cheap.

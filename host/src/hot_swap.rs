@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::capability::Capabilities;
 use crate::capability::Capability;
+use crate::capability_grants::Granted;
 use crate::error::{CallError, LoadError};
-use crate::granted::Granted;
 use crate::instance::Instance;
 use crate::limits::{COMPONENT, Limits};
 use crate::plugin::Plugin;

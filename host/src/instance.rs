@@ -9,8 +9,8 @@ use wasmtime::{Store, Trap, UpdateDeadline};
 use crate::bindings::exports::toolgate::plugin as hooks;
 use crate::capability::{self, Capabilities, Outgoing};
 use crate::error::CallError;
-use crate::initial::{self, Next, Watched};
 use crate::limits::{HANDOVER, Limits, TAKING};
+use crate::memory_image::{self, Next, Watched};
 use crate::plugin::{Hooks, Plugin};
 use crate::session::{Role, Session};
 use crate::snapshot::{self, Snapshot};
@@ -201,7 +201,7 @@ impl Instance {
         });
         arm(&mut store);
         let made = async {
-            let instance = initial::with(next, plugin.pre.instantiate_async(&mut store)).await?;
+            let instance = memory_image::with(next, plugin.pre.instantiate_async(&mut store)).await?;
             Loaded::of(&mut store, &instance, &plugin.hooks)
         };
         let hooks = made.await.map_err(|error| explain(&store, &error))?;
@@ -235,7 +235,7 @@ impl Instance {
         arm(&mut instance.store);
         let prepared = instance.hooks.lifecycle.call_prepare(&mut instance.store).await;
         prepared.map_err(|error| explain(&instance.store, &error))?;
-        Ok(initial::changed(&mut instance.store, |state| state.watched.as_ref()))
+        Ok(memory_image::changed(&mut instance.store, |state| state.watched.as_ref()))
     }
 
     /// A verdict, and what later calls of the session are to be told after it.

@@ -24,22 +24,22 @@
 //! | [`limits`] | every limit, in one table with its reason | enforcing them |
 //! | [`failure`] | what becomes of a call whose component failed | noticing the failure |
 //! | [`decide`] | a verdict to what becomes of the call: permissions, the question, the log | how a person is asked |
-//! | [`grants`] | permission for one call | who may give it |
-//! | `granted` | what a component may reach of what it asks for | asking the user |
+//! | [`one_time_permits`] | permission for one call | who may give it |
+//! | `capability_grants` | what a component may reach of what it asks for | asking the user |
 //! | `denials` | what components were refused, for the audit log | refusing |
 //! | [`audit`] | the log of everything that was not just let through | showing it |
 //! | [`redact`] | taking secrets out of texts | deciding anything |
 //! | [`last_good`] | rule files as they were when they could last be used | whether one can be used |
 //! | [`private`] | files that are the user's alone | what is in them |
 //! | `engine` | wasmtime's settings and the clock behind deadlines | components |
-//! | `entries` | what is kept between runs, checked | what it is |
+//! | `disk_store` | what is kept between runs, checked | what it is |
 //! | `cache` | machine code of components, kept between runs | what is built in |
 //! | `snapshot` | a component's memory once it has read its rules, kept between runs | whether it is the right one: the component sees to that |
 //! | `precompiled`, `initial` | machine code that is part of the program, and the memories that it starts with: all unsafe code | compiling |
 //! | `wasi` | WASI with nothing behind it | capabilities |
 //! | `version` | which version of the contract a component needs | whether it fits |
 //! | `plugin` | a component from its bytes to ready to start | calls |
-//! | `slot` | a plugin that is replaced while it is used | noticing that its file has changed |
+//! | `hot_swap` | a plugin that is replaced while it is used | noticing that its file has changed |
 //! | [`reload`] | noticing that | what becomes of the bytes |
 //! | `state` | what one store has and has used | starting anything |
 //! | `instance` | one running instance and its hooks | what to do when it fails |
@@ -53,20 +53,21 @@ mod bindings;
 mod cache;
 mod call;
 pub mod capability;
+mod capability_grants;
 pub mod decide;
 mod denials;
+mod digest;
+mod disk_store;
 mod engine;
-mod entries;
 mod error;
 pub mod failure;
-mod granted;
-pub mod grants;
 mod host_calls;
-mod initial;
+mod hot_swap;
 mod instance;
 pub mod last_good;
 pub mod limits;
-mod measure;
+mod memory_image;
+pub mod one_time_permits;
 mod peers;
 mod plugin;
 mod precompiled;
@@ -74,7 +75,6 @@ pub mod redact;
 pub mod reload;
 mod role;
 mod session;
-mod slot;
 mod snapshot;
 mod state;
 mod text;
@@ -94,20 +94,20 @@ pub use bindings::toolgate::plugin::types::{
 };
 pub use cache::Cache;
 pub use capability::{Capabilities, Capability};
+pub use capability_grants::{Denials, Granted};
 pub use decide::{Decided, Person, Policy, Question};
 pub use denials::AuditedDenials;
+pub use digest::Measure;
 pub use engine::Engine;
 pub use error::{CallError, LoadError};
-pub use granted::{Denials, Granted};
-pub use initial::Initial;
+pub use hot_swap::{Slot, SwapError};
 pub use instance::Lines;
-pub use measure::Measure;
+pub use memory_image::Initial;
 pub use peers::Peers;
 pub use plugin::{Description, Import, Plugin};
 pub use precompiled::Precompiled;
 pub use role::{Analysis, Extension, Gate, Observer, Provider};
 pub use session::{Role, Session};
-pub use slot::{Slot, SwapError};
 pub use snapshot::Snapshots;
 pub use text::{Excerpt, excerpt, plain, shortened};
 pub use toolgate_private as private;

@@ -10,9 +10,9 @@ use crate::bindings::{exports::toolgate::plugin as hooks, toolgate::plugin as im
 use crate::cache::{Cache, Key};
 use crate::capability::Capability;
 use crate::capability::{self, ConfigFile, Files};
+use crate::digest::Measure;
 use crate::engine::Engine;
 use crate::error::LoadError;
-use crate::measure::Measure;
 use crate::precompiled::{self, Precompiled};
 use crate::snapshot::{self, Snapshot, Snapshots};
 use crate::state::HostState;

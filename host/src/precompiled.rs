@@ -1,4 +1,4 @@
-//! Machine code that was made when this program was built. The host's only unsafe code is here, in `initial`, and in the crate
+//! Machine code that was made when this program was built. The host's only unsafe code is here, in `memory_image`, and in the crate
 //! that embeds the bytes; guests have what their bindings generate.
 //!
 //! Machine code is trusted as the program itself is: wasmtime checks that it was made by the same version with the
@@ -11,8 +11,8 @@
 
 use wasmtime::component::Component;
 
-use crate::initial::Initial;
-use crate::measure::Measure;
+use crate::digest::Measure;
+use crate::memory_image::Initial;
 
 /// A component as machine code, inside this program's image.
 #[derive(Clone, Copy, Debug)]

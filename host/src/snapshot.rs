@@ -19,8 +19,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::capability::{Answer, Capabilities, ConfigFile, FileStat, Files, RealPath};
-use crate::entries::{Entries, Kind};
-use crate::measure::Measure;
+use crate::digest::Measure;
+use crate::disk_store::{Entries, Kind};
 use crate::{CapabilityError, Session};
 
 /// What is compared at a time, in bytes. The memory that a component starts with is known in whole ones of these.

@@ -14,9 +14,9 @@ use wasmtime_wasi::{WasiCtxView, WasiView};
 use crate::CapabilityError;
 use crate::Level;
 use crate::capability::{Answer, Capabilities, ConfigFile};
-use crate::initial::Watched;
 use crate::limits::said::LOG_LINES;
 use crate::limits::{Limits, TICK, deadline};
+use crate::memory_image::Watched;
 use crate::wasi::Wasi;
 
 /// What belongs to one store.

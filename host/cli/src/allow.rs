@@ -10,13 +10,13 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::Value;
-use toolgate_host::grants::{self, Grant, Grants};
+use toolgate_host::one_time_permits::{self, Grant, Grants};
 use toolgate_host::{Decision, ToolCall, ToolKind, Verdict, plain};
 
 use crate::agent::{self, pi::Pi};
 use crate::person::{self, REFUSED};
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, check, exit, place, span};
+use crate::{Failure, check, dirs, duration, exit};
 
 /// The exit code when nothing is given because nothing has to be.
 const PASSES: u8 = 1;
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     rules: Vec<String>,
 
     /// How long the permission is good for, at most a day
-    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = span::length)]
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = duration::length)]
     good_for: Duration,
 
     /// List the permissions that are still good
@@ -68,7 +68,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let grants = place::grants().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    let grants = dirs::grants().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
     if arguments.list {
         return list(&grants);
     }
@@ -87,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     // First, so that an agent learns nothing here but that.
     person::present("no permission is given here")?;
-    let cwd = place::folder(arguments.cwd.as_deref())?;
+    let cwd = dirs::folder(arguments.cwd.as_deref())?;
     let call = call(arguments.command.as_deref().unwrap_or_default(), &arguments.tool, &cwd)?;
     let verdict = check::judge(&call)?;
     let mut out = anstream::stdout();
@@ -119,8 +119,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The call as an agent would make it.
 pub(crate) fn call(text: &str, tool: &str, cwd: &str) -> Result<ToolCall, Failure> {
-    let root = place::root_of(cwd);
-    let here = |call: ToolCall| ToolCall { home: place::home(), workspace_root: root.clone(), ..call };
+    let root = dirs::root_of(cwd);
+    let here = |call: ToolCall| ToolCall { home: dirs::home(), workspace_root: root.clone(), ..call };
     if ["bash", "shell"].contains(&tool.to_lowercase().as_str()) {
         return Ok(here(ToolCall::shell(text, cwd)));
     }
@@ -139,7 +139,7 @@ fn rules(verdict: &Verdict, named: &[String]) -> Result<Option<Vec<String>>, Str
     if matches!(verdict.decision, Decision::Pass) {
         return Ok(None);
     }
-    let against = grants::against(verdict).map_err(|rule| match rule.as_str() {
+    let against = one_time_permits::against(verdict).map_err(|rule| match rule.as_str() {
         "" => "no rule is named that could be lifted".to_owned(),
         rule => format!("{} cannot be lifted by a permission", plain(rule)),
     })?;

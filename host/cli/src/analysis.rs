@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use toolgate_host::capability::{LocalFiles, LocalLog};
 use toolgate_host::{Analysis, CallError, Capabilities, Session};
 
-use crate::agent::{self, About, Payload};
+use crate::agent::{self, EventPayload, Payload};
 use crate::lines::Lines;
 use crate::plugin::loaded;
-use crate::{Failure, exit, path_hints, place, runtime, show, standing};
+use crate::{Failure, dirs, exit, gate_builder, path_hints, runtime, show};
 
 /// Longest text that is read from standard input, in bytes; more than the component takes.
 const TEXT: u64 = 16 << 20;
@@ -143,9 +143,9 @@ impl Defaults {
     fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let cwd = match &arguments.cwd {
             Some(cwd) if cwd.as_os_str().is_empty() => String::new(),
-            cwd => place::folder(cwd.as_deref())?,
+            cwd => dirs::folder(cwd.as_deref())?,
         };
-        let folder = |path: &PathBuf| place::folder(Some(path));
+        let folder = |path: &PathBuf| dirs::folder(Some(path));
         let mut env: Map<String, Value> = Map::new();
         if let Ok(user) = std::env::var("USER") {
             env.insert("USER".to_owned(), user.into());
@@ -154,7 +154,7 @@ impl Defaults {
         let home = match &arguments.home {
             Some(home) => Some(folder(home)?),
             None if env.contains_key("HOME") => None,
-            None => place::home(),
+            None => dirs::home(),
         };
         let workspace = arguments.workspace.as_ref().map(folder).transpose()?;
         Ok(Defaults { cwd, home, workspace, env, env_complete: arguments.env_complete })
@@ -235,11 +235,11 @@ pub(crate) fn hints(arguments: &HintArguments) -> Result<ExitCode, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
     let event = agent.decode(arguments.event.as_deref(), &Payload::new(&payload, &variable)).map_err(wrong)?;
     let call = match event.about {
-        About::Call { call, .. } => *call,
-        About::Result(result) => result.call,
+        EventPayload::Call { call, .. } => *call,
+        EventPayload::Result(result) => result.call,
         _ => return Err(wrong(format!("there is no call in an event {}", event.moment.name))),
     };
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let runtime = runtime::one_thread()?;
     let paths = runtime.block_on(path_hints::of(&plugin, &call)).map_err(|error| unanswered(&error))?;
     let mut answer = Map::new();
@@ -257,9 +257,9 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     let mut defaults = Defaults::new(arguments)?;
     let text = if arguments.batch { None } else { Some(text(arguments.command.as_deref())?) };
     if text.is_some() && defaults.workspace.is_none() && !defaults.cwd.is_empty() {
-        defaults.workspace = Some(place::root_of(&defaults.cwd));
+        defaults.workspace = Some(dirs::root_of(&defaults.cwd));
     }
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let session = Session {
         home: defaults.home.clone(),
         workspace_root: defaults.workspace.clone().unwrap_or_else(|| defaults.cwd.clone()),
@@ -267,7 +267,7 @@ pub(crate) fn run(question: Question, arguments: &Arguments) -> Result<ExitCode,
     };
     let files = LocalFiles::new().inline();
     let loaded = loaded::by_hand()?;
-    let peers = standing::peers(&loaded, &session, &files, None);
+    let peers = gate_builder::peers(&loaded, &session, &files, None);
     let granted = Capabilities::denied().files(files).log(LocalLog).extensions(peers);
     let asked = Asked { analysis: Analysis::new(plugin, session, granted), question };
     let runtime = runtime::one_thread()?;

@@ -16,7 +16,7 @@ use crate::lines::Lines;
 use crate::packs::Packs;
 use crate::project_gates::Gates;
 use crate::terminal::{self, Terminal};
-use crate::{Failure, analysis, exit, place, rules, runtime, script, show, standing, survey};
+use crate::{Failure, analysis, dirs, exit, gate_builder, history_report, rules, runtime, script, show};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -91,9 +91,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     {
         return Err(Failure::new(exit::NO_INPUT, format!("there is no rule file {}", rules.display())));
     }
-    let home = place::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
-    let cwd = place::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let home = dirs::home().map(PathBuf::from).filter(|_| arguments.history.is_some());
+    let cwd = dirs::folder(arguments.cwd.as_deref().or(home.as_deref()))?;
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let (rules, packs) = (arguments.rules.as_deref(), &arguments.packs);
     let mut gates = Gates::new(plugin, rules, packs)?;
     let runtime = runtime::one_thread()?;
@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return runtime.block_on(script::run(path, &cwd, arguments.json, &mut gates));
     }
     if let Some(path) = &arguments.history {
-        return runtime.block_on(survey::run(path.as_deref(), &cwd, arguments.json, &mut gates));
+        return runtime.block_on(history_report::run(path.as_deref(), &cwd, arguments.json, &mut gates));
     }
     match &arguments.command {
         Some(command) => {
@@ -115,14 +115,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The verdict on one call by the rules that are in force.
 pub(crate) fn judge(call: &ToolCall) -> Result<Verdict, Failure> {
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let packs = Packs::default();
     let mut gates = Gates::new(plugin, None, &packs)?;
     runtime::one_thread()?.block_on(gates.judge(call))
 }
 
 async fn one(command: &str, cwd: &str, arguments: &Arguments, gates: &mut Gates<'_>) -> Result<Judged, Failure> {
-    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(command, cwd) };
+    let call = ToolCall { home: dirs::home(), workspace_root: dirs::root_of(cwd), ..ToolCall::shell(command, cwd) };
     let mut verdict = gates.judge(&call).await?;
     if arguments.confirm && matches!(verdict.decision, Decision::Ask(_)) {
         match terminal::opened() {
@@ -250,9 +250,9 @@ fn decode(line: Value, cwd: &str) -> Result<ToolCall, String> {
         (None, Some(command)) => json!({ "command": command }),
         (None, None) => return Err("the line has neither a command nor an input".to_owned()),
     };
-    let root = line.workspace_root.unwrap_or_else(|| place::root_of(&cwd));
+    let root = line.workspace_root.unwrap_or_else(|| dirs::root_of(&cwd));
     let call = ToolCall {
-        home: line.home.or_else(place::home),
+        home: line.home.or_else(dirs::home),
         workspace_root: root,
         ..ToolCall::new(&line.tool, ToolKind::Other, cwd)
     };

@@ -115,11 +115,11 @@ fn read(command: &Value, text: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::standing;
+    use crate::gate_builder;
 
     #[tokio::test]
     async fn a_text_that_is_typed_runs_no_more_than_its_call() {
-        let plugin = standing::default_plugin().expect("a plugin");
+        let plugin = gate_builder::default_plugin().expect("a plugin");
         // The call in /p, what is typed, where, and whether that is no more.
         let cases = [
             ("git push -f", "git push -f", "/p", true),
@@ -152,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_may_be_handed_to_a_shell_as_it_is() {
-        let plugin = standing::default_plugin().expect("a plugin");
+        let plugin = gate_builder::default_plugin().expect("a plugin");
         // The call in /, what is typed, where, and whether that is it.
         let cases = [
             ("rm -rf \"$X\"", "bash -c 'rm -rf \"$X\"'", "/", true),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toolgate_host::audit::{AuditFile, Circumstances};
 use toolgate_host::capability::LocalFiles;
-use toolgate_host::grants::Grants;
+use toolgate_host::one_time_permits::Grants;
 use toolgate_host::private::by_others;
 use toolgate_host::{Diagnostic, Level, state_folder};
 
@@ -28,7 +28,7 @@ pub(crate) const USER_TOOLS: &str = "tools.yaml";
 /// The C library could be asked for the latter, but one that is part of a program has to find its own libraries for it.
 pub(crate) fn home() -> Option<String> {
     let said = std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let home = said.or_else(crate::belief::account_home)?;
+    let home = said.or_else(crate::hook_env::account_home)?;
     home.into_os_string().into_string().ok().filter(|home| home.starts_with('/'))
 }
 

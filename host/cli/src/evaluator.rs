@@ -2,41 +2,41 @@
 
 use toolgate_host::Plugin;
 
-use crate::judge::{Judged, Life, Question, here};
+use crate::gate_builder;
+use crate::judge::{Judged, Life, Question, evaluate_in_process};
 use crate::serve::{Frames, resident};
-use crate::standing;
 
 /// Who gives verdicts.
-pub(crate) enum Judge {
+pub(crate) enum Evaluator {
     /// The resident host if it is there, else this process, which ends with its answer.
-    ForOne,
+    OneShot,
     /// This process, which lives on.
-    ForMany {
+    LongLived {
         plugin: Box<Plugin>,
         /// Where components show things.
         frames: Option<Frames>,
     },
 }
 
-impl Judge {
+impl Evaluator {
     /// Judges. An error is a sentence, and the call does not run.
     pub(crate) async fn judge(&self, question: &Question) -> Result<Judged, String> {
         match self {
-            Judge::ForOne => match resident::ask(question) {
+            Evaluator::OneShot => match resident::ask(question) {
                 Some(judged) => {
                     tracing::debug!("judged by the resident host");
                     Ok(judged)
                 }
                 None => {
-                    let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
-                    here(&plugin, question, None, Life::Call).await
+                    let plugin = gate_builder::default_plugin().map_err(|error| error.to_string())?;
+                    evaluate_in_process(&plugin, question, None, Life::Call).await
                 }
             },
-            Judge::ForMany { plugin, frames } => {
-                let judged = here(plugin, question, frames.as_ref(), Life::Session).await;
-                if standing::misses_snapshots(plugin) {
+            Evaluator::LongLived { plugin, frames } => {
+                let judged = evaluate_in_process(plugin, question, frames.as_ref(), Life::Session).await;
+                if gate_builder::misses_snapshots(plugin) {
                     // Without one the next call takes longer, and nothing else.
-                    let _ = std::thread::Builder::new().spawn(standing::take_snapshots);
+                    let _ = std::thread::Builder::new().spawn(gate_builder::take_snapshots);
                 }
                 judged
             }

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use toolgate_host::{excerpt, plain};
 
 use crate::columns::{count, width, wrapped};
+use crate::gate_builder::{self, GateBuilder};
 use crate::packs::Packs;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, LINE, list, style, text};
 use crate::source::Lines;
-use crate::standing::{self, Standing};
-use crate::{Failure, analysis, place, rules, runtime, show};
+use crate::{Failure, analysis, dirs, rules, runtime, show};
 
 /// Names of rules that are shown of those with the same reason.
 const NAMES: usize = 6;
@@ -54,14 +54,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let cwd = place::folder(arguments.cwd.as_deref())?;
+    let cwd = dirs::folder(arguments.cwd.as_deref())?;
     let text = analysis::text(arguments.command.as_deref())?;
-    let root = place::root_of(&cwd);
-    let home = place::home();
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let root = dirs::root_of(&cwd);
+    let home = dirs::home();
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let files = rules::rule_files(&cwd, &root)?;
     let loaded = loaded::by_hand()?;
-    let standing = Standing {
+    let standing = GateBuilder {
         plugin: &plugin,
         cwd: &cwd,
         home: home.as_deref(),

@@ -6,8 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
-use crate::agent::{self, About, Answer, Dialect, Moment, Said, UserTools, When};
-use crate::desk::{denial, parsed, read, refusal};
+use crate::agent::{self, Answer, Dialect, EventPayload, HookEvent, HookKind, ParsedAnswer, UserTools};
+use crate::hook_handler::{denial, parsed, read, refusal};
 #[cfg(target_os = "linux")]
 use crate::judge::Question;
 #[cfg(target_os = "linux")]
@@ -44,18 +44,18 @@ pub fn payload(agent: &str, event: Option<&str>, payload: &[u8]) {
         Ok(event) => {
             let moment = &event.moment;
             if !moment.when.gates() {
-                assert!(!matches!(event.about, About::Call { .. }), "a call that nobody judges: {moment:?}");
+                assert!(!matches!(event.about, EventPayload::Call { .. }), "a call that nobody judges: {moment:?}");
                 return;
             }
-            let About::Call { call, .. } = &event.about else { panic!("{moment:?} about no call") };
+            let EventPayload::Call { call, .. } = &event.about else { panic!("{moment:?} about no call") };
             for folder in [&event.scene.cwd, &event.scene.root, &call.cwd, &call.workspace_root] {
                 assert!(folder.starts_with('/'), "{folder:?} is where a call works");
             }
             assert!(call.kind != ToolKind::Shell || call.command.is_some(), "a shell call without its text: {call:?}");
             denied(agent, moment, &denial(agent, moment, &refusal("payload", &call.tool)));
-            if moment.when == When::Before {
+            if moment.when == HookKind::Before {
                 let said = agent.said(&moment.name, &agent.encode(moment, &Answer::Nothing, None));
-                assert!(matches!(said, Ok(Said::Nothing)), "no opinion is taken for {said:?}");
+                assert!(matches!(said, Ok(ParsedAnswer::Nothing)), "no opinion is taken for {said:?}");
             }
         }
     }
@@ -77,10 +77,10 @@ fn sender(payload: &Value) {
 }
 
 /// That the agent takes an answer for a denial. `said` knows the events before a call, and not all that ask for permission.
-fn denied(agent: &dyn Dialect, moment: &Moment, answer: &str) {
+fn denied(agent: &dyn Dialect, moment: &HookEvent, answer: &str) {
     let said = agent.said(&moment.name, answer);
     let other = !agent.trials().contains(&moment.name.as_str()) && answer.contains("\"deny\"");
-    assert!(other || matches!(&said, Ok(Said::Deny(why)) if !why.is_empty()), "{said:?} of {answer}");
+    assert!(other || matches!(&said, Ok(ParsedAnswer::Deny(why)) if !why.is_empty()), "{said:?} of {answer}");
 }
 
 /// The user's table of tools: it is used as a whole or not at all, and what is wrong with it is said.

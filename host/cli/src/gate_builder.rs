@@ -12,10 +12,10 @@ use toolgate_host::{
     Started,
 };
 
-use crate::agent::Whose;
+use crate::agent::SessionRef;
+use crate::dirs::{self, demoted, home};
 use crate::own_files::own;
 use crate::packs::Packs;
-use crate::place::{self, demoted, home};
 use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::{Failure, exit};
@@ -32,7 +32,7 @@ pub(crate) fn default_plugin() -> Result<Plugin, LoadError> {
         return Ok(plugin.clone());
     }
     let made = Plugin::precompiled(&Engine::new()?, toolgate_builtin::NAME, &toolgate_builtin::guard())?;
-    let made = made.with_snapshots(Snapshots::new(place::snapshots()));
+    let made = made.with_snapshots(Snapshots::new(dirs::snapshots()));
     Ok(DEFAULT.get_or_init(|| made).clone())
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn granted(files: LocalFiles, frames: Option<&Frames>, peers: &Peers)
 }
 
 /// The trackers and predicates of these plugins.
-pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<Whose<'_>>) -> Peers {
+pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, whose: Option<SessionRef<'_>>) -> Peers {
     let extension = |one: &Loaded| {
         let all = granted(files.clone(), None, &Peers::default());
         // They are asked while others wait, so they ask nobody themselves.
@@ -80,7 +80,7 @@ pub(crate) fn peers(loaded: &[Loaded], session: &Session, files: &LocalFiles, wh
 
 /// Where a gate stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct GateBuilder<'a> {
     pub(crate) plugin: &'a Plugin,
     pub(crate) cwd: &'a str,
     pub(crate) home: Option<&'a str>,
@@ -91,11 +91,11 @@ pub(crate) struct Standing<'a> {
     /// The plugins beside the guard.
     pub(crate) loaded: &'a [Loaded],
     /// None where a call is only tried.
-    pub(crate) whose: Option<Whose<'a>>,
+    pub(crate) whose: Option<SessionRef<'a>>,
 }
 
 /// A gate that was started.
-pub(crate) struct Opened {
+pub(crate) struct StartedGate {
     pub(crate) gate: Gate,
     pub(crate) started: Started,
     /// The rules that are in force: of a file that cannot be used, those that it had before.
@@ -106,7 +106,7 @@ pub(crate) struct Opened {
     pub(crate) peers: Peers,
 }
 
-impl Standing<'_> {
+impl GateBuilder<'_> {
     pub(crate) fn session(&self) -> Session {
         Session {
             cwd: self.cwd.to_owned(),
@@ -118,29 +118,29 @@ impl Standing<'_> {
     }
 
     /// Answers about the rules of a gate and no others.
-    pub(crate) fn analysis(&self, of: &Opened) -> Analysis {
+    pub(crate) fn analysis(&self, of: &StartedGate) -> Analysis {
         Analysis::new(self.plugin.clone(), of.session.clone(), granted(of.files.clone(), None, &of.peers))
     }
 
     /// A gate with these rules and no others.
-    pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+    pub(crate) async fn start(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         // Once: finding out where the gate's own files are is much of what starting takes.
         let session = self.session();
         let peers = peers(self.loaded, &session, &files, self.whose);
         let gate = Gate::new(self.plugin.clone(), session.clone(), granted(files.clone(), frames, &peers));
         let started = gate.start().await.map_err(Failure::software)?;
         self.packs.known(&started).map_err(|error| Failure::new(exit::USAGE, error))?;
-        Ok(Opened { gate, started, files, session, peers })
+        Ok(StartedGate { gate, started, files, session, peers })
     }
 
     /// The same, where a file that cannot be used as a whole counts as it was when it last could be.
-    pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+    pub(crate) async fn open(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         let mut opened = self.open_as_it_was(files, frames).await?;
         opened.started.diagnostics.extend(demoted(&opened.files));
         Ok(opened)
     }
 
-    async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<Opened, Failure> {
+    async fn open_as_it_was(&self, files: LocalFiles, frames: Option<&Frames>) -> Result<StartedGate, Failure> {
         let Some(copies) = LastGood::of_user(home().map(PathBuf::from).as_deref()) else {
             return self.start(files, frames).await;
         };
@@ -159,11 +159,11 @@ impl Standing<'_> {
     /// Starts once more, with copies of the files that cannot be used.
     async fn mend(
         &self,
-        first: Opened,
+        first: StartedGate,
         broken: &[PathBuf],
         copies: &LastGood,
         frames: Option<&Frames>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<StartedGate, Failure> {
         let found: Vec<_> = broken.iter().map(|path| (path, copies.content(path))).collect();
         let mut copies: Vec<(&PathBuf, &Vec<u8>)> =
             found.iter().filter_map(|(path, copy)| Some((*path, copy.as_ref().ok()?.as_ref()?))).collect();
@@ -204,7 +204,7 @@ impl Standing<'_> {
             }
             None => (first.gate, first.files, first.session, first.peers, first.started.status),
         };
-        Ok(Opened { gate, started: Started { status, diagnostics }, files, session, peers })
+        Ok(StartedGate { gate, started: Started { status, diagnostics }, files, session, peers })
     }
 }
 

@@ -13,10 +13,10 @@ use toolgate_host::{Action, Analysis, Decision, Diagnostic, Finding, Gate, ToolC
 
 use crate::agent::{folder, note, unnote};
 use crate::events::{CallEvents, Event};
+use crate::gate_builder::{self, GateBuilder, StartedGate};
 use crate::plugin::loaded::Loaded;
 use crate::serve::Frames;
 use crate::session;
-use crate::standing::{self, Opened, Standing};
 
 /// How long the plugins may take together for a call, their start included, also if it is judged again because one of them
 /// rewrote it. With the guard's own time that is less than the ten seconds that agents give a hook.
@@ -24,7 +24,7 @@ const OTHERS: Duration = Duration::from_secs(4);
 
 /// What is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Asked {
+pub(crate) enum GateKind {
     /// A call that is about to run.
     Call,
     /// Whether the agent may ask its user about one. The guard has judged the call itself.
@@ -33,37 +33,37 @@ pub(crate) enum Asked {
 
 /// What the plugins are told of a question.
 #[derive(Clone, Copy)]
-pub(crate) struct Told<'a> {
+pub(crate) struct GateContext<'a> {
     /// What each of them wanted to be remembered of the session, by [`Loaded::kept_under`].
     pub(crate) memories: &'a BTreeMap<String, Value>,
     /// When they have to be done.
     pub(crate) until: Instant,
 }
 
-impl Told<'static> {
+impl GateContext<'static> {
     /// Nothing of a session, from now on, with all the time that there is for a question.
     pub(crate) fn now() -> Self {
         static NOTHING: BTreeMap<String, Value> = BTreeMap::new();
-        Told { memories: &NOTHING, until: Instant::now() + OTHERS }
+        GateContext { memories: &NOTHING, until: Instant::now() + OTHERS }
     }
 }
 
 /// What comes of a question.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub(crate) struct GateOutcome {
     pub(crate) verdict: Verdict,
     /// What the guard wants to be remembered of the session, if the call runs.
     pub(crate) memory: Option<String>,
-    /// What the plugins want, as in [`Told`].
+    /// What the plugins want, as in [`GateContext`].
     pub(crate) memories: BTreeMap<String, String>,
     /// The events that they wrote, which count if it runs.
     pub(crate) events: Vec<Event>,
 }
 
-impl Said {
+impl GateOutcome {
     /// A verdict after which nothing is remembered.
     pub(crate) fn only(verdict: Verdict) -> Self {
-        Said { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new() }
+        GateOutcome { verdict, memory: None, memories: BTreeMap::new(), events: Vec::new() }
     }
 }
 
@@ -88,22 +88,22 @@ impl Gates {
     /// # Errors
     /// If a plugin does not start until then: what it would have said of a call is not known.
     pub(crate) async fn of(
-        standing: &Standing<'_>,
-        of: Opened,
+        standing: &GateBuilder<'_>,
+        of: StartedGate,
         frames: Option<&Frames>,
-        asked: Asked,
+        asked: GateKind,
         until: Instant,
     ) -> Result<(Self, Vec<Diagnostic>), String> {
         let analysis = standing.analysis(&of);
-        let Opened { gate, started, files, session, peers } = of;
+        let StartedGate { gate, started, files, session, peers } = of;
         let (mut others, events) = (Vec::new(), CallEvents::default());
         for one in standing.loaded {
             let judges = match asked {
-                Asked::Call => one.plugin.has_gate(),
-                Asked::Permission => one.plugin.has_permission_gate(),
+                GateKind::Call => one.plugin.has_gate(),
+                GateKind::Permission => one.plugin.has_permission_gate(),
             };
             if judges {
-                let all = standing::granted(files.clone(), frames, &peers);
+                let all = gate_builder::granted(files.clone(), frames, &peers);
                 let all = match standing.whose {
                     Some(_) => all.journal(events.clone()),
                     None => all,
@@ -144,7 +144,7 @@ impl Gates {
     }
 
     /// What all of them say of a call.
-    pub(crate) async fn all(&self, call: &ToolCall, told: Told<'_>) -> Said {
+    pub(crate) async fn all(&self, call: &ToolCall, told: GateContext<'_>) -> GateOutcome {
         let call = &*folder::with_names(call);
         let (first, memory) = self.guard.judge_and_remember(call).await;
         let mut verdicts = vec![first];
@@ -155,16 +155,16 @@ impl Gates {
                 continue;
             }
             verdicts.push(verdict);
-            verdicts.push(self.others(&there, Asked::Call, told).await.verdict);
+            verdicts.push(self.others(&there, GateKind::Call, told).await.verdict);
         }
-        let others = self.others(call, Asked::Call, told).await;
+        let others = self.others(call, GateKind::Call, told).await;
         verdicts.push(others.verdict.clone());
-        Said { verdict: strictest(verdicts), memory, ..others }
+        GateOutcome { verdict: strictest(verdicts), memory, ..others }
     }
 
     /// What the plugins say of it.
-    pub(crate) async fn others(&self, call: &ToolCall, asked: Asked, told: Told<'_>) -> Said {
-        let mut said = Said::only(Verdict::pass());
+    pub(crate) async fn others(&self, call: &ToolCall, asked: GateKind, told: GateContext<'_>) -> GateOutcome {
+        let mut said = GateOutcome::only(Verdict::pass());
         if self.others.is_empty() {
             return said;
         }
@@ -174,7 +174,7 @@ impl Gates {
             // Who judges by what a text does may let everything pass where it is not told.
             Err(why) => {
                 let reason = format!("the plugins cannot be told what the command does: {why}");
-                return Said::only(Verdict::block("host:analysis", reason));
+                return GateOutcome::only(Verdict::block("host:analysis", reason));
             }
         };
         let mut verdicts = Vec::new();
@@ -190,13 +190,13 @@ impl Gates {
                     let why = "the plugins asked before this one have used up the time that there is for all of them";
                     (Verdict::block("host:plugins", why), None)
                 }
-                Asked::Call => gate.judge_until(&call, told.until).await,
-                Asked::Permission => (gate.permit_until(&call, told.until).await, None),
+                GateKind::Call => gate.judge_until(&call, told.until).await,
+                GateKind::Permission => (gate.permit_until(&call, told.until).await, None),
             };
             verdicts.push(named(verdict));
             said.memories.extend(memory.map(|memory| (kept_under.clone(), memory)));
         }
-        Said { verdict: strictest(verdicts), events: self.events.drain(), ..said }
+        GateOutcome { verdict: strictest(verdicts), events: self.events.drain(), ..said }
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
     /// A plugin that has no opinion on the command, and an analysis that is or is not there in time.
     #[tokio::test]
     async fn what_cannot_be_analysed_is_not_left_to_plugins() {
-        let plugin = standing::default_plugin().expect("a plugin");
+        let plugin = gate_builder::default_plugin().expect("a plugin");
         let none = Limits { compute: Duration::ZERO, ..Limits::ANALYSIS };
         for (limits, blocked) in [(Limits::ANALYSIS, false), (none, true)] {
             let gate = || Gate::new(plugin.clone(), Session::in_folder("/none"), Capabilities::denied());
@@ -262,7 +262,7 @@ mod tests {
             let gates = Gates { guard, others, analysis, events: CallEvents::default() };
             // Long enough to be noticed by the clock behind the limit.
             let command = ToolCall::shell("echo a; ".repeat(4_000), "/none");
-            let verdict = gates.all(&command, Told::now()).await.verdict;
+            let verdict = gates.all(&command, GateContext::now()).await.verdict;
             assert_eq!(matches!(verdict.decision, Decision::Block(_)), blocked, "{:?}", verdict.decision);
         }
     }

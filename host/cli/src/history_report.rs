@@ -15,7 +15,7 @@ use crate::columns::count;
 use crate::history::{self, Format};
 use crate::project_gates::Gates;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, exit, place, show};
+use crate::{Failure, dirs, exit, show};
 
 /// Largest history file, in bytes.
 const LARGEST: u64 = 64 << 20;
@@ -36,7 +36,7 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
         return Ok(path);
     }
     let missing = |message: String| Failure::new(exit::NO_INPUT, message);
-    let home = place::home().ok_or_else(|| missing("the home folder is not known; name a history file".to_owned()))?;
+    let home = dirs::home().ok_or_else(|| missing("the home folder is not known; name a history file".to_owned()))?;
     let mut places = history::places(Path::new(&home), variable);
     let shell = std::env::var("SHELL").unwrap_or_default();
     let shell = shell.rsplit('/').next().unwrap_or_default();
@@ -107,7 +107,7 @@ pub(crate) async fn run(
         }
         *seen += 1;
     }
-    let (home, root) = (place::home(), place::root_of(cwd));
+    let (home, root) = (dirs::home(), dirs::root_of(cwd));
     let mut decisions: BTreeMap<&'static str, Tally> = BTreeMap::new();
     let mut rules: HashMap<String, Decided> = HashMap::new();
     let watched = std::io::stderr().is_terminal() && order.len() > PROGRESS;

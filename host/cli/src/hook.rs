@@ -16,17 +16,17 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, FromArgMatches};
 use toolgate_host::Verdict;
 
-use crate::agent::{self, Dialect, HOOKS, Moment, Said, When};
-use crate::desk::{self, Desk, User, denial, parsed, refusal, refused_to_anybody};
-use crate::evaluator::Judge;
-use crate::fired;
+use crate::agent::{self, Dialect, HOOKS, HookEvent, HookKind, ParsedAnswer};
+use crate::evaluator::Evaluator;
+use crate::gate_builder;
+use crate::hook_handler::{self, HookHandler, User, denial, parsed, refusal, refused_to_anybody};
+use crate::hook_heartbeat;
 use crate::install;
 use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::resident;
 use crate::signals;
-use crate::standing;
 use crate::watch::Watch;
 
 /// The exit code that every agent takes for "no".
@@ -79,7 +79,7 @@ impl Arguments {
 struct Asker {
     /// Whom the hook is installed for, until the payload says who it is.
     agent: Option<&'static dyn Dialect>,
-    moment: Moment,
+    moment: HookEvent,
     /// Whether the payload says so.
     told: bool,
 }
@@ -100,7 +100,7 @@ impl From<String> for Reply {
 impl Asker {
     /// As the command line says.
     fn of(agent: Option<&'static dyn Dialect>, event: Option<&str>) -> Self {
-        let unknown = || Moment { when: When::Before, name: String::new() };
+        let unknown = || HookEvent { when: HookKind::Before, name: String::new() };
         Asker { agent, moment: agent.map_or_else(unknown, |agent| agent.unreadable(event)), told: false }
     }
 
@@ -114,8 +114,8 @@ impl Asker {
             return text.into();
         }
         let denial = match agent.said(&self.moment.name, &text) {
-            Ok(Said::Deny(reason)) => reason,
-            _ => desk::reason(why),
+            Ok(ParsedAnswer::Deny(reason)) => reason,
+            _ => hook_handler::reason(why),
         };
         Reply { text, denial: Some(denial) }
     }
@@ -125,7 +125,7 @@ impl Asker {
         match self.agent {
             Some(agent) => self.reply(agent, refused(agent, &self.moment, verdict), verdict),
             None => {
-                let reason = block_on(refused_to_anybody(verdict)).unwrap_or_else(|_| desk::reason(verdict));
+                let reason = block_on(refused_to_anybody(verdict)).unwrap_or_else(|_| hook_handler::reason(verdict));
                 Reply { text: String::new(), denial: Some(reason) }
             }
         }
@@ -135,7 +135,7 @@ impl Asker {
     fn denied(&self, verdict: &Verdict) -> Reply {
         match self.agent {
             Some(agent) => self.reply(agent, denial(agent, &self.moment, verdict), verdict),
-            None => Reply { text: String::new(), denial: Some(desk::reason(verdict)) },
+            None => Reply { text: String::new(), denial: Some(hook_handler::reason(verdict)) },
         }
     }
 
@@ -211,7 +211,7 @@ fn leads_nowhere() -> bool {
 
 /// The exit code for an answer that does not arrive. Where nothing can be denied, agents take a "no" for something else: at
 /// the end of a turn it makes them go on, for ever.
-fn lost(moment: &Moment) -> u8 {
+fn lost(moment: &HookEvent) -> u8 {
     if moment.when.gates() { BLOCKED } else { FAILED }
 }
 
@@ -225,15 +225,15 @@ pub(crate) fn misused(arguments: &[String]) -> u8 {
     // What is left of them may be the event.
     match moment.or_else(|| if at.is_none() { event(arguments.get(1)?) } else { None }) {
         // An event that the agent does not have is rather a mistake.
-        Some(moment) if moment.when != When::Unknown => lost(&moment),
+        Some(moment) if moment.when != HookKind::Unknown => lost(&moment),
         _ => BLOCKED,
     }
 }
 
 /// The event of this name, if an agent has one.
-pub(crate) fn event(name: &str) -> Option<Moment> {
+pub(crate) fn event(name: &str) -> Option<HookEvent> {
     let mut moments = HOOKS.iter().map(|agent| agent.unreadable(Some(name)));
-    moments.find(|moment| moment.when != When::Unknown)
+    moments.find(|moment| moment.when != HookKind::Unknown)
 }
 
 /// Answers the hook on standard input. `lost`: whether its arguments may have been lost on the way.
@@ -246,7 +246,7 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     let (watch, late, now) = (answer.clone(), first.clone(), Arc::clone(&told));
     let watching = std::thread::Builder::new().stack_size(256 << 10).spawn(move || {
         let deadline =
-            if late.moment.when.gates() || late.moment.when == When::SessionStart { DEADLINE } else { ADVICE };
+            if late.moment.when.gates() || late.moment.when == HookKind::SessionStart { DEADLINE } else { ADVICE };
         std::thread::sleep(deadline);
         // There is an answer, and what follows it takes its time: nothing is late.
         if watch.given.load(Ordering::SeqCst) {
@@ -282,10 +282,10 @@ pub(crate) fn run(arguments: &Arguments, lost: bool) -> ! {
     });
     answer.give(&said, || {
         if let Some((asker, name)) = told.get().and_then(|asker| Some((asker, asker.name()?))) {
-            fired::note(name, asker.moment.when.gates());
+            hook_heartbeat::note(name, asker.moment.when.gates());
         }
         resident::start();
-        standing::take_snapshots();
+        gate_builder::take_snapshots();
     })
 }
 
@@ -309,7 +309,7 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
         Err(why) => return first.refused(&refusal("payload", &why)),
     };
     // Another agent's events have its own names. One that is not known may be before a call.
-    let own = || agent::event_of(&value).filter(|event| agent.unreadable(Some(event)).when != When::Unknown);
+    let own = || agent::event_of(&value).filter(|event| agent.unreadable(Some(event)).when != HookKind::Unknown);
     let is_installed = first.agent.is_some_and(|installed| installed.name() == agent.name());
     let event = if is_installed { arguments.event.clone() } else { own().map(str::to_owned) };
     let event = event.as_deref();
@@ -323,11 +323,11 @@ fn says(first: &Asker, told: &OnceLock<Asker>, input: impl Read, arguments: &Arg
     };
     let Arguments { packs, plugins, lens, .. } = recovered.as_ref().unwrap_or(arguments);
     let watch = if lens.said().unwrap_or(true) { Watch::Once } else { Watch::Plugins };
-    let judge = &Judge::ForOne;
-    let desk = Desk { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
+    let judge = &Evaluator::OneShot;
+    let desk = HookHandler { agent, packs, plugins, judge, watch: &watch, user: User::Nobody, terminal: None };
     match block_on(desk.answer_to(event, Ok(value))) {
         Ok(text) => match agent.said(&asker.moment.name, &text) {
-            Ok(Said::Deny(denial)) if !agent.is_understood() => Reply { text, denial: Some(denial) },
+            Ok(ParsedAnswer::Deny(denial)) if !agent.is_understood() => Reply { text, denial: Some(denial) },
             _ => text.into(),
         },
         Err(error) => asker.denied(&refusal("start", &error)),
@@ -349,10 +349,10 @@ fn recovered(agent: &dyn Dialect) -> Result<Option<Arguments>, String> {
 }
 
 /// The denial of a call that could not be judged, in the log like any other that does not run.
-fn refused(agent: &'static dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
+fn refused(agent: &'static dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
     let (packs, plugins) = (&Packs::default(), &Plugins::default());
-    let (judge, watch) = (&Judge::ForOne, &Watch::Plugins);
-    let desk = Desk { agent, packs, plugins, judge, watch, user: User::Nobody, terminal: None };
+    let (judge, watch) = (&Evaluator::OneShot, &Watch::Plugins);
+    let desk = HookHandler { agent, packs, plugins, judge, watch, user: User::Nobody, terminal: None };
     block_on(desk.refused(moment, verdict, None)).unwrap_or_else(|_| denial(agent, moment, verdict))
 }
 

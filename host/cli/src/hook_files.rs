@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::private::{Folder, Others, PrivateFile, is_missing, read_regular};
 use toolgate_host::{plain, shortened};
 
+use crate::dirs;
 use crate::install::{self, Carrier};
-use crate::place;
 
 /// What the list is called, in the folder for state.
 const NAME: &str = "hook-files.json";
@@ -67,7 +67,7 @@ fn carries(file: &Path) -> bool {
 }
 
 fn path() -> Option<PathBuf> {
-    Some(place::state()?.join(NAME))
+    Some(dirs::state()?.join(NAME))
 }
 
 fn read() -> List {

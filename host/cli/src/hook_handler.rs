@@ -8,19 +8,21 @@ use serde_json::Value;
 use toolgate_host::audit::{Circumstances, NoAudit};
 use toolgate_host::{Decided, Decision, Diagnostic, Level, Policy, ToolCall, ToolKind, Verdict, plain};
 
-use crate::agent::{About, Answer, Asks, Dialect, Event, Moment, Payload, Scene, When, note, reason_text};
+use crate::agent::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, Payload, SessionContext, note, reason_text,
+};
 use crate::approvals::Approved;
-use crate::evaluator::Judge;
-use crate::gates::Asked;
+use crate::evaluator::Evaluator;
+use crate::gates::GateKind;
 use crate::judge::{Judged, Question};
 use crate::mcp::Client;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::session::{self, Kept};
+use crate::session::{self, SessionState};
 use crate::terminal_verdicts::TerminalVerdicts;
-use crate::watch::{Happening, Watch};
-use crate::{ancestry, belief, fired, hook_files, observers, path_hints, place, show, standing};
+use crate::watch::{ObservedEvent, Watch};
+use crate::{ancestry, dirs, gate_builder, hook_env, hook_files, hook_heartbeat, observers, path_hints, show};
 
 /// How long a call's path hints may take. The answer, which waits for them, does not depend on them.
 const HINTING: Duration = Duration::from_secs(1);
@@ -29,11 +31,11 @@ const HINTING: Duration = Duration::from_secs(1);
 const GOES_ON: &str = "compact";
 
 /// Where an agent's events are answered.
-pub(crate) struct Desk<'a> {
+pub(crate) struct HookHandler<'a> {
     pub(crate) agent: &'static dyn Dialect,
     pub(crate) packs: &'a Packs,
     pub(crate) plugins: &'a Plugins,
-    pub(crate) judge: &'a Judge,
+    pub(crate) judge: &'a Evaluator,
     pub(crate) watch: &'a Watch,
     pub(crate) user: User,
     /// What is left for the terminal that calls go on to, if this process has one.
@@ -74,7 +76,7 @@ struct Ruled {
     message: Option<String>,
 }
 
-impl Desk<'_> {
+impl HookHandler<'_> {
     /// The answer to a payload, as the agent understands it. Empty for nothing at all.
     pub(crate) async fn answer(&self, event: Option<&str>, payload: &[u8]) -> String {
         self.answer_to(event, parsed(payload)).await
@@ -94,50 +96,52 @@ impl Desk<'_> {
         };
         let Event { moment, scene, mut about } = event;
         // A session that starts is in its folder; later it may be elsewhere.
-        let elsewhere = scene.guessed && !matches!(&about, About::Start(reason) if reason != GOES_ON);
+        let elsewhere = scene.guessed && !matches!(&about, EventPayload::Start(reason) if reason != GOES_ON);
         let kept = elsewhere.then(|| session::load(self.agent.name(), &scene));
         let root = kept.as_ref().and_then(|kept| kept.root.as_deref());
-        if let Err(why) = belief::variables(&scene.root, root) {
+        if let Err(why) = hook_env::variables(&scene.root, root) {
             if !moment.when.gates() {
-                if let (About::Start(_), false) = (&about, elsewhere) {
+                if let (EventPayload::Start(_), false) = (&about, elsewhere) {
                     // What is known of where the session was before is no excuse for where it is now.
                     session::keep(self.agent.name(), &scene, |kept| kept.root = Some(scene.root.clone()));
                 }
                 // Nothing of what is in those folders is gone by, or run.
                 return self.agent.encode(&moment, &Answer::Nothing, Some(&format!("Toolgate: {}", plain(&why))));
             }
-            let call = if let About::Call { call, .. } = &about { Some(&**call) } else { None };
+            let call = if let EventPayload::Call { call, .. } = &about { Some(&**call) } else { None };
             return self.refused(&moment, &refusal("environment", &why), call).await;
         }
-        if let About::Result(result) = &mut about
+        if let EventPayload::Result(result) = &mut about
             && self.plugins.any()
         {
             hint(&mut result.call).await;
         }
         let happening = match &about {
-            About::Call { .. } | About::Nothing => None,
-            About::Start(reason) => Some(Happening::Start(reason)),
-            About::Over(reason) => Some(Happening::Over(reason)),
-            About::Result(result) => Some(Happening::Result { result, last: !self.agent.tells_ends() }),
-            About::Update(update) => Some(Happening::Update(update)),
-            About::End(end) => Some(Happening::End(end)),
-            About::Turn { again } => Some(Happening::Turn { again: *again, unseen: !self.agent.tells_failures() }),
+            EventPayload::Call { .. } | EventPayload::Nothing => None,
+            EventPayload::Start(reason) => Some(ObservedEvent::Start(reason)),
+            EventPayload::Over(reason) => Some(ObservedEvent::Over(reason)),
+            EventPayload::Result(result) => Some(ObservedEvent::Result { result, last: !self.agent.tells_ends() }),
+            EventPayload::Update(update) => Some(ObservedEvent::Update(update)),
+            EventPayload::End(end) => Some(ObservedEvent::End(end)),
+            EventPayload::Turn { again } => {
+                Some(ObservedEvent::Turn { again: *again, unseen: !self.agent.tells_failures() })
+            }
         };
         if let Some(happening) = happening {
             return self.watched(&moment, scene, kept, &happening).await;
         }
         match about {
-            About::Call { call, asks } if moment.when == When::Before => {
-                let Ruled { verdict, message } = self.ruled(scene, kept, *call, asks, Asked::Call, None).await;
+            EventPayload::Call { call, asks } if moment.when == HookKind::Before => {
+                let Ruled { verdict, message } = self.ruled(scene, kept, *call, asks, GateKind::Call, None).await;
                 self.agent.encode(&moment, &said(&verdict), message.as_deref())
             }
-            About::Call { call, .. } if moment.when == When::Permission && self.plugins.perhaps() => {
+            EventPayload::Call { call, .. } if moment.when == HookKind::Permission && self.plugins.perhaps() => {
                 self.permission(&moment, scene, kept, *call).await
             }
             _ => {
-                if moment.when == When::Unknown {
+                if moment.when == HookKind::Unknown {
                     tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
-                    fired::unknown(self.agent.name(), &moment.name);
+                    hook_heartbeat::unknown(self.agent.name(), &moment.name);
                 }
                 self.agent.encode(&moment, &Answer::Nothing, None)
             }
@@ -147,13 +151,13 @@ impl Desk<'_> {
     /// What is looked at and not judged. What is kept of the session comes with it where it was read already.
     async fn watched(
         &self,
-        moment: &Moment,
-        mut scene: Scene,
-        kept: Option<Kept>,
-        happening: &Happening<'_>,
+        moment: &HookEvent,
+        mut scene: SessionContext,
+        kept: Option<SessionState>,
+        happening: &ObservedEvent<'_>,
     ) -> String {
-        let starts = matches!(happening, Happening::Start(_));
-        let goes_on = !matches!(happening, Happening::Start(reason) if *reason != GOES_ON);
+        let starts = matches!(happening, ObservedEvent::Start(_));
+        let goes_on = !matches!(happening, ObservedEvent::Start(reason) if *reason != GOES_ON);
         if scene.guessed && goes_on {
             let root = kept.unwrap_or_else(|| session::load(self.agent.name(), &scene)).root;
             scene.root = root.unwrap_or(scene.root);
@@ -161,12 +165,12 @@ impl Desk<'_> {
         if starts {
             return self.session(moment, &scene, happening).await;
         }
-        if let Happening::Result { result, .. } = happening {
+        if let ObservedEvent::Result { result, .. } = happening {
             // First, as what follows may take its time.
-            observers::witness(self.agent, &scene, result, matches!(self.judge, Judge::ForOne)).await;
+            observers::witness(self.agent, &scene, result, matches!(self.judge, Evaluator::OneShot)).await;
         }
         let texts = self.watch.saw(self.agent, &scene, self.plugins, happening).await.texts;
-        if let (Happening::Turn { .. }, true) = (happening, texts.is_empty()) {
+        if let (ObservedEvent::Turn { .. }, true) = (happening, texts.is_empty()) {
             session::keep(self.agent.name(), &scene, |kept| kept.events.next_turn());
         }
         let answer = if texts.is_empty() { Answer::Nothing } else { Answer::Add(texts.join("\n")) };
@@ -174,16 +178,22 @@ impl Desk<'_> {
     }
 
     /// A call that the agent is about to ask its user about, which plugins may deny.
-    async fn permission(&self, moment: &Moment, scene: Scene, kept: Option<Kept>, call: ToolCall) -> String {
-        let Ruled { verdict, message } = self.ruled(scene, kept, call, Asks::Agent, Asked::Permission, None).await;
+    async fn permission(
+        &self,
+        moment: &HookEvent,
+        scene: SessionContext,
+        kept: Option<SessionState>,
+        call: ToolCall,
+    ) -> String {
+        let Ruled { verdict, message } = self.ruled(scene, kept, call, Asks::Agent, GateKind::Permission, None).await;
         self.agent.encode(moment, &said(&verdict), message.as_deref())
     }
 
     /// Whether a text may be typed that is one of the agent's calls. What was approved for the call that types it is not
     /// asked about again, and nothing else is: there is nobody who waits for a question at that time. The error is the
     /// reason.
-    pub(crate) async fn typed(&self, scene: Scene, call: ToolCall, approved: &Approved) -> Result<(), String> {
-        let verdict = self.ruled(scene, None, call, Asks::Nobody, Asked::Call, Some(approved)).await.verdict;
+    pub(crate) async fn typed(&self, scene: SessionContext, call: ToolCall, approved: &Approved) -> Result<(), String> {
+        let verdict = self.ruled(scene, None, call, Asks::Nobody, GateKind::Call, Some(approved)).await.verdict;
         match said(&verdict) {
             Answer::Nothing => Ok(()),
             Answer::Deny(reason) | Answer::Ask(reason) | Answer::Add(reason) => Err(reason),
@@ -194,11 +204,11 @@ impl Desk<'_> {
     /// What becomes of a call. What is kept of the session comes with it where it was read already.
     async fn ruled(
         &self,
-        mut scene: Scene,
-        kept: Option<Kept>,
+        mut scene: SessionContext,
+        kept: Option<SessionState>,
         mut call: ToolCall,
         asks: Asks,
-        asked: Asked,
+        asked: GateKind,
         approved: Option<&Approved>,
     ) -> Ruled {
         let agent = self.agent.name();
@@ -221,10 +231,10 @@ impl Desk<'_> {
         };
         let verdict = match (asked, &judged.verdict.decision) {
             // The agent asks in any case.
-            (Asked::Permission, Decision::Ask(_)) => Verdict::pass(),
+            (GateKind::Permission, Decision::Ask(_)) => Verdict::pass(),
             _ => judged.verdict.clone(),
         };
-        let covered = match approved.map(|approved| (approved, standing::default_plugin())) {
+        let covered = match approved.map(|approved| (approved, gate_builder::default_plugin())) {
             Some((approved, Ok(plugin))) => approved.covers(&plugin, &call, &verdict).await,
             _ => false,
         };
@@ -261,15 +271,15 @@ impl Desk<'_> {
         Ruled { verdict, message }
     }
 
-    fn question(&self, scene: Scene, call: Option<ToolCall>) -> Question {
+    fn question(&self, scene: SessionContext, call: Option<ToolCall>) -> Question {
         let agent = self.agent.name().to_owned();
         let (packs, plugins) = (self.packs.clone(), self.plugins.clone());
-        Question { scene, call, asked: Asked::Call, memories: BTreeMap::new(), agent, packs, plugins }
+        Question { scene, call, asked: GateKind::Call, memories: BTreeMap::new(), agent, packs, plugins }
     }
 
     /// A session that starts.
-    async fn session(&self, moment: &Moment, scene: &Scene, happening: &Happening<'_>) -> String {
-        ancestry::note(place::home().map(PathBuf::from).as_deref());
+    async fn session(&self, moment: &HookEvent, scene: &SessionContext, happening: &ObservedEvent<'_>) -> String {
+        ancestry::note(dirs::home().map(PathBuf::from).as_deref());
         session::tidy();
         // Later events may come from other folders.
         session::keep(self.agent.name(), scene, |kept| kept.root = Some(scene.root.clone()));
@@ -287,7 +297,7 @@ impl Desk<'_> {
     }
 
     /// A call that could not be judged, in the log like any other that does not run.
-    pub(crate) async fn refused(&self, moment: &Moment, verdict: &Verdict, call: Option<&ToolCall>) -> String {
+    pub(crate) async fn refused(&self, moment: &HookEvent, verdict: &Verdict, call: Option<&ToolCall>) -> String {
         denial(self.agent, moment, &self.refusing(verdict, call).await.verdict)
     }
 
@@ -316,8 +326,8 @@ impl Desk<'_> {
 
 /// What is logged as this agent's.
 fn logging(agent: &str, others: BTreeMap<String, String>) -> Policy {
-    let policy = Policy::new().circumstances(Circumstances { others, ..place::circumstances(agent) });
-    match (place::audit(), place::grants()) {
+    let policy = Policy::new().circumstances(Circumstances { others, ..dirs::circumstances(agent) });
+    match (dirs::audit(), dirs::grants()) {
         (Ok(audit), Ok(grants)) => policy.audit(audit).grants(grants),
         // Where no log can be, nothing is logged, and so nothing runs that would have to be.
         _ => policy.audit(NoAudit),
@@ -346,7 +356,7 @@ pub(crate) fn reason(verdict: &Verdict) -> String {
 }
 
 /// Tells a call what is kept of its session. Where that was started is known then, too.
-fn tell(kept: &Kept, scene: &mut Scene, call: &mut ToolCall) {
+fn tell(kept: &SessionState, scene: &mut SessionContext, call: &mut ToolCall) {
     if let (true, Some(root)) = (scene.guessed, kept.root.clone()) {
         call.workspace_root.clone_from(&root);
         scene.root = root;
@@ -362,7 +372,7 @@ fn tell(kept: &Kept, scene: &mut Scene, call: &mut ToolCall) {
 }
 
 /// Keeps what a call leaves behind that was told what is `kept`, unless it does not run.
-fn learn(agent: &str, scene: &Scene, kept: &Kept, judged: &Judged, decision: &Decision) {
+fn learn(agent: &str, scene: &SessionContext, kept: &SessionState, judged: &Judged, decision: &Decision) {
     let Judged { memory, memories, events, .. } = judged;
     // A call that is asked about may run.
     let runs = !matches!(decision, Decision::Block(_));
@@ -383,7 +393,7 @@ fn learn(agent: &str, scene: &Scene, kept: &Kept, judged: &Judged, decision: &De
 
 /// Notes which paths a call is about. Without them nothing is missing that decides.
 async fn hint(call: &mut ToolCall) {
-    let hints = match standing::default_plugin() {
+    let hints = match gate_builder::default_plugin() {
         Ok(plugin) => match tokio::time::timeout(HINTING, path_hints::of(&plugin, call)).await {
             Ok(hints) => hints.map_err(|error| error.to_string()),
             Err(_) => Err("it takes too long".to_owned()),
@@ -411,7 +421,7 @@ fn said(verdict: &Verdict) -> Answer {
 
 /// The denial of a call for a reason of the host's own, without the log. Where there is nothing to deny, nothing is said:
 /// an agent may take it for leave to go on, or for an order to.
-pub(crate) fn denial(agent: &dyn Dialect, moment: &Moment, verdict: &Verdict) -> String {
+pub(crate) fn denial(agent: &dyn Dialect, moment: &HookEvent, verdict: &Verdict) -> String {
     let answer = if moment.when.gates() { said(verdict) } else { Answer::Nothing };
     agent.encode(moment, &answer, None)
 }
@@ -419,7 +429,7 @@ pub(crate) fn denial(agent: &dyn Dialect, moment: &Moment, verdict: &Verdict) ->
 /// Remembers that the process which calls is an agent, once there is something that it might want to lift.
 fn remember(verdict: &Verdict) {
     if !matches!(verdict.decision, Decision::Pass) {
-        ancestry::note(place::home().map(PathBuf::from).as_deref());
+        ancestry::note(dirs::home().map(PathBuf::from).as_deref());
     }
 }
 

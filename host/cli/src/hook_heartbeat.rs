@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use toolgate_host::private::{Folder, Others, PrivateFile};
 use toolgate_host::shortened;
 
-use crate::place;
+use crate::dirs;
 
 /// How old an entry has to be to be written anew.
 const FRESH: Duration = Duration::from_secs(60);
@@ -44,7 +44,7 @@ const LONGEST: usize = 100;
 
 /// Where the entry of an agent is.
 pub(crate) fn path(agent: &str) -> Option<PathBuf> {
-    Some(place::state()?.join("fired").join(format!("{agent}.json")))
+    Some(dirs::state()?.join("fired").join(format!("{agent}.json")))
 }
 
 /// The entry of an agent.
@@ -86,7 +86,7 @@ fn write(agent: &str, gates: bool, event: Option<&str>) {
             gated: if gates { Some(time.clone()) } else { gated },
             time,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            program: place::program().map(|path| path.display().to_string()).unwrap_or_default(),
+            program: dirs::program().map(|path| path.display().to_string()).unwrap_or_default(),
             unknown,
         };
         serde_json::to_vec(&fired).unwrap_or_default()

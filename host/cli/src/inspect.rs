@@ -12,7 +12,7 @@ use crate::plugin::source::Source;
 use crate::plugin::store::Installed;
 use crate::plugin::words::grants;
 use crate::show::{DIM, print};
-use crate::{Failure, exit, standing};
+use crate::{Failure, exit, gate_builder};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     match &arguments.component {
         None => {
-            let plugin = standing::default_plugin().map_err(Failure::software)?;
+            let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
             show(plugin.description(), None, arguments.json)
         }
         Some(path) => file(path, arguments.json),

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_host::{Decision, Diagnostic, Plugin, ToolCall, Verdict};
 
-use crate::agent::{Scene, Whose};
+use crate::agent::{SessionContext, SessionRef};
+use crate::dirs;
 use crate::events::Event;
-use crate::gates::{Asked, Gates, Said, Told};
+use crate::gate_builder::GateBuilder;
+use crate::gates::{GateContext, GateKind, GateOutcome, Gates};
 use crate::packs::Packs;
-use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::standing::Standing;
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Question {
     /// The folders whose rules hold, beside the call's.
-    pub(crate) scene: Scene,
+    pub(crate) scene: SessionContext,
     /// The call; without one the gate is only started, which says what is wrong with the rules.
     pub(crate) call: Option<ToolCall>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: GateKind,
     /// What the plugins know of the session, by [`Loaded::kept_under`](crate::plugin::loaded::Loaded::kept_under).
     pub(crate) memories: BTreeMap<String, Value>,
     /// As in `toolgate hook AGENT`: whose words the input of a call that is rewritten is in.
@@ -70,7 +70,7 @@ pub(crate) enum Life {
 }
 
 /// Judges in this process.
-pub(crate) async fn here(
+pub(crate) async fn evaluate_in_process(
     plugin: &Plugin,
     question: &Question,
     frames: Option<&Frames>,
@@ -79,23 +79,23 @@ pub(crate) async fn here(
     let Question { scene, call, packs, plugins, asked, memories, .. } = question;
     let (cwd, home) = match call {
         Some(call) => (call.cwd.as_str(), call.home.clone()),
-        None => (scene.cwd.as_str(), place::home()),
+        None => (scene.cwd.as_str(), dirs::home()),
     };
-    let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
+    let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
     let loaded = plugins.load()?;
     let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("{} is no agent", question.agent))?;
-    let whose = Some(Whose { agent, scene });
+    let whose = Some(SessionRef { agent, scene });
     let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
-    let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
+    let standing = GateBuilder { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
     let before = Instant::now();
     let opened = standing.open(files, frames).await.map_err(|failure| failure.message)?;
-    let told = Told { memories, ..Told::now() };
+    let told = GateContext { memories, ..GateContext::now() };
     let (gates, diagnostics) = Gates::of(&standing, opened, frames, *asked, told.until).await?;
     let said = match (call, asked) {
-        (Some(call), Asked::Call) => rewritten(&gates, call, question, told).await,
-        (Some(call), Asked::Permission) => gates.others(call, *asked, told).await,
-        (None, _) => Said::only(Verdict::pass()),
+        (Some(call), GateKind::Call) => rewritten(&gates, call, question, told).await,
+        (Some(call), GateKind::Permission) => gates.others(call, *asked, told).await,
+        (None, _) => GateOutcome::only(Verdict::pass()),
     };
     let took = before.elapsed();
     if life == Life::Call {
@@ -106,23 +106,23 @@ pub(crate) async fn here(
         (description.name.clone(), description.component.sha256.clone())
     };
     let digests = loaded.iter().map(digest).collect();
-    let Said { verdict, memory, memories, events } = said;
+    let GateOutcome { verdict, memory, memories, events } = said;
     Ok(Judged { verdict, diagnostics, memory, memories, events, digests, took })
 }
 
 /// What all of them say of a call, where what a component makes of it is judged by all of them again.
-async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: Told<'_>) -> Said {
+async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: GateContext<'_>) -> GateOutcome {
     let first = gates.all(call, told).await;
     let Decision::Rewrite(input) = &first.verdict.decision else { return first };
     let refused =
-        |why: String| Said::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
+        |why: String| GateOutcome::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
     let new = match again(call, input, question) {
         Ok(new) => new,
         Err(why) => return refused(format!("cannot be read any more: {why}")),
     };
     let second = gates.all(&new, told).await;
     match second.verdict.decision {
-        Decision::Pass => Said { verdict: first.verdict, ..second },
+        Decision::Pass => GateOutcome { verdict: first.verdict, ..second },
         Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
         Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
         Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),

@@ -12,7 +12,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 use toolgate_host::Measure;
 
-use crate::place;
+use crate::dirs;
 
 /// The leases of this process.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Leases {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         // The socket and the server's process; what follows is the session.
         let server = variable("TMUX").rsplit_once(',').map(|(server, _)| server.to_owned()).unwrap_or_default();
-        Leases { folder: place::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
+        Leases { folder: dirs::sockets(), server, own: variable("TMUX_PANE"), held: Mutex::default() }
     }
 
     /// Takes a pane, or the one that belongs to the agent's own if none is named. Once more is as well as once.

@@ -15,9 +15,9 @@ use toolgate_host::private::{by_others, read_regular};
 use toolgate_host::{CapabilityError, plain};
 use toolgate_lens::trust::{Trust, TrustError};
 
-use crate::agent::Scene;
+use crate::agent::SessionContext;
 use crate::show::{self, BOLD, DIM};
-use crate::{Failure, exit, person, place, runtime};
+use crate::{Failure, dirs, exit, person, runtime};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -116,10 +116,10 @@ struct Folder {
 
 impl Folder {
     fn root(&self) -> Result<PathBuf, Failure> {
-        let folder = place::folder(self.folder.as_deref())?;
+        let folder = dirs::folder(self.folder.as_deref())?;
         match self.folder {
             Some(_) => Ok(PathBuf::from(folder)),
-            None => Ok(place::project_root(Path::new(&folder))),
+            None => Ok(dirs::project_root(Path::new(&folder))),
         }
     }
 
@@ -152,15 +152,19 @@ fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 
 /// The daemon of a project, for a person.
 fn by_hand(root: &Path) -> Result<LocalDaemon, Failure> {
-    let scene = Scene { session: std::process::id().to_string(), root: root.display().to_string(), ..Scene::default() };
+    let scene = SessionContext {
+        session: std::process::id().to_string(),
+        root: root.display().to_string(),
+        ..SessionContext::default()
+    };
     let daemon = daemon("toolgate", &scene).map(|daemon| daemon.within(BY_HAND));
     let missing = "there is no place for the daemon's socket; set HOME to an absolute path";
     daemon.ok_or_else(|| Failure::new(exit::NO_INPUT, missing))
 }
 
 fn check(arguments: &Check) -> Result<ExitCode, Failure> {
-    let here = place::folder(None)?;
-    let root = place::project_root(Path::new(&here));
+    let here = dirs::folder(None)?;
+    let root = dirs::project_root(Path::new(&here));
     let files = match arguments.files.as_slice() {
         [] => changed(&root)?,
         files => given(files, Path::new(&here))?,
@@ -279,7 +283,7 @@ fn status(arguments: &Status) -> Result<ExitCode, Failure> {
 }
 
 fn trust_list() -> Result<Trust, Failure> {
-    let list = Trust::of_home(place::home().as_deref().map(Path::new));
+    let list = Trust::of_home(dirs::home().as_deref().map(Path::new));
     list.ok_or_else(|| Failure::new(exit::NO_INPUT, "the home folder is not known; set HOME to an absolute path"))
 }
 
@@ -373,10 +377,10 @@ const CHECK: Duration = Duration::from_secs(16);
 const BY_HAND: Duration = Duration::from_secs(60);
 
 /// The configuration that the lens reads.
-pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
+pub(crate) fn files(agent: &str, scene: &SessionContext) -> LocalFiles {
     let root = Path::new(&scene.root);
     let mut files = LocalFiles::new();
-    for file in ALSO.iter().filter_map(|name| place::user_file_named(name)) {
+    for file in ALSO.iter().filter_map(|name| dirs::user_file_named(name)) {
         // As with rules: what others may have written is not gone by as the user's.
         let layer = if by_others(&file).is_none() { "user" } else { "project" };
         files = files.config("lens", layer, file);
@@ -393,7 +397,7 @@ pub(crate) fn files(agent: &str, scene: &Scene) -> LocalFiles {
 
 fn pi_settings() -> Option<PathBuf> {
     let folder = std::env::var_os("PI_CODING_AGENT_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(folder.or_else(|| Some(Path::new(&place::home()?).join(".pi/agent")))?.join("settings.json"))
+    Some(folder.or_else(|| Some(Path::new(&dirs::home()?).join(".pi/agent")))?.join("settings.json"))
 }
 
 /// The user's own file, as far as it says something of the daemon.
@@ -412,7 +416,7 @@ struct Settings {
 
 /// What starts another daemon than our own, if the user wants that. A project cannot say it: it is a program.
 fn code_lens() -> Option<Vec<OsString>> {
-    let files = ALSO.iter().filter_map(|name| place::user_file_named(name));
+    let files = ALSO.iter().filter_map(|name| dirs::user_file_named(name));
     let texts = files.filter_map(|file| Some((String::from_utf8(read_regular(&file, CONFIG_FILE).ok()?).ok()?, file)));
     // Nearly nobody has it, and reading YAML takes its time.
     let mut named = texts.filter(|(text, file)| text.contains("code-lens") && by_others(file).is_none());
@@ -427,12 +431,12 @@ fn code_lens() -> Option<Vec<OsString>> {
 }
 
 /// The daemon of a project, for a session. None if there is no telling where it would be.
-pub(crate) fn daemon(agent: &str, scene: &Scene) -> Option<LocalDaemon> {
+pub(crate) fn daemon(agent: &str, scene: &SessionContext) -> Option<LocalDaemon> {
     if let Some(command) = code_lens() {
-        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&place::home()?), command).within(CHECK));
+        return Some(LocalDaemon::code_lens(&scene.root, Path::new(&dirs::home()?), command).within(CHECK));
     }
-    let program = place::program().ok()?;
+    let program = dirs::program().ok()?;
     let command = vec![program.into_os_string(), "lens".into(), "serve".into()];
     let session = format!("{agent}:{}", scene.session);
-    Some(LocalDaemon::own(&scene.root, &place::sockets()?, command, session).within(CHECK))
+    Some(LocalDaemon::own(&scene.root, &dirs::sockets()?, command, session).within(CHECK))
 }

@@ -8,19 +8,23 @@
 //! | `analysis` | what a shell text does: its commands, files and hints |
 //! | `ancestry` | whether a person or an agent is at this terminal |
 //! | `approvals` | what was let through, for the text that a tool types |
-//! | `belief` | whether the variables of a hook are the person's |
 //! | `check` | judging commands by hand and in bulk |
 //! | `columns` | texts that fit the terminal |
 //! | `commands` | whether a text runs no more than another |
-//! | `desk` | from an agent's event to its answer |
+//! | `dirs` | where things are: rule files, the log, permissions |
+//! | `duration` | times as people write them |
 //! | `evaluator` | who gives verdicts: this process, or the resident host |
 //! | `events` | what has happened in a session, for rules that wait for it |
 //! | `explain` | how a command is read and judged |
-//! | `fired` | when an agent's hook was last called |
 //! | `fuzzing` | what has to hold of every payload, for the fuzz targets |
+//! | `gate_builder` | the gate that is started where a call is |
 //! | `gates` | everyone who judges a call |
 //! | `history` | the history files of shells |
+//! | `history_report` | judging a history |
 //! | `hook` | answering an agent, whatever happens |
+//! | `hook_env` | whether the variables of a hook are the person's |
+//! | `hook_handler` | from an agent's event to its answer |
+//! | `hook_heartbeat` | when an agent's hook was last called |
 //! | `inspect` | what a component is and asks for |
 //! | `install` | making agents call Toolgate, and whether they do |
 //! | `judge` | the verdict on a call, in this process |
@@ -31,13 +35,12 @@
 //! | `mcp` | the shared terminal for every agent, over the Model Context Protocol |
 //! | `memory` | the allocator of a process that answers one call |
 //! | `observers` | who writes the events of a session |
-//! | `offers` | the tools of plugins |
 //! | `own_files` | the gate's own files, which nobody may change who is judged |
 //! | `packs` | which packs of the built-in rules are on |
 //! | `path_hints` | the paths that a call is about |
 //! | `person` | a person at a terminal of their own |
-//! | `place` | where things are: rule files, the log, permissions |
 //! | `plugin` | components that others wrote: installed, granted, tested |
+//! | `plugin_tools` | the tools of plugins |
 //! | `plugins` | what is in force beside the guard |
 //! | `project_gates` | the gates of a command that judges many calls |
 //! | `rules` | rule files and the rules in force |
@@ -50,9 +53,6 @@
 //! | `show` | putting untrusted text before a person |
 //! | `signals` | what would end the program before it has answered |
 //! | `source` | texts of several lines, with what matched |
-//! | `span` | times as people write them |
-//! | `standing` | the gate that is started where a call is |
-//! | `survey` | judging a history |
 //! | `terminal` | questions on the terminal |
 //! | `terminal_verdicts` | what verdicts leave for the shared terminal |
 //! | `watch` | looking at what happens in a session |
@@ -62,21 +62,25 @@ mod allow;
 mod analysis;
 mod ancestry;
 mod approvals;
-mod belief;
 mod check;
 mod columns;
 mod commands;
-mod desk;
+mod dirs;
+mod duration;
 mod evaluator;
 mod events;
 mod explain;
-mod fired;
 #[doc(hidden)]
 pub mod fuzzing;
+mod gate_builder;
 mod gates;
 mod history;
+mod history_report;
 mod hook;
+mod hook_env;
 mod hook_files;
+mod hook_handler;
+mod hook_heartbeat;
 mod inspect;
 mod install;
 mod judge;
@@ -87,13 +91,12 @@ mod log;
 mod mcp;
 mod memory;
 mod observers;
-mod offers;
 mod own_files;
 mod packs;
 mod path_hints;
 mod person;
-mod place;
 mod plugin;
+mod plugin_tools;
 mod plugins;
 mod project_gates;
 mod rules;
@@ -106,9 +109,6 @@ mod shim;
 mod show;
 mod signals;
 mod source;
-mod span;
-mod standing;
-mod survey;
 mod terminal;
 mod terminal_verdicts;
 mod watch;

@@ -15,7 +15,7 @@ use toolgate_host::audit::{Outcome, Record};
 use toolgate_host::plain;
 
 use crate::show::{self, BOLD, DIM, GREEN, RED, YELLOW};
-use crate::{Failure, exit, place, span};
+use crate::{Failure, dirs, duration, exit};
 
 /// Columns of a summary.
 const WIDTH: usize = 80;
@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
     let moment = |text: &Option<String>| match text {
         None => Ok(None),
-        Some(text) => span::moment(text, now, &zone).map(Some).map_err(|error| Failure::new(exit::USAGE, error)),
+        Some(text) => duration::moment(text, now, &zone).map(Some).map_err(|error| Failure::new(exit::USAGE, error)),
     };
     let filter = Filter {
         since: moment(&arguments.since)?,
@@ -134,9 +134,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         actions: arguments.action.clone(),
         agent: arguments.agent.clone(),
         tool: arguments.tool.clone(),
-        cwd: arguments.cwd.as_deref().map(|cwd| place::folder(Some(cwd))).transpose()?,
+        cwd: arguments.cwd.as_deref().map(|cwd| dirs::folder(Some(cwd))).transpose()?,
     };
-    let log = place::audit().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+    let log = dirs::audit().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
     let most = match arguments.lines {
         Some(0) => usize::MAX,
         Some(lines) => lines,

@@ -11,9 +11,9 @@ use toolgate_host::capability::{Answer, Files, Journal};
 use toolgate_host::limits::Limits;
 use toolgate_host::{CapabilityError, Observer, Peers, Session, ToolResult};
 
-use crate::agent::{Dialect, Scene};
+use crate::agent::{Dialect, SessionContext};
 use crate::events::Event;
-use crate::{place, session, standing};
+use crate::{dirs, gate_builder, session};
 
 /// How long observers of rule files may take. A result that comes later has written nothing.
 const LOOK: Duration = Duration::from_secs(5);
@@ -21,13 +21,13 @@ const LOOK: Duration = Duration::from_secs(5);
 /// Takes the events that a component writes into a session.
 pub(crate) struct SessionEvents {
     agent: &'static dyn Dialect,
-    scene: Scene,
+    scene: SessionContext,
     /// Whether one could not be kept.
     failed: Arc<AtomicBool>,
 }
 
 impl SessionEvents {
-    pub(crate) fn new(agent: &'static dyn Dialect, scene: &Scene) -> Self {
+    pub(crate) fn new(agent: &'static dyn Dialect, scene: &SessionContext) -> Self {
         SessionEvents { agent, scene: scene.clone(), failed: Arc::default() }
     }
 }
@@ -36,7 +36,7 @@ impl SessionEvents {
 impl Journal for SessionEvents {
     async fn append(&self, kind: String, entry: String) -> Answer<()> {
         let event = Event::read(&kind, &entry)?;
-        let add = |kept: &mut session::Kept| kept.events.note(&event, true);
+        let add = |kept: &mut session::SessionState| kept.events.note(&event, true);
         match session::keep(self.agent.name(), &self.scene, add) {
             true => Ok(()),
             false => {
@@ -49,7 +49,7 @@ impl Journal for SessionEvents {
 
 /// Has the observers of rule files look at a call that has run. Where none are, that is all that it takes to know so. `last`
 /// if this process ends with its answer.
-pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, last: bool) {
+pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &SessionContext, result: &ToolResult, last: bool) {
     let looked = tokio::time::timeout(LOOK, look(agent, scene, result, last)).await;
     let why = match looked {
         Ok(Ok(())) => return,
@@ -60,26 +60,31 @@ pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &Scene, result: 
     session::keep(agent.name(), scene, |kept| kept.events.forget());
 }
 
-async fn look(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, last: bool) -> Result<(), String> {
+async fn look(
+    agent: &'static dyn Dialect,
+    scene: &SessionContext,
+    result: &ToolResult,
+    last: bool,
+) -> Result<(), String> {
     // Without a name nothing is kept of it.
     if scene.session.is_empty() {
         return Ok(());
     }
-    let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)])?;
+    let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)])?;
     let files = if last { files.inline() } else { files };
     let found = files.read_config("rules".to_owned()).await.map_err(|error| error.to_string())?;
     let names = |content: &Vec<u8>| content.windows(KEY.len()).any(|window| window == KEY);
     if !found.iter().any(|file| file.content.as_ref().is_ok_and(names)) {
         return Ok(());
     }
-    let plugin = standing::default_plugin().map_err(|error| error.to_string())?;
+    let plugin = gate_builder::default_plugin().map_err(|error| error.to_string())?;
     let session = Session {
         context: json!({ "schema": 1, "agent": agent.name(), "observers": true }).to_string(),
         ..scene.session_in(&result.call.cwd)
     };
     let journal = SessionEvents::new(agent, scene);
     let failed = Arc::clone(&journal.failed);
-    let granted = standing::granted(files, None, &Peers::default()).journal(journal);
+    let granted = gate_builder::granted(files, None, &Peers::default()).journal(journal);
     let observer = Observer::new(plugin, session, granted).with_limits(Limits { call: LOOK, ..Limits::OBSERVER });
     let seen = observer.try_observe(result).await.map_err(|error| error.to_string());
     if last {

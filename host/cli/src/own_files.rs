@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use crate::plugin::live;
-use crate::{install, place};
+use crate::{dirs, install};
 
 /// Where the gate's own files are: configuration, state, sockets, and this program. A user may have them anywhere; and where
 /// the links lead that agents' settings are, for the user and below this root.
 pub(crate) fn own(kept: &[PathBuf], root: &Path) -> Vec<String> {
-    let config = place::configuration();
-    let sockets = place::sockets();
+    let config = dirs::configuration();
+    let sockets = dirs::sockets();
     let program = std::env::current_exe().ok();
     // That they lead to the program does not keep them from being removed.
     let links: Vec<PathBuf> = program.iter().flat_map(|program| install::links(program)).collect();
-    let named = [config, place::state(), sockets, program].into_iter().flatten();
+    let named = [config, dirs::state(), sockets, program].into_iter().flatten();
     let named: Vec<PathBuf> = named
         .chain(kept.iter().cloned())
         .chain(live::files())

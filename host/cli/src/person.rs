@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::show::{BOLD, DIM};
-use crate::{Failure, ancestry, exit, place, terminal};
+use crate::{Failure, ancestry, dirs, exit, terminal};
 
 /// How long a person may take to type a word.
 const TYPING: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ pub(crate) fn present(otherwise: &str) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() || !controlling {
         return Err(elsewhere(ancestry::Refusal::NoTerminal));
     }
-    let home = place::home().map(PathBuf::from);
+    let home = dirs::home().map(PathBuf::from);
     let noted = ancestry::noted(home.as_deref()).map_err(refused)?;
     ancestry::judge(&ancestry::chain(), &noted, ancestry::alive).map_err(elsewhere)
 }

@@ -10,12 +10,12 @@ use std::time::Duration;
 use toolgate_host::capability::{Absent, LocalFiles};
 use toolgate_host::{Peers, ProvidedTool, Provider, ToolOutput};
 
-use crate::agent::Whose;
+use crate::agent::SessionRef;
+use crate::gate_builder;
 use crate::observers::SessionEvents;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::standing;
 
 /// How long a plugin may take to say which tools it has: the client waits for its server.
 const DESCRIBING: Duration = Duration::from_secs(2);
@@ -40,12 +40,12 @@ struct Offer {
 
 impl Offers {
     /// Starts the plugins that have tools. One that fails offers none.
-    pub(crate) async fn of(loaded: &[Loaded], whose: Whose<'_>, frames: Option<&Frames>) -> Self {
-        let Whose { agent, scene } = whose;
+    pub(crate) async fn of(loaded: &[Loaded], whose: SessionRef<'_>, frames: Option<&Frames>) -> Self {
+        let SessionRef { agent, scene } = whose;
         let mut offers: Vec<Offer> = Vec::new();
         for one in loaded.iter().filter(|one| one.plugin.has_tools()) {
             let session = scene.session_in(&scene.cwd);
-            let reach = standing::granted(LocalFiles::new(), frames, &Peers::default());
+            let reach = gate_builder::granted(LocalFiles::new(), frames, &Peers::default());
             let reach = reach.journal(SessionEvents::new(agent, scene));
             let provider = Provider::new(one.plugin.clone(), session, one.may(reach.terminal(Absent), Some(whose)));
             let provider = std::sync::Arc::new(provider);

@@ -6,11 +6,11 @@ use std::path::Path;
 use toolgate_host::capability::LocalFiles;
 use toolgate_host::{Level, Plugin, ToolCall, Verdict};
 
-use crate::gates::{Asked, Told};
+use crate::gate_builder::GateBuilder;
+use crate::gates::{GateContext, GateKind};
 use crate::packs::Packs;
 use crate::plugin::loaded::{self, Loaded};
-use crate::standing::Standing;
-use crate::{Failure, exit, place, show};
+use crate::{Failure, dirs, exit, show};
 
 /// Instances that are kept for the projects of a batch.
 const GATES: usize = 16;
@@ -52,19 +52,19 @@ impl<'a> Gates<'a> {
             }
             let files = match self.rules {
                 Some(rules) => LocalFiles::new().user_rules(rules),
-                None => place::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])
+                None => dirs::rule_files(&[Path::new(&call.workspace_root), Path::new(&call.cwd)])
                     .map_err(|error| Failure::new(exit::NO_INPUT, error))?,
             };
             let (cwd, home, root) = (&call.cwd, call.home.as_deref(), &call.workspace_root);
             let (plugin, packs, loaded) = (&self.plugin, self.packs, &self.loaded);
-            let standing = Standing { plugin, cwd, home, root, packs, kept: &[], loaded, whose: None };
+            let standing = GateBuilder { plugin, cwd, home, root, packs, kept: &[], loaded, whose: None };
             let opened = if self.rules.is_some() {
                 standing.start(files, None).await?
             } else {
                 standing.open(files, None).await?
             };
-            let until = Told::now().until;
-            let opened = crate::gates::Gates::of(&standing, opened, None, Asked::Call, until).await;
+            let until = GateContext::now().until;
+            let opened = crate::gates::Gates::of(&standing, opened, None, GateKind::Call, until).await;
             let (gates, diagnostics) = opened.map_err(Failure::software)?;
             if !self.quiet {
                 show::diagnostics(&diagnostics);
@@ -79,7 +79,7 @@ impl<'a> Gates<'a> {
             self.open.insert(key.clone(), gates);
         }
         match self.open.get(&key) {
-            Some(gates) => Ok(gates.all(call, Told::now()).await.verdict),
+            Some(gates) => Ok(gates.all(call, GateContext::now()).await.verdict),
             None => Err(Failure::new(exit::SOFTWARE, "the gate is gone")),
         }
     }

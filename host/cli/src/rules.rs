@@ -13,11 +13,11 @@ use toolgate_host::plain;
 use toolgate_host::private::{is_missing, read_regular};
 
 use crate::columns::{count, width, wrapped};
+use crate::gate_builder::{self, GateBuilder};
 use crate::packs::Packs;
 use crate::plugin::loaded;
 use crate::show::{BOLD, DIM, GREEN, RED, YELLOW, list, print, text};
-use crate::standing::{self, Standing};
-use crate::{Failure, analysis, exit, place, runtime, show};
+use crate::{Failure, analysis, dirs, exit, runtime, show};
 
 /// What rule files may hold, for editors.
 const SCHEMA: &str = include_str!("../../../schema/rules.schema.json");
@@ -180,13 +180,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Answers about rules: the component, and whose rules it knows.
 fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Value>>, Failure> {
-    let cwd = place::folder(at.cwd.as_deref())?;
-    let root = place::root_of(&cwd);
-    let home = place::home();
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
+    let cwd = dirs::folder(at.cwd.as_deref())?;
+    let root = dirs::root_of(&cwd);
+    let home = dirs::home();
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
     let files = if own { rule_files(&cwd, &root)? } else { LocalFiles::new() };
     let loaded = loaded::by_hand()?;
-    let standing = Standing {
+    let standing = GateBuilder {
         plugin: &plugin,
         cwd: &cwd,
         home: home.as_deref(),
@@ -212,7 +212,7 @@ fn ask(at: &Where, own: bool, questions: &[Value]) -> Result<Vec<Map<String, Val
 
 /// The rule files that are in force in a folder of a project.
 pub(crate) fn rule_files(cwd: &str, root: &str) -> Result<LocalFiles, Failure> {
-    let files = place::rule_files(&[Path::new(root), Path::new(cwd)]);
+    let files = dirs::rule_files(&[Path::new(root), Path::new(cwd)]);
     files.map_err(|error| Failure::new(exit::NO_INPUT, error))
 }
 
@@ -473,8 +473,8 @@ impl File {
 impl Files {
     /// The files that are there, and the names of all that were looked for.
     fn read(&self) -> Result<(Vec<File>, Vec<PathBuf>), Failure> {
-        let cwd = place::folder(None)?;
-        let root = place::root_of(&cwd);
+        let cwd = dirs::folder(None)?;
+        let root = dirs::root_of(&cwd);
         let known = rule_files(&cwd, &root)?;
         if self.files.is_empty() {
             let files = known.rules().filter_map(|(layer, path)| File::read(path.to_path_buf(), layer)).collect();
@@ -485,7 +485,7 @@ impl Files {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             let own = known.rules().find(|(_, known)| known.canonicalize().is_ok_and(|known| known == real));
             // A name that Toolgate looks for in projects.
-            let projects = || place::PROJECTS.iter().any(|name| path.ends_with(name));
+            let projects = || dirs::PROJECTS.iter().any(|name| path.ends_with(name));
             let layer = match (self.layer, own) {
                 (Some(Layer::User), _) => "user",
                 (Some(Layer::Project), _) => "project",
@@ -559,8 +559,8 @@ fn looked_at(out: &mut dyn Write, files: &[File], names: &[PathBuf]) -> std::io:
 fn lint(arguments: &Lint) -> Result<ExitCode, Failure> {
     let (files, names) = arguments.files.read()?;
     if arguments.files.files.is_empty() {
-        let cwd = place::folder(None)?;
-        show::diagnostics(&place::demoted(&rule_files(&cwd, &place::root_of(&cwd))?));
+        let cwd = dirs::folder(None)?;
+        show::diagnostics(&dirs::demoted(&rule_files(&cwd, &dirs::root_of(&cwd))?));
     }
     let answers = Files::judged(&files)?;
     let problems = problems(&files, &answers);
@@ -644,10 +644,10 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
 
 fn init(project: bool) -> Result<ExitCode, Failure> {
     let (path, content) = if project {
-        let root = place::project_root(Path::new(&place::folder(None)?));
+        let root = dirs::project_root(Path::new(&dirs::folder(None)?));
         (root.join("toolgate.yaml"), include_str!("starter/project.yaml"))
     } else {
-        let path = place::user_file().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
+        let path = dirs::user_file().map_err(|error| Failure::new(exit::NO_INPUT, error))?;
         (path, include_str!("starter/user.yaml"))
     };
     let failed = |error: std::io::Error| match error.kind() {

@@ -12,7 +12,7 @@ use crate::columns::count;
 use crate::project_gates::Gates;
 use crate::show::DIM;
 use crate::source::Lines;
-use crate::{Failure, exit, place, show};
+use crate::{Failure, dirs, exit, show};
 
 /// Longest script, in bytes: what the component takes.
 const LONGEST: u64 = 3 << 20;
@@ -65,7 +65,7 @@ pub(crate) async fn run(path: &Path, cwd: &str, json: bool, gates: &mut Gates<'_
             path.display()
         ));
     }
-    let call = ToolCall { home: place::home(), workspace_root: place::root_of(cwd), ..ToolCall::shell(&text, cwd) };
+    let call = ToolCall { home: dirs::home(), workspace_root: dirs::root_of(cwd), ..ToolCall::shell(&text, cwd) };
     let verdict = gates.judge(&call).await?;
     let lines = Lines::new(&text);
     let (placed, elsewhere) = apart(&verdict, text.len(), &lines);

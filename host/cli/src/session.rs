@@ -25,9 +25,9 @@ use serde_json::{Value, json};
 use toolgate_host::Measure;
 use toolgate_host::private::{PrivateFile, WHOLE};
 
-use crate::agent::Scene;
+use crate::agent::SessionContext;
+use crate::dirs;
 use crate::events::Events;
-use crate::place;
 
 /// How long a session is kept that nobody goes on with.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -50,7 +50,7 @@ const FORGOTTEN: &str = "forgotten";
 
 /// What is kept.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct SessionState {
     /// Always 1.
     schema: u32,
     /// As in `toolgate hook AGENT`.
@@ -103,11 +103,11 @@ impl State {
 
 /// The folder of all sessions.
 fn folder() -> Option<PathBuf> {
-    Some(place::state()?.join("sessions"))
+    Some(dirs::state()?.join("sessions"))
 }
 
 /// The file of a session. An agent that does not name its sessions has none.
-fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
+fn file(agent: &str, scene: &SessionContext) -> Option<PrivateFile> {
     if scene.session.is_empty() {
         return None;
     }
@@ -116,51 +116,56 @@ fn file(agent: &str, scene: &Scene) -> Option<PrivateFile> {
 }
 
 /// What is kept of a session; nothing if there is nothing, or nothing that can be used.
-pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
+pub(crate) fn load(agent: &str, scene: &SessionContext) -> SessionState {
     match file(agent, scene).map(|file| file.read()) {
-        None => Kept::default(),
-        Some(Ok(bytes)) => Kept::of(agent, &scene.session, bytes.as_deref()),
+        None => SessionState::default(),
+        Some(Ok(bytes)) => SessionState::of(agent, &scene.session, bytes.as_deref()),
         Some(Err(error)) => {
             tracing::warn!(%error, "what is kept of the session is not known");
-            Kept::forgotten()
+            SessionState::forgotten()
         }
     }
 }
 
 /// Keeps something of a session, and says whether it is kept. What goes wrong is only logged: it must not cost a verdict.
-pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -> bool {
+pub(crate) fn keep(agent: &str, scene: &SessionContext, change: impl FnOnce(&mut SessionState)) -> bool {
     let Some(file) = file(agent, scene) else { return false };
     let kept = file.update(|before| {
-        let mut kept = Kept::of(agent, &scene.session, before);
+        let mut kept = SessionState::of(agent, &scene.session, before);
         change(&mut kept);
         let bytes = serde_json::to_vec(&kept).unwrap_or_default();
         // What is too much is lost, which has to be known: an older state would say that nothing happened since.
-        if bytes.len() as u64 <= WHOLE { bytes } else { Kept::lost(agent, &scene.session) }
+        if bytes.len() as u64 <= WHOLE { bytes } else { SessionState::lost(agent, &scene.session) }
     });
     kept.inspect_err(|error| tracing::warn!(%error, "the session is not kept")).is_ok()
 }
 
-impl Kept {
+impl SessionState {
     fn is_of(&self, agent: &str, session: &str) -> bool {
         self.agent == agent && self.session == session
     }
 
     /// What this file says of a session. One of another session has nothing of this one.
     fn of(agent: &str, session: &str, file: Option<&[u8]>) -> Self {
-        let kept = match file.map(serde_json::from_slice::<Kept>) {
+        let kept = match file.map(serde_json::from_slice::<SessionState>) {
             Some(Ok(kept)) if kept.is_of(agent, session) => kept,
             Some(Err(error)) => {
                 tracing::warn!(%error, "what is kept of the session is not known");
-                Kept::forgotten()
+                SessionState::forgotten()
             }
-            Some(Ok(_)) | None => Kept::default(),
+            Some(Ok(_)) | None => SessionState::default(),
         };
-        Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..kept }
+        SessionState { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..kept }
     }
 
     /// What is kept of a session of which everything is lost.
     fn lost(agent: &str, session: &str) -> Vec<u8> {
-        let kept = Kept { schema: 1, agent: agent.to_owned(), session: session.to_owned(), ..Kept::forgotten() };
+        let kept = SessionState {
+            schema: 1,
+            agent: agent.to_owned(),
+            session: session.to_owned(),
+            ..SessionState::forgotten()
+        };
         serde_json::to_vec(&kept).unwrap_or_default()
     }
 
@@ -168,7 +173,7 @@ impl Kept {
     fn forgotten() -> Self {
         let memory = json!({ "schema": 1, FORGOTTEN: true });
         let memories = BTreeMap::from([(ANY.to_owned(), memory.clone())]);
-        Kept { memory: Some(memory), memories, events: Events::lost(), ..Kept::default() }
+        SessionState { memory: Some(memory), memories, events: Events::lost(), ..SessionState::default() }
     }
 
     /// What one of those who look at results knows.
@@ -285,19 +290,19 @@ mod tests {
             (Some(with(long(200))), None, with(json!([["c", "decoded"]])), 201, false),
         ];
         for (known, before, new, count, forgotten) in cases {
-            let mut kept = Kept { memory: known, ..Kept::default() };
+            let mut kept = SessionState { memory: known, ..SessionState::default() };
             kept.remember(&new.to_string(), before.as_ref());
             let memory = kept.memory.expect("a memory");
             assert_eq!(memory["files"].as_array().map(Vec::len), Some(count));
             assert_eq!(memory.get(FORGOTTEN).is_some(), forgotten, "{count}");
         }
-        let mut kept = Kept { memory: Some(with(long(240))), ..Kept::default() };
+        let mut kept = SessionState { memory: Some(with(long(240))), ..SessionState::default() };
         kept.remember(&with(json!([[format!("y{}", "y".repeat(60_000)), "decoded"]])).to_string(), None);
         let memory = kept.memory.expect("a memory");
         assert!(memory.to_string().len() <= MEMORY && memory[FORGOTTEN] == true);
         // What is too much by itself, or no JSON.
         for text in [with(long(400)).to_string(), "{".to_owned()] {
-            let mut kept = Kept::default();
+            let mut kept = SessionState::default();
             kept.remember(&text, None);
             assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         }
@@ -305,45 +310,45 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_may_have_been_anything() {
-        let kept = Kept::forgotten();
+        let kept = SessionState::forgotten();
         assert_eq!(kept.memory, Some(json!({ "schema": 1, "forgotten": true })));
         assert_eq!(kept.events.json(), None);
-        let again: Kept = serde_json::from_slice(&serde_json::to_vec(&kept).expect("JSON")).expect("the same");
+        let again: SessionState = serde_json::from_slice(&serde_json::to_vec(&kept).expect("JSON")).expect("the same");
         assert_eq!(again, kept, "it stays so once it is written again");
     }
 
     #[test]
     fn a_file_of_another_session_has_nothing_of_this_one() {
         let memory = Some(json!({ "schema": 1, "n": 1 }));
-        let file = Kept { memory: memory.clone(), ..Kept::of("claude", "s", None) };
+        let file = SessionState { memory: memory.clone(), ..SessionState::of("claude", "s", None) };
         let file = serde_json::to_vec(&file).expect("JSON");
         let cases = [("claude", "s", memory), ("claude", "t", None), ("codex", "s", None)];
         for (agent, session, expected) in cases {
-            let kept = Kept::of(agent, session, Some(file.as_slice()));
+            let kept = SessionState::of(agent, session, Some(file.as_slice()));
             assert_eq!(kept.memory, expected, "{agent} {session}");
             assert!(kept.is_of(agent, session));
         }
-        assert_eq!(Kept::of("claude", "s", Some(b"{".as_slice())).memory, Kept::forgotten().memory);
+        assert_eq!(SessionState::of("claude", "s", Some(b"{".as_slice())).memory, SessionState::forgotten().memory);
     }
 
     #[test]
     fn what_was_forgotten_is_said_to_every_plugin_and_stays_so() {
         let forgotten = Some(json!({ "schema": 1, FORGOTTEN: true }));
-        let mut kept = Kept::of("claude", "s", Some(b"{".as_slice()));
+        let mut kept = SessionState::of("claude", "s", Some(b"{".as_slice()));
         let file = serde_json::to_vec(&kept).expect("JSON");
         assert_eq!(memory_of(&kept.memories, "0:").cloned(), forgotten);
         kept.remember_for("0:", r#"{"schema":1,"n":1}"#, forgotten.as_ref());
         let own = json!({ "schema": 1, "n": 1, FORGOTTEN: true });
         assert_eq!(memory_of(&kept.memories, "0:"), Some(&own));
-        assert_eq!(Kept::lost("claude", "s"), file, "what is too much to be kept is lost in the same way");
-        let again = Kept::of("claude", "s", Some(file.as_slice()));
+        assert_eq!(SessionState::lost("claude", "s"), file, "what is too much to be kept is lost in the same way");
+        let again = SessionState::of("claude", "s", Some(file.as_slice()));
         assert_eq!(memory_of(&again.memories, "1:").cloned(), forgotten, "it is kept");
-        assert_eq!(memory_of(&Kept::default().memories, "1:"), None);
+        assert_eq!(memory_of(&SessionState::default().memories, "1:"), None);
     }
 
     #[test]
     fn each_plugin_remembers_for_itself_and_together_they_are_bounded() {
-        let mut kept = Kept::default();
+        let mut kept = SessionState::default();
         let long = json!({ "schema": 1, "x": "x".repeat(MEMORY - 40) });
         for (at, fits) in [true, true, true, true, false].into_iter().enumerate() {
             let name = format!("{at}:");
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn what_observers_know_is_kept_for_each_and_bounded() {
-        let mut kept = Kept::default();
+        let mut kept = SessionState::default();
         let long = vec![b'x'; MEMORY / 4 - 2];
         let cases: [(&str, &[u8], bool); 9] = [
             (LENS, &vec![b'x'; MEMORY - 2], true),
@@ -379,7 +384,7 @@ mod tests {
         }
         assert_eq!(kept.observe("a:1", None, b"new"), Err(Some(b"\xff\0".to_vec())));
         let text = serde_json::to_vec(&kept).expect("JSON");
-        let again: Kept = serde_json::from_slice(&text).expect("the same");
+        let again: SessionState = serde_json::from_slice(&text).expect("the same");
         assert_eq!(again, kept);
     }
 }

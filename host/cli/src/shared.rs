@@ -16,13 +16,13 @@ use toolgate_host::{
     CallError, Capabilities, Plugin, ProvidedTool, Provider, Session, Signal, ToolOutput, plain, shortened,
 };
 
-use crate::agent::{self, Dialect, Scene};
+use crate::agent::{self, Dialect, SessionContext};
 use crate::approvals::Approved;
-use crate::desk::{Desk, User};
-use crate::evaluator::Judge;
+use crate::evaluator::Evaluator;
+use crate::hook_handler::{HookHandler, User};
 use crate::lease::Leases;
-use crate::offers::failed;
 use crate::packs::Packs;
+use crate::plugin_tools::failed;
 use crate::plugins::Plugins;
 use crate::terminal_verdicts::{BORDER, Panes, TerminalVerdicts};
 use crate::watch::Watch;
@@ -75,7 +75,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) plugin: &'a Plugin,
     pub(crate) packs: &'a Packs,
     pub(crate) plugins: &'a Plugins,
-    pub(crate) scene: &'a Scene,
+    pub(crate) scene: &'a SessionContext,
     /// Whether there is to be a pane at once.
     pub(crate) open: bool,
     /// Whether verdicts are shown in the pane's border.
@@ -88,7 +88,7 @@ pub(crate) struct Run<'a> {
     /// The agent's id of the call, as it was judged.
     pub(crate) id: &'a str,
     pub(crate) input: &'a Value,
-    pub(crate) scene: Scene,
+    pub(crate) scene: SessionContext,
 }
 
 /// Judges what is typed.
@@ -96,14 +96,14 @@ pub(crate) struct Typist {
     agent: &'static dyn Dialect,
     packs: Packs,
     plugins: Plugins,
-    judge: Judge,
+    judge: Evaluator,
     now: Mutex<Now>,
 }
 
 /// For whom something is typed.
 #[derive(Clone, Default)]
 struct Now {
-    scene: Scene,
+    scene: SessionContext,
     id: String,
     approved: Approved,
 }
@@ -116,7 +116,7 @@ impl Typist {
             agent,
             packs: packs.clone(),
             plugins: plugins.clone(),
-            judge: Judge::ForMany { plugin: Box::new(plugin.clone()), frames: None },
+            judge: Evaluator::LongLived { plugin: Box::new(plugin.clone()), frames: None },
             now: Mutex::new(Now { scene: scene.clone(), ..Now::default() }),
         }
     }
@@ -125,7 +125,7 @@ impl Typist {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, scene: Scene, id: &str, approved: Approved) {
+    fn begin(&self, scene: SessionContext, id: &str, approved: Approved) {
         *self.now() = Now { scene, id: id.to_owned(), approved };
     }
 
@@ -145,8 +145,15 @@ impl Typing for Typist {
         cwd.clone_into(&mut call.cwd);
         cwd.clone_into(&mut scene.cwd);
         let Typist { agent, packs, plugins, judge, .. } = self;
-        let desk =
-            Desk { agent: *agent, packs, plugins, judge, watch: &Watch::Plugins, user: User::Nobody, terminal: None };
+        let desk = HookHandler {
+            agent: *agent,
+            packs,
+            plugins,
+            judge,
+            watch: &Watch::Plugins,
+            user: User::Nobody,
+            terminal: None,
+        };
         desk.typed(scene, call, &approved).await
     }
 }
@@ -374,7 +381,7 @@ mod tests {
 
     use super::*;
     use crate::agent::mcp::Mcp;
-    use crate::standing;
+    use crate::gate_builder;
 
     /// A component that types one line and waits until it is told to end.
     struct Fake {
@@ -479,12 +486,12 @@ mod tests {
         plugin: Plugin,
     }
 
-    fn scene() -> Scene {
-        Scene { cwd: "/none".to_owned(), root: "/none".to_owned(), ..Scene::default() }
+    fn scene() -> SessionContext {
+        SessionContext { cwd: "/none".to_owned(), root: "/none".to_owned(), ..SessionContext::default() }
     }
 
     fn parts(line: &'static str, waits: bool) -> Parts {
-        let plugin = standing::default_plugin().expect("a plugin");
+        let plugin = gate_builder::default_plugin().expect("a plugin");
         let opening = Opening {
             agent: &Mcp,
             plugin: &plugin,
@@ -514,7 +521,7 @@ mod tests {
         let gate = toolgate_host::Gate::new(
             parts.plugin.clone(),
             Session::in_folder("/none"),
-            standing::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
+            gate_builder::granted(toolgate_host::capability::LocalFiles::new(), None, &toolgate_host::Peers::default()),
         );
         let judged = gate.judge(&call).await;
         assert!(!matches!(judged.decision, Decision::Pass), "{judged:?}");
@@ -585,9 +592,9 @@ mod tests {
         fake.typing.notified().await;
         assert_eq!(run(&shared, "read_terminal", "").await.text, "screen");
         let (packs, plugins) = (&Packs::default(), &Plugins::default());
-        let judge = &Judge::ForMany { plugin: Box::new(plugin), frames: None };
+        let judge = &Evaluator::LongLived { plugin: Box::new(plugin), frames: None };
         let (watch, terminal) = (&Watch::Plugins, Some(shared.verdicts()));
-        let desk = Desk { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
+        let desk = HookHandler { agent: &Mcp, packs, plugins, judge, watch, user: User::Nobody, terminal };
         let payload = crate::agent::mcp::payload(("", "/none"), "2", "bash", &json!({ "command": "rm -rf ~" }), false);
         let said = desk.answer(None, payload.to_string().as_bytes()).await;
         assert!(said.contains("\"block\":true"), "{said}");

@@ -23,13 +23,13 @@ use toolgate_host::{
     Span, ToolKind, ToolResult, Turn, Update,
 };
 
-use crate::agent::{Dialect, Scene, Whose};
+use crate::agent::{Dialect, SessionContext, SessionRef};
+use crate::dirs;
 use crate::observers::SessionEvents;
-use crate::place;
 use crate::plugin::loaded::Loaded;
 use crate::plugins::Plugins;
 use crate::serve::Frames;
-use crate::{gates, lens, session, show, standing};
+use crate::{gate_builder, gates, lens, session, show};
 
 /// How long a look may take while an agent waits for a hook, which has half a minute for such events.
 const LOOK: Duration = Duration::from_secs(20);
@@ -50,7 +50,7 @@ const ASLEEP: usize = 256;
 const WIDTH: u32 = 200;
 
 /// What has happened.
-pub(crate) enum Happening<'a> {
+pub(crate) enum ObservedEvent<'a> {
     /// A session starts, for this reason.
     Start(&'a str),
     /// A tool has run. `last` if no other event says that.
@@ -71,17 +71,17 @@ pub(crate) enum Happening<'a> {
     Over(&'a str),
 }
 
-impl Happening<'_> {
+impl ObservedEvent<'_> {
     /// Whether it is anything but the result of a tool that only reads.
     fn may_change_files(&self) -> bool {
         use ToolKind::{Fetch, List, Read, Search};
-        !matches!(self, Happening::Result { result, .. } if matches!(result.call.kind, Fetch | List | Read | Search))
+        !matches!(self, ObservedEvent::Result { result, .. } if matches!(result.call.kind, Fetch | List | Read | Search))
     }
 
     /// Why a session starts, if that is what happens.
     fn reason(&self) -> Option<&str> {
         match self {
-            Happening::Start(reason) => Some(reason),
+            ObservedEvent::Start(reason) => Some(reason),
             _ => None,
         }
     }
@@ -103,11 +103,11 @@ impl Watch {
     pub(crate) async fn saw(
         &self,
         agent: &'static dyn Dialect,
-        scene: &Scene,
+        scene: &SessionContext,
         plugins: &Plugins,
-        happening: &Happening<'_>,
+        happening: &ObservedEvent<'_>,
     ) -> Seen {
-        let first = matches!(happening, Happening::Start(_));
+        let first = matches!(happening, ObservedEvent::Start(_));
         let end = Instant::now() + if first { FIRST_LOOK } else { LOOK };
         let lens = async {
             match self {
@@ -136,9 +136,9 @@ impl Watch {
     async fn others(
         &self,
         agent: &'static dyn Dialect,
-        scene: &Scene,
+        scene: &SessionContext,
         plugins: &Plugins,
-        happening: &Happening<'_>,
+        happening: &ObservedEvent<'_>,
         end: Instant,
     ) -> Seen {
         let loaded = plugins.load().unwrap_or_else(|error| {
@@ -146,15 +146,15 @@ impl Watch {
             Vec::new()
         });
         let result = match happening {
-            Happening::Result { result, .. } => {
-                tokio::time::timeout_at(end, analysed(&loaded, Whose { agent, scene }, result))
+            ObservedEvent::Result { result, .. } => {
+                tokio::time::timeout_at(end, analysed(&loaded, SessionRef { agent, scene }, result))
                     .await
                     .unwrap_or_default()
             }
             _ => None,
         };
         let happening = match (happening, &result) {
-            (Happening::Result { last, .. }, Some(result)) => &Happening::Result { result, last: *last },
+            (ObservedEvent::Result { last, .. }, Some(result)) => &ObservedEvent::Result { result, last: *last },
             (happening, _) => happening,
         };
         let eyes: Vec<Eye> = loaded.into_iter().filter(|one| one.plugin.has_observer()).map(Eye::plugin).collect();
@@ -184,15 +184,15 @@ impl Watch {
 }
 
 /// A result with what its shell text does. None if no plugin looks at it, or if it has no such text.
-async fn analysed(loaded: &[Loaded], whose: Whose<'_>, result: &ToolResult) -> Option<ToolResult> {
+async fn analysed(loaded: &[Loaded], whose: SessionRef<'_>, result: &ToolResult) -> Option<ToolResult> {
     let scene = whose.scene;
     if result.call.command.is_none() || !loaded.iter().any(|one| one.plugin.has_observer()) {
         return None;
     }
     let session = scene.session_in(&result.call.cwd);
-    let files = place::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
-    let reach = standing::granted(files.clone(), None, &standing::peers(loaded, &session, &files, Some(whose)));
-    let analysis = Analysis::new(standing::default_plugin().ok()?, session, reach);
+    let files = dirs::rule_files(&[Path::new(&scene.root), Path::new(&result.call.cwd)]).unwrap_or_default();
+    let reach = gate_builder::granted(files.clone(), None, &gate_builder::peers(loaded, &session, &files, Some(whose)));
+    let analysis = Analysis::new(gate_builder::default_plugin().ok()?, session, reach);
     let call = gates::analysed(&analysis, &result.call).await;
     let told = |why: &String| tracing::warn!(why, "the plugins get no analysis of the text");
     Some(ToolResult { call: call.inspect_err(told).ok()?, ..result.clone() })
@@ -210,7 +210,7 @@ struct Eye {
 
 impl Eye {
     fn lens() -> Result<Self, LoadError> {
-        Ok(Eye::of_lens(standing::default_plugin()?))
+        Ok(Eye::of_lens(gate_builder::default_plugin()?))
     }
 
     fn of_lens(plugin: Plugin) -> Self {
@@ -243,12 +243,12 @@ impl Eye {
     fn reach(
         &self,
         agent: &'static dyn Dialect,
-        scene: &Scene,
+        scene: &SessionContext,
         more: impl FnOnce(Capabilities) -> Capabilities,
     ) -> Capabilities {
         let files = match self.is_lens() {
             true => lens::files(agent.name(), scene),
-            false => place::rule_files(&[Path::new(&scene.root), Path::new(&scene.cwd)]).unwrap_or_default(),
+            false => dirs::rule_files(&[Path::new(&scene.root), Path::new(&scene.cwd)]).unwrap_or_default(),
         };
         let all = Capabilities::absent().git(LocalGit).log(LocalLog).files(files).clock(LocalClock::default());
         // Who is not granted it need not wait until it is known which one it would be.
@@ -260,7 +260,7 @@ impl Eye {
         match &self.granted {
             Some(loaded) => {
                 let all = more(all).journal(SessionEvents::new(agent, scene));
-                loaded.may(all, Some(Whose { agent, scene }))
+                loaded.may(all, Some(SessionRef { agent, scene }))
             }
             None => more(all),
         }
@@ -300,7 +300,7 @@ impl Message for Outbox {
     }
 }
 
-fn session(agent: &dyn Dialect, scene: &Scene, reason: Option<&str>) -> Session {
+fn session(agent: &dyn Dialect, scene: &SessionContext, reason: Option<&str>) -> Session {
     let mut context = json!({ "schema": 1, "agent": agent.name() });
     if let Some(reason) = reason {
         context["reason"] = reason.into();
@@ -315,10 +315,10 @@ async fn start(observer: &Observer) -> Seen {
 }
 
 /// Tells an observer, and says what it has for the agent.
-async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> {
+async fn tell(observer: &Observer, happening: &ObservedEvent<'_>) -> Option<String> {
     match happening {
-        Happening::Start(_) => None,
-        Happening::Result { result, last } => {
+        ObservedEvent::Start(_) => None,
+        ObservedEvent::Result { result, last } => {
             let added = observer.observe(result).await.map(|addition| addition.text);
             if *last {
                 let call = &result.call;
@@ -332,19 +332,19 @@ async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> 
             }
             added
         }
-        Happening::Update(update) => {
+        ObservedEvent::Update(update) => {
             observer.updated(update).await;
             None
         }
-        Happening::End(end) => {
+        ObservedEvent::End(end) => {
             observer.ended(end).await;
             None
         }
-        Happening::Turn { again, unseen } => {
+        ObservedEvent::Turn { again, unseen } => {
             let context = json!({ "schema": 1, "again": again, "unseen": unseen }).to_string();
             observer.turn_ended(&Turn { index: None, context }).await
         }
-        Happening::Over(reason) => {
+        ObservedEvent::Over(reason) => {
             // One that was never started has nothing to end.
             if observer.start().await.is_ok() {
                 observer.shutdown(reason).await;
@@ -356,17 +356,23 @@ async fn tell(observer: &Observer, happening: &Happening<'_>) -> Option<String> 
 }
 
 /// In a process of its own, until this time.
-async fn once(agent: &'static dyn Dialect, scene: &Scene, eye: &Eye, happening: &Happening<'_>, end: Instant) -> Seen {
-    let first = matches!(happening, Happening::Start(_));
+async fn once(
+    agent: &'static dyn Dialect,
+    scene: &SessionContext,
+    eye: &Eye,
+    happening: &ObservedEvent<'_>,
+    end: Instant,
+) -> Seen {
+    let first = matches!(happening, ObservedEvent::Start(_));
     let known = session::load(agent.name(), scene).observer(eye.name());
     let reach = eye.reach(agent, scene, |all| all);
     let observer = Observer::new(eye.plugin.clone(), session(agent, scene, happening.reason()), reach)
         .with_limits(Limits { call: end.saturating_duration_since(Instant::now()), ..Limits::OBSERVER })
         .with_state(known.clone().unwrap_or_default());
     let mut seen = if first { start(&observer).await } else { Seen::text(tell(&observer, happening).await) };
-    let over = matches!(happening, Happening::Over(_)) || !eye.remembers();
+    let over = matches!(happening, ObservedEvent::Over(_)) || !eye.remembers();
     let kept = over || keep(agent, scene, eye.name(), &observer, known).await;
-    if !kept && matches!(happening, Happening::Turn { .. }) {
+    if !kept && matches!(happening, ObservedEvent::Turn { .. }) {
         // At the end of the next turn it would be new again, and so at the end of each.
         seen.texts.clear();
     }
@@ -376,7 +382,13 @@ async fn once(agent: &'static dyn Dialect, scene: &Scene, eye: &Eye, happening: 
 }
 
 /// Keeps what the observer knows of the session, with what others have found out meanwhile. Whether it is kept.
-async fn keep(agent: &dyn Dialect, scene: &Scene, who: &str, observer: &Observer, mut known: Option<Vec<u8>>) -> bool {
+async fn keep(
+    agent: &dyn Dialect,
+    scene: &SessionContext,
+    who: &str,
+    observer: &Observer,
+    mut known: Option<Vec<u8>>,
+) -> bool {
     for _ in 0..TRIES {
         let state = observer.save().await;
         if state.is_empty() {
@@ -432,12 +444,12 @@ impl Sessions {
 struct Resident {
     eye: Eye,
     frames: Frames,
-    kept: Mutex<Kept>,
+    kept: Mutex<SessionState>,
 }
 
 /// Those that have an instance, the one that was used last at the end, and what the others knew.
 #[derive(Default)]
-struct Kept {
+struct SessionState {
     live: Vec<(String, Arc<Live>)>,
     asleep: HashMap<String, Vec<u8>>,
 }
@@ -464,10 +476,10 @@ impl Resident {
         self
     }
 
-    async fn saw(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Seen {
+    async fn saw(&self, agent: &'static dyn Dialect, scene: &SessionContext, happening: &ObservedEvent<'_>) -> Seen {
         let live = self.live(agent, scene, happening);
         match happening {
-            Happening::Result { .. } => {
+            ObservedEvent::Result { .. } => {
                 let outbox = Outbox::default();
                 let session = session(agent, scene, None);
                 let more = |all: Capabilities| all.message(outbox.clone()).ui(self.frames.clone());
@@ -483,7 +495,7 @@ impl Resident {
                 });
                 Seen::text(text)
             }
-            Happening::Start(_) => {
+            ObservedEvent::Start(_) => {
                 let seen = start(&live.observer).await;
                 for diagnostic in &seen.diagnostics {
                     // Who cannot be told has other troubles.
@@ -493,7 +505,7 @@ impl Resident {
             }
             _ => {
                 let text = tell(&live.observer, happening).await;
-                if !matches!(happening, Happening::Over(_)) {
+                if !matches!(happening, ObservedEvent::Over(_)) {
                     live.observer.save().await;
                 }
                 self.post(&live.outbox).await;
@@ -503,16 +515,16 @@ impl Resident {
     }
 
     /// The session of an event. One that starts again starts afresh, and one that ends is forgotten.
-    fn live(&self, agent: &'static dyn Dialect, scene: &Scene, happening: &Happening<'_>) -> Arc<Live> {
+    fn live(&self, agent: &'static dyn Dialect, scene: &SessionContext, happening: &ObservedEvent<'_>) -> Arc<Live> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let known = kept.live.iter().position(|(name, _)| *name == scene.session).map(|at| kept.live.remove(at).1);
         let state = kept.asleep.remove(&scene.session);
-        let starts = matches!(happening, Happening::Start(_));
+        let starts = matches!(happening, ObservedEvent::Start(_));
         let live = match known.filter(|_| !starts) {
             Some(known) => known,
             None => self.awake(agent, scene, happening, state.filter(|_| !starts).unwrap_or_default()),
         };
-        if !matches!(happening, Happening::Over(_)) {
+        if !matches!(happening, ObservedEvent::Over(_)) {
             kept.live.push((scene.session.clone(), live.clone()));
         }
         if kept.live.len() > LIVE {
@@ -528,8 +540,8 @@ impl Resident {
     fn awake(
         &self,
         agent: &'static dyn Dialect,
-        scene: &Scene,
-        happening: &Happening<'_>,
+        scene: &SessionContext,
+        happening: &ObservedEvent<'_>,
         state: Vec<u8>,
     ) -> Arc<Live> {
         let (due, called) = tokio::sync::mpsc::unbounded_channel();

@@ -997,7 +997,7 @@ fn what_cannot_be_logged_does_not_run() {
 #[test]
 fn a_permission_is_used_up_by_one_call() {
     use toolgate_host::ToolCall;
-    use toolgate_host::grants::{Grant, Grants};
+    use toolgate_host::one_time_permits::{Grant, Grants};
     let scene = Scene::new();
     let grants = Grants::new(&scene.at("home/.local/state/toolgate/allow-once.json"));
     let now = std::time::SystemTime::now();

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use rustix::fs::OFlags;
 use toolgate_private::{is_missing, open_regular, read_at_most};
 
-use super::apart::apart;
+use super::blocking::apart;
 use super::hard_links::{Entries, KnownNames};
 use super::{Answer, ConfigFile, FileStat, RealPath, Recording, Refuse};
 use crate::CapabilityError;

@@ -8,7 +8,7 @@
 //! - The real ones are `Local…` types; that of `extensions` is [`Peers`](crate::Peers). `message` has none in this crate:
 //!   an agent that embeds it brings its own.
 
-mod apart;
+mod blocking;
 mod clock;
 mod daemon;
 mod extensions;
@@ -19,7 +19,7 @@ mod journal;
 mod kind;
 mod log;
 mod message;
-mod narrowed;
+mod scoped_files;
 mod terminal;
 mod ui;
 
@@ -41,7 +41,7 @@ pub use journal::Journal;
 pub use kind::Capability;
 pub use log::{LocalLog, Log};
 pub use message::Message;
-pub(crate) use narrowed::Narrowed;
+pub(crate) use scoped_files::Narrowed;
 pub use terminal::{LocalTerminal, Terminal, Typing, tmux_version};
 pub use ui::{StderrUi, Ui};
 

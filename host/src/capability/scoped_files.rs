@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::apart::apart;
+use super::blocking::apart;
 use super::files::{few, file_stat, missing, not_regular, resolve, script_in};
 use super::{Answer, ConfigFile, FileStat, Files, RealPath, Refuse};
 use crate::CapabilityError;

@@ -3,9 +3,9 @@
 use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
+use crate::hot_swap::Slot;
 use crate::instance::Question;
 use crate::session::{Role, Session};
-use crate::slot::Slot;
 
 /// Says what shell texts do. Requests and answers are JSON texts, as `interface analysis` of the contract has them.
 ///

@@ -4,8 +4,8 @@ use super::keeper::{Keeper, kept};
 use crate::Truth;
 use crate::capability::Capabilities;
 use crate::error::CallError;
+use crate::hot_swap::Slot;
 use crate::session::{Role, Session};
-use crate::slot::Slot;
 
 /// Has the trackers and predicates that other components ask, see `interface extensions` of the contract.
 ///

@@ -6,9 +6,9 @@ use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
+use crate::hot_swap::Slot;
 use crate::instance::Asked;
 use crate::session::{Role, Session};
-use crate::slot::Slot;
 use crate::{Started, ToolCall, Verdict};
 
 /// Judges calls. Share it between tasks by reference; calls are judged one after the other.

@@ -8,10 +8,10 @@ use crate::Started;
 use crate::capability::Capabilities;
 use crate::error::CallError;
 use crate::failure;
+use crate::hot_swap::{Generation, Slot};
 use crate::instance::Instance;
 use crate::limits::Limits;
 use crate::session::{Role, Session};
-use crate::slot::{Generation, Slot};
 
 /// A component in one role, with at most one instance of it.
 ///

@@ -5,9 +5,9 @@ use std::sync::PoisonError;
 use super::keeper::{Keeper, kept};
 use crate::capability::{Capabilities, Outgoing};
 use crate::error::CallError;
+use crate::hot_swap::Slot;
 use crate::instance::{Instance, Lines};
 use crate::session::{Role, Session};
-use crate::slot::Slot;
 use crate::text;
 use crate::{Addition, End, Started, ToolResult, Turn, Update};
 

@@ -3,9 +3,9 @@
 use super::keeper::{Keeper, kept};
 use crate::capability::Capabilities;
 use crate::error::CallError;
+use crate::hot_swap::Slot;
 use crate::limits::said;
 use crate::session::{Role, Session};
-use crate::slot::Slot;
 use crate::text;
 use crate::{ProvidedTool, Signal, Started, ToolOutput};
 

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::payload::{CAMEL, SNAKE, text};
-use super::{Dialect, HOOKS, When, claude, copilot, cursor};
+use super::{Dialect, HOOKS, HookKind, claude, copilot, cursor};
 
 /// Keys for one thing. Grok CLI has both spellings, for hooks that are made for Claude Code; they say the same then.
 const SAME: &[&[&str]] = &[
@@ -87,7 +87,7 @@ fn unmarked(
     // Not by another name for it.
     let known = |agent: &dyn Dialect, event: &str| {
         let moment = agent.unreadable(Some(event));
-        moment.when != When::Unknown && moment.name == event
+        moment.when != HookKind::Unknown && moment.name == event
     };
     let may_be = |agent: &dyn Dialect| !MARKED.contains(&agent.name());
     let own = claude::CLAUDE.name();

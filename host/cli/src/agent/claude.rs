@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{call, nested, nested_answer, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, TRIAL, Tool, Trial,
+};
 
 /// Claude Code, or an agent that speaks like it.
 pub(crate) struct Claude {
@@ -79,7 +81,7 @@ impl Dialect for Claude {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["CLAUDE_PROJECT_DIR"])?;
@@ -89,18 +91,18 @@ impl Dialect for Claude {
             call(self, &scene, (payload.optional("tool_use_id"), mode), payload.text("tool_name")?, input)
         };
         let about = match moment.when {
-            When::Before | When::Permission => {
+            HookKind::Before | HookKind::Permission => {
                 let asks = if self.itself && ATTENDED.contains(&mode) { Asks::Agent } else { Asks::Nobody };
-                About::Call { call: Box::new(made()?), asks }
+                EventPayload::Call { call: Box::new(made()?), asks }
             }
-            When::After => {
+            HookKind::After => {
                 let failed = payload.value.get("error");
                 // A command that fails has its exit code in a sentence.
                 let code = failed.and_then(Value::as_str).and_then(|text| text.strip_prefix("Exit code "));
                 let code = code.and_then(|text| text.split_whitespace().next()?.parse().ok());
                 let code = code.or_else(|| ended_well(payload.value.get("tool_response")?).then_some(0));
                 let output = failed.or_else(|| payload.value.get("tool_response")).unwrap_or(&Value::Null);
-                About::Result(Box::new(result(made()?, output, failed.is_some(), code)))
+                EventPayload::Result(Box::new(result(made()?, output, failed.is_some(), code)))
             }
             when => payload.about(when),
         };
@@ -119,14 +121,14 @@ impl Dialect for Claude {
         parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let said = match (moment.when, answer) {
-            (When::Permission, Answer::Deny(reason)) => {
+            (HookKind::Permission, Answer::Deny(reason)) => {
                 let decision = json!({ "behavior": "deny", "message": reason });
                 json!({ "hookSpecificOutput": { "hookEventName": moment.name, "decision": decision } })
             }
             // Claude Code asks its user at that moment anyway.
-            (When::Permission, _) => json!({}),
+            (HookKind::Permission, _) => json!({}),
             _ => nested_answer(moment, answer),
         };
         super::with_message(said, message)
@@ -137,7 +139,7 @@ impl Dialect for Claude {
         false
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("PreToolUse"))
     }
 
@@ -154,7 +156,7 @@ impl Dialect for Claude {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }
@@ -168,16 +170,16 @@ fn ended_well(response: &Value) -> bool {
         && !said("returnCodeInterpretation")
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "SessionStart" => When::SessionStart,
-        "SessionEnd" => When::SessionEnd,
-        "PreToolUse" => When::Before,
-        "PermissionRequest" => When::Permission,
-        "PostToolUse" | "PostToolUseFailure" => When::After,
-        "Stop" => When::TurnEnd,
-        "SubagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "SessionStart" => HookKind::SessionStart,
+        "SessionEnd" => HookKind::SessionEnd,
+        "PreToolUse" => HookKind::Before,
+        "PermissionRequest" => HookKind::Permission,
+        "PostToolUse" | "PostToolUseFailure" => HookKind::After,
+        "Stop" => HookKind::TurnEnd,
+        "SubagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{SNAKE, call, nested, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+};
 
 pub(crate) struct Codex;
 
@@ -46,7 +48,7 @@ impl Dialect for Codex {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let mut moment = moment(payload.text("hook_event_name")?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         // `cwd` is the directory of the call, and no variable says the session's.
@@ -57,31 +59,35 @@ impl Dialect for Codex {
             super::note(&mut made, "typed_unseen", true.into());
             Ok::<_, String>(made)
         };
-        if moment.when == When::Permission && payload.optional("tool_name") == TYPED.name {
-            moment.when = When::Before;
+        if moment.when == HookKind::Permission && payload.optional("tool_name") == TYPED.name {
+            moment.when = HookKind::Before;
         }
         let about = match moment.when {
-            When::Before | When::Permission => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
-            When::After => {
+            HookKind::Before | HookKind::Permission => {
+                EventPayload::Call { call: Box::new(made()?), asks: Asks::Nobody }
+            }
+            HookKind::After => {
                 let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
-                About::Result(Box::new(result(made()?, output, false, None)))
+                EventPayload::Result(Box::new(result(made()?, output, false, None)))
             }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let name = &moment.name;
         let said = match (moment.when, answer) {
             (_, Answer::Deny(reason) | Answer::Ask(reason)) if name == PERMISSION => {
                 let decision = json!({ "behavior": "deny", "message": reason });
                 json!({ "hookSpecificOutput": { "hookEventName": name, "decision": decision } })
             }
-            (When::SessionEnd | When::Unknown, _) | (_, Answer::Nothing) => json!({}),
+            (HookKind::SessionEnd | HookKind::Unknown, _) | (_, Answer::Nothing) => json!({}),
             // An answer to it that is no denial would be a yes.
             _ if name == PERMISSION => json!({}),
-            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (HookKind::TurnEnd | HookKind::SubagentEnd, Answer::Add(text)) => {
+                json!({ "decision": "block", "reason": text })
+            }
             (_, Answer::Add(text)) => {
                 json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } })
             }
@@ -96,7 +102,7 @@ impl Dialect for Codex {
         super::with_message(said, message)
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("PreToolUse"))
     }
 
@@ -112,21 +118,21 @@ impl Dialect for Codex {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, Some(ROOT), Some(INNER))
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "SessionStart" => When::SessionStart,
-        "SessionEnd" => When::SessionEnd,
-        "PreToolUse" => When::Before,
-        PERMISSION => When::Permission,
-        "PostToolUse" => When::After,
-        "Stop" => When::TurnEnd,
-        "SubagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "SessionStart" => HookKind::SessionStart,
+        "SessionEnd" => HookKind::SessionEnd,
+        "PreToolUse" => HookKind::Before,
+        PERMISSION => HookKind::Permission,
+        "PostToolUse" => HookKind::After,
+        "Stop" => HookKind::TurnEnd,
+        "SubagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

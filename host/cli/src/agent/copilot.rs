@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{SNAKE, call, flat, guess, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+};
 
 pub(crate) struct Copilot;
 
@@ -54,7 +56,7 @@ impl Dialect for Copilot {
 
     fn is_sender(&self, payload: &Value) -> bool {
         let dated = payload.get("sessionId").is_some() && payload.get("timestamp").is_some_and(Value::is_number);
-        let named = text(payload, "hookName").is_some_and(|event| moment(event).when != When::Unknown);
+        let named = text(payload, "hookName").is_some_and(|event| moment(event).when != HookKind::Unknown);
         dated || named || payload.get("toolArgs").is_some()
     }
 
@@ -70,23 +72,23 @@ impl Dialect for Copilot {
         let name =
             name.ok_or("Copilot does not say which event this is; the hook's command has to: `hook copilot EVENT`")?;
         let moment = moment(name);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             payload.unknown(moment.clone(), ["tool_name", "tool_input"])?;
             return payload.unknown(moment, ["toolName", "toolArgs"]);
         }
         let scene = payload.scene("sessionId", "cwd", &["COPILOT_PROJECT_DIR"])?;
         let about = match moment.when {
-            When::Before => {
+            HookKind::Before => {
                 let name = payload.text("toolName")?;
                 let made = call(self, &scene, ("", ""), name, &arguments(name, payload.field("toolArgs")?)?)?;
-                About::Call { call: Box::new(made), asks: Asks::Agent }
+                EventPayload::Call { call: Box::new(made), asks: Asks::Agent }
             }
-            When::Permission => {
+            HookKind::Permission => {
                 // Its input is not the tool's own: a `create` is an `edit` with a difference in it.
                 let made = guess(self, &scene, payload.text("toolName")?, payload.field("toolInput")?)?;
-                About::Call { call: Box::new(made), asks: Asks::Agent }
+                EventPayload::Call { call: Box::new(made), asks: Asks::Agent }
             }
-            When::After => {
+            HookKind::After => {
                 let name = payload.text("toolName")?;
                 let made = call(self, &scene, ("", ""), name, &arguments(name, payload.field("toolArgs")?)?)?;
                 let outcome = payload.field("toolResult")?;
@@ -94,19 +96,21 @@ impl Dialect for Copilot {
                 let code = output.as_str().and_then(|text| text.rsplit_once(" completed with exit code "));
                 let code = code.and_then(|(_, rest)| rest.trim_end().strip_suffix('>')?.parse::<i32>().ok());
                 let failed = outcome.get("resultType").and_then(Value::as_str) != Some("success");
-                About::Result(Box::new(result(made, output, failed || code.is_some_and(|code| code != 0), code)))
+                EventPayload::Result(Box::new(result(made, output, failed || code.is_some_and(|code| code != 0), code)))
             }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, _message: Option<&str>) -> String {
         let decision = |decision: &str, reason: &str| json!({ "permissionDecision": decision, "permissionDecisionReason": reason });
         let said = match (moment.when, answer) {
-            (When::Permission, Answer::Deny(reason)) => json!({ "behavior": "deny", "message": reason }),
-            (When::Permission, _) | (_, Answer::Nothing) => json!({}),
-            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (HookKind::Permission, Answer::Deny(reason)) => json!({ "behavior": "deny", "message": reason }),
+            (HookKind::Permission, _) | (_, Answer::Nothing) => json!({}),
+            (HookKind::TurnEnd | HookKind::SubagentEnd, Answer::Add(text)) => {
+                json!({ "decision": "block", "reason": text })
+            }
             (_, Answer::Add(text)) => json!({ "additionalContext": text }),
             (_, Answer::Deny(reason)) => decision("deny", reason),
             (_, Answer::Ask(reason)) => decision("ask", reason),
@@ -116,7 +120,7 @@ impl Dialect for Copilot {
         super::with_message(said, None)
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(&own_name(event.unwrap_or("preToolUse")))
     }
 
@@ -131,7 +135,7 @@ impl Dialect for Copilot {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["permissionDecision", "permissionDecisionReason"], &["deny"])
     }
 }
@@ -216,16 +220,16 @@ fn arguments(name: &str, sent: &Value) -> Result<Value, String> {
     Ok(Value::Object(all))
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "sessionStart" => When::SessionStart,
-        "sessionEnd" => When::SessionEnd,
-        "preToolUse" => When::Before,
-        "permissionRequest" => When::Permission,
-        "postToolUse" => When::After,
-        "agentStop" => When::TurnEnd,
-        "subagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "sessionStart" => HookKind::SessionStart,
+        "sessionEnd" => HookKind::SessionEnd,
+        "preToolUse" => HookKind::Before,
+        "permissionRequest" => HookKind::Permission,
+        "postToolUse" => HookKind::After,
+        "agentStop" => HookKind::TurnEnd,
+        "subagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

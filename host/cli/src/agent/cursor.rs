@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{absolute, call, flat, result};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, Scene, TRIAL, Tool, Trial, When, folder};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, SessionContext, TRIAL,
+    Tool, Trial, folder,
+};
 
 /// Cursor, by the settings that it runs hooks from.
 pub(crate) struct Cursor {
@@ -60,7 +63,7 @@ impl Dialect for Cursor {
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
         let name = moment.name.as_str();
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = scene(payload)?;
@@ -88,42 +91,42 @@ impl Dialect for Cursor {
         let about = match name {
             "beforeShellExecution" => {
                 let made = made("Shell", &json!({ "command": payload.text("command")? }))?;
-                About::Call { call: Box::new(made), asks: Asks::Agent }
+                EventPayload::Call { call: Box::new(made), asks: Asks::Agent }
             }
-            "beforeMCPExecution" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
+            "beforeMCPExecution" => EventPayload::Call { call: Box::new(tool()?), asks: Asks::Nobody },
             "beforeReadFile" | "beforeTabFileRead" => {
                 let made = made("Read", &json!({ "file_path": payload.text("file_path")? }))?;
-                About::Call { call: Box::new(made), asks: Asks::Nobody }
+                EventPayload::Call { call: Box::new(made), asks: Asks::Nobody }
             }
             // The event before a shell command comes after it, and asks.
             "preToolUse" if self.own && payload.optional("tool_name") == "Shell" => {
-                About::Call { call: Box::new(tool()?), asks: Asks::Agent }
+                EventPayload::Call { call: Box::new(tool()?), asks: Asks::Agent }
             }
-            "preToolUse" => About::Call { call: Box::new(tool()?), asks: Asks::Nobody },
+            "preToolUse" => EventPayload::Call { call: Box::new(tool()?), asks: Asks::Nobody },
             "afterShellExecution" => {
                 let made = made("Shell", &json!({ "command": payload.text("command")? }))?;
                 let output = payload.value.get("output").unwrap_or(&Value::Null);
-                About::Result(Box::new(result(made, output, false, None)))
+                EventPayload::Result(Box::new(result(made, output, false, None)))
             }
             "afterFileEdit" => {
                 let input = json!({ "file_path": payload.text("file_path")?, "edits": payload.value.get("edits") });
-                About::Result(Box::new(result(made("Edit", &input)?, &Value::Null, false, None)))
+                EventPayload::Result(Box::new(result(made("Edit", &input)?, &Value::Null, false, None)))
             }
             "postToolUse" | "postToolUseFailure" => {
                 let keys = ["tool_output", "error_message", "result_json"];
                 let output = keys.iter().find_map(|key| payload.value.get(key)).unwrap_or(&Value::Null);
-                About::Result(Box::new(result(tool()?, output, name == "postToolUseFailure", None)))
+                EventPayload::Result(Box::new(result(tool()?, output, name == "postToolUseFailure", None)))
             }
             _ => payload.about(moment.when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let mut said = match answer {
             // Nothing at all would be a denial where the hook is set up to fail closed.
             Answer::Nothing => json!({}),
-            Answer::Add(text) if matches!(moment.when, When::TurnEnd | When::SubagentEnd) => {
+            Answer::Add(text) if matches!(moment.when, HookKind::TurnEnd | HookKind::SubagentEnd) => {
                 json!({ "followup_message": text })
             }
             Answer::Add(text) => json!({ "additional_context": text }),
@@ -140,7 +143,7 @@ impl Dialect for Cursor {
         said.to_string()
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("preToolUse"))
     }
 
@@ -162,7 +165,7 @@ impl Dialect for Cursor {
         payload
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         match answer.trim() {
             "" => Err("it says nothing, where Cursor wants an object".to_owned()),
             answer => flat(answer, ["permission", "agent_message"], &["deny"]),
@@ -171,12 +174,12 @@ impl Dialect for Cursor {
 }
 
 /// Its session has several folders, of which the first is the project. Only some events say where they are.
-fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
+fn scene(payload: &Payload<'_>) -> Result<SessionContext, String> {
     let roots = payload.value.get("workspace_roots").and_then(Value::as_array);
     let root = roots.and_then(|roots| roots.first()).and_then(Value::as_str).filter(|root| root.starts_with('/'));
     let cwd = Some(payload.optional("cwd")).filter(|cwd| !cwd.is_empty());
     let cwd = absolute(cwd.or(root).ok_or("the payload has neither cwd nor workspace_roots")?)?;
-    Ok(Scene {
+    Ok(SessionContext {
         session: payload.optional("conversation_id").to_owned(),
         cwd: cwd.to_owned(),
         root: root.unwrap_or(cwd).to_owned(),
@@ -186,20 +189,20 @@ fn scene(payload: &Payload<'_>) -> Result<Scene, String> {
 }
 
 /// Of events that Claude Code has as well, it may say that agent's name where it runs its hooks.
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let mut letters = name.chars();
     let first = letters.next().map(|first| first.to_ascii_lowercase());
     let name: String = first.into_iter().chain(letters).collect();
     let when = match name.as_str() {
-        "sessionStart" => When::SessionStart,
-        "sessionEnd" => When::SessionEnd,
+        "sessionStart" => HookKind::SessionStart,
+        "sessionEnd" => HookKind::SessionEnd,
         "preToolUse" | "beforeShellExecution" | "beforeMCPExecution" | "beforeReadFile" | "beforeTabFileRead" => {
-            When::Before
+            HookKind::Before
         }
-        "postToolUse" | "postToolUseFailure" | "afterShellExecution" | "afterFileEdit" => When::After,
-        "stop" => When::TurnEnd,
-        "subagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "postToolUse" | "postToolUseFailure" | "afterShellExecution" | "afterFileEdit" => HookKind::After,
+        "stop" => HookKind::TurnEnd,
+        "subagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name }
+    HookEvent { when, name }
 }

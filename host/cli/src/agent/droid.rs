@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{SNAKE, call, nested, nested_answer, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+};
 
 pub(crate) struct Droid;
 
@@ -49,30 +51,30 @@ impl Dialect for Droid {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["FACTORY_PROJECT_DIR"])?;
         let mode = payload.optional("permission_mode");
         let made = || call(self, &scene, ("", mode), payload.text("tool_name")?, payload.field("tool_input")?);
         let about = match moment.when {
-            When::Before => {
+            HookKind::Before => {
                 // Any mode that is not known to ask is taken for one that does not.
                 let asks = if mode == "off" { Asks::Agent } else { Asks::Nobody };
-                About::Call { call: Box::new(made()?), asks }
+                EventPayload::Call { call: Box::new(made()?), asks }
             }
-            When::After => {
+            HookKind::After => {
                 let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
                 let code = output.as_str().and_then(|text| text.rsplit_once("[Process exited with code "));
                 let code = code.and_then(|(_, rest)| rest.trim_end().strip_suffix(']')?.parse().ok());
-                About::Result(Box::new(result(made()?, output, code.is_some_and(|code| code != 0), code)))
+                EventPayload::Result(Box::new(result(made()?, output, code.is_some_and(|code| code != 0), code)))
             }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         super::with_message(nested_answer(moment, answer), message)
     }
 
@@ -81,7 +83,7 @@ impl Dialect for Droid {
         false
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("PreToolUse"))
     }
 
@@ -99,20 +101,20 @@ impl Dialect for Droid {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "SessionStart" => When::SessionStart,
-        "SessionEnd" => When::SessionEnd,
-        "PreToolUse" => When::Before,
-        "PostToolUse" => When::After,
-        "Stop" => When::TurnEnd,
-        "SubagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "SessionStart" => HookKind::SessionStart,
+        "SessionEnd" => HookKind::SessionEnd,
+        "PreToolUse" => HookKind::Before,
+        "PostToolUse" => HookKind::After,
+        "Stop" => HookKind::TurnEnd,
+        "SubagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

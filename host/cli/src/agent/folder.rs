@@ -14,7 +14,7 @@ use toolgate_host::ToolCall;
 
 use super::{OTHER_CWD, OTHER_CWDS, note, other_cwds};
 
-/// What is known of a call: [`Scene::pwd`](super::Scene::pwd).
+/// What is known of a call: [`SessionContext::pwd`](super::Scene::pwd).
 pub(super) const PWD: &str = "pwd";
 
 /// The same: other names of its workspace.

@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 use toolgate_host::{ToolCall, ToolKind};
 
 use super::payload::{SNAKE, call, flat, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, decoded};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+    decoded,
+};
 
 pub(crate) struct Gemini;
 
@@ -47,24 +50,24 @@ impl Dialect for Gemini {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text("hook_event_name")?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         let scene = payload.scene("session_id", "cwd", &["GEMINI_PROJECT_DIR"])?;
         let made = || call(self, &scene, ("", ""), payload.text("tool_name")?, payload.field("tool_input")?);
         let about = match moment.when {
-            When::Before => {
+            HookKind::Before => {
                 let made = made()?;
                 if is_sought(&made) {
                     return Err(SOUGHT.to_owned());
                 }
-                About::Call { call: Box::new(made), asks: Asks::Nobody }
+                EventPayload::Call { call: Box::new(made), asks: Asks::Nobody }
             }
-            When::After => {
+            HookKind::After => {
                 let response = payload.value.get("tool_response").unwrap_or(&Value::Null);
                 let output = response.get("llmContent").unwrap_or(&Value::Null);
                 let failed = response.get("error").is_some_and(|error| !error.is_null());
-                About::Result(Box::new(result(made()?, output, failed, None)))
+                EventPayload::Result(Box::new(result(made()?, output, failed, None)))
             }
             when => payload.about(when),
         };
@@ -78,12 +81,12 @@ impl Dialect for Gemini {
         vec![plain.to_owned(), decoded(path), decoded(plain)]
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let name = &moment.name;
         let said = match answer {
             Answer::Nothing => json!({}),
             // What is denied after a turn is said again to the agent, which goes on with it.
-            Answer::Add(text) if moment.when == When::TurnEnd => json!({ "decision": "deny", "reason": text }),
+            Answer::Add(text) if moment.when == HookKind::TurnEnd => json!({ "decision": "deny", "reason": text }),
             Answer::Add(text) => json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }),
             Answer::Deny(reason) | Answer::Ask(reason) => json!({ "decision": "deny", "reason": reason }),
             Answer::Rewrite(input) => json!({ "hookSpecificOutput": { "hookEventName": name, "tool_input": input } }),
@@ -91,7 +94,7 @@ impl Dialect for Gemini {
         super::with_message(said, message)
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("BeforeTool"))
     }
 
@@ -107,7 +110,7 @@ impl Dialect for Gemini {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["decision", "reason"], &["deny", "block"])
     }
 }
@@ -131,14 +134,14 @@ fn is_sought(call: &ToolCall) -> bool {
     !field.value.starts_with('/') && !is_there(&field.value) && !is_there(unmarked(&field.value))
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "SessionStart" => When::SessionStart,
-        "SessionEnd" => When::SessionEnd,
-        "BeforeTool" => When::Before,
-        "AfterTool" => When::After,
-        "AfterAgent" => When::TurnEnd,
-        _ => When::Unknown,
+        "SessionStart" => HookKind::SessionStart,
+        "SessionEnd" => HookKind::SessionEnd,
+        "BeforeTool" => HookKind::Before,
+        "AfterTool" => HookKind::After,
+        "AfterAgent" => HookKind::TurnEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{CAMEL, SNAKE, call, flat, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, folder};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+    folder,
+};
 
 pub(crate) struct Grok;
 
@@ -48,7 +51,7 @@ impl Dialect for Grok {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text(CAMEL)?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["toolName", "toolInput"]);
         }
         let scene = payload.scene("sessionId", "cwd", &["GROK_WORKSPACE_ROOT"])?;
@@ -67,25 +70,27 @@ impl Dialect for Grok {
             Ok::<_, String>(made)
         };
         let about = match moment.when {
-            When::Before => About::Call { call: Box::new(made()?), asks: Asks::Nobody },
-            When::After => {
+            HookKind::Before => EventPayload::Call { call: Box::new(made()?), asks: Asks::Nobody },
+            HookKind::After => {
                 let failed = payload.value.get("error");
                 let output = failed.or_else(|| payload.value.get("toolResult")).unwrap_or(&Value::Null);
-                About::Result(Box::new(result(made()?, output, failed.is_some(), None)))
+                EventPayload::Result(Box::new(result(made()?, output, failed.is_some(), None)))
             }
-            When::TurnEnd => {
+            HookKind::TurnEnd => {
                 // The end of the session is one for it, too.
                 let sent = payload.value.get("stopHookActive") == Some(&Value::Bool(true));
-                About::Turn { again: sent || payload.optional("reason") != "end_turn" }
+                EventPayload::Turn { again: sent || payload.optional("reason") != "end_turn" }
             }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, _message: Option<&str>) -> String {
         let said = match (moment.when, answer) {
-            (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+            (HookKind::TurnEnd | HookKind::SubagentEnd, Answer::Add(text)) => {
+                json!({ "decision": "block", "reason": text })
+            }
             (_, Answer::Deny(reason) | Answer::Ask(reason)) => json!({ "decision": "deny", "reason": reason }),
             (_, Answer::Rewrite(input)) => {
                 json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "updatedInput": input } })
@@ -96,7 +101,7 @@ impl Dialect for Grok {
         super::with_message(said, None)
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("pre_tool_use"))
     }
 
@@ -114,20 +119,20 @@ impl Dialect for Grok {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         flat(answer, ["decision", "reason"], &["deny"])
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "session_start" => When::SessionStart,
-        "session_end" => When::SessionEnd,
-        "pre_tool_use" => When::Before,
-        "post_tool_use" | "post_tool_use_failure" => When::After,
-        "stop" => When::TurnEnd,
-        "subagent_stop" | "subagent_end" => When::SubagentEnd,
-        _ => When::Unknown,
+        "session_start" => HookKind::SessionStart,
+        "session_end" => HookKind::SessionEnd,
+        "pre_tool_use" => HookKind::Before,
+        "post_tool_use" | "post_tool_use_failure" => HookKind::After,
+        "stop" => HookKind::TurnEnd,
+        "subagent_stop" | "subagent_end" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

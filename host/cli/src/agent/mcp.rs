@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{call, shim};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, TRIAL, Tool, Trial,
+};
 
 pub(crate) struct Mcp;
 
@@ -41,10 +43,10 @@ impl Dialect for Mcp {
         };
         let ids = (payload.optional("id"), "");
         let call = call(self, &scene, ids, payload.text("tool")?, payload.field("input")?)?;
-        Ok(Event { moment, scene, about: About::Call { call: Box::new(call), asks } })
+        Ok(Event { moment, scene, about: EventPayload::Call { call: Box::new(call), asks } })
     }
 
-    fn encode(&self, _moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, _moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let mut said = match answer {
             Answer::Nothing | Answer::Add(_) => json!({}),
             Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
@@ -56,8 +58,8 @@ impl Dialect for Mcp {
         said.to_string()
     }
 
-    fn unreadable(&self, _event: Option<&str>) -> Moment {
-        Moment { when: When::Before, name: CALL.to_owned() }
+    fn unreadable(&self, _event: Option<&str>) -> HookEvent {
+        HookEvent { when: HookKind::Before, name: CALL.to_owned() }
     }
 
     fn trials(&self) -> &'static [&'static str] {
@@ -68,7 +70,7 @@ impl Dialect for Mcp {
         payload((TRIAL, trial.cwd), TRIAL, "bash", &json!({ "command": trial.command }), false)
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }

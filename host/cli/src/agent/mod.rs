@@ -46,7 +46,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolgate_host::{End, Session, ToolCall, ToolResult, Update, Verdict};
 
-use crate::{place, show};
+use crate::{dirs, show};
 pub(crate) use caller::{caller, event as event_of};
 pub(crate) use payload::Payload;
 pub(crate) use reading::read;
@@ -81,7 +81,7 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
 
     /// Says an answer, as one JSON object; empty for nothing at all. `message` is shown to the user, where the agent
     /// can do that.
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String;
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String;
 
     /// What a path may be taken for besides what is written.
     fn readings(&self, _path: &str) -> Vec<String> {
@@ -105,7 +105,7 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
 
     /// The moment that a payload is about which cannot be read: one at which a denial is understood, unless the event
     /// is known to be another.
-    fn unreadable(&self, event: Option<&str>) -> Moment;
+    fn unreadable(&self, event: Option<&str>) -> HookEvent;
 
     /// The events before a shell call.
     fn trials(&self) -> &'static [&'static str];
@@ -115,7 +115,7 @@ pub(crate) trait Dialect: Send + Sync + RefUnwindSafe {
 
     /// Reads an answer to such an event by the agent's rules. The error says why the agent takes it for none, and runs the
     /// call.
-    fn said(&self, event: &str, answer: &str) -> Result<Said, String>;
+    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String>;
 }
 
 /// A shell call that is judged and never run: what `toolgate doctor` asks about.
@@ -132,7 +132,7 @@ const TRIAL: &str = "toolgate-doctor";
 
 /// What an answer says to an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum ParsedAnswer {
     /// No opinion.
     Nothing,
     /// The call does not run, and why.
@@ -173,14 +173,14 @@ pub(crate) fn named(name: &str) -> Option<&'static dyn Dialect> {
 
 /// When an agent asks, and what its event is called: some answers have to repeat that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
-    pub(crate) when: When,
+pub(crate) struct HookEvent {
+    pub(crate) when: HookKind,
     pub(crate) name: String,
 }
 
 /// The moments that the contract knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum HookKind {
     SessionStart,
     SessionEnd,
     /// A tool is about to run.
@@ -199,24 +199,24 @@ pub(crate) enum When {
     Unknown,
 }
 
-impl When {
+impl HookKind {
     /// Whether a denial is understood.
     pub(crate) fn gates(self) -> bool {
-        matches!(self, When::Before | When::Permission)
+        matches!(self, HookKind::Before | HookKind::Permission)
     }
 }
 
 /// What a payload says.
 #[derive(Debug)]
 pub(crate) struct Event {
-    pub(crate) moment: Moment,
-    pub(crate) scene: Scene,
-    pub(crate) about: About,
+    pub(crate) moment: HookEvent,
+    pub(crate) scene: SessionContext,
+    pub(crate) about: EventPayload,
 }
 
 /// What an event is about.
 #[derive(Debug)]
-pub(crate) enum About {
+pub(crate) enum EventPayload {
     /// Nothing that anybody wants to know.
     Nothing,
     /// A session that starts, for this reason.
@@ -255,7 +255,7 @@ pub(crate) enum Asks {
 
 /// The session that an event is of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Scene {
+pub(crate) struct SessionContext {
     /// The agent's own name for it; empty if it gives none.
     pub(crate) session: String,
     /// Where the agent is.
@@ -268,24 +268,24 @@ pub(crate) struct Scene {
     pub(crate) pwd: Option<String>,
 }
 
-impl Scene {
+impl SessionContext {
     /// The session as components are told of it, in this folder.
     pub(crate) fn session_in(&self, folder: &str) -> Session {
-        Session { home: place::home(), workspace_root: self.root.clone(), ..Session::in_folder(folder) }
+        Session { home: dirs::home(), workspace_root: self.root.clone(), ..Session::in_folder(folder) }
     }
 }
 
 /// Whose session it is.
 #[derive(Clone, Copy)]
-pub(crate) struct Whose<'a> {
+pub(crate) struct SessionRef<'a> {
     pub(crate) agent: &'static dyn Dialect,
-    pub(crate) scene: &'a Scene,
+    pub(crate) scene: &'a SessionContext,
 }
 
 impl Event {
     /// One that nothing is said about.
-    fn unknown(moment: Moment) -> Self {
-        Event { moment, scene: Scene::default(), about: About::Nothing }
+    fn unknown(moment: HookEvent) -> Self {
+        Event { moment, scene: SessionContext::default(), about: EventPayload::Nothing }
     }
 }
 
@@ -366,6 +366,6 @@ pub(crate) fn unnote(call: &mut ToolCall, key: &str) {
 }
 
 /// A text that is about to be typed into a shell, as a call of the agent's.
-pub(crate) fn typed(agent: &dyn Dialect, scene: &Scene, id: &str, line: &str) -> Result<ToolCall, String> {
+pub(crate) fn typed(agent: &dyn Dialect, scene: &SessionContext, id: &str, line: &str) -> Result<ToolCall, String> {
     payload::call(agent, scene, (id, ""), "bash", &json!({ "command": line }))
 }

@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{call, result, shim};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, Scene, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, SessionContext, TRIAL,
+    Tool, Trial,
+};
 
 pub(crate) struct OpenCode;
 
@@ -40,7 +43,7 @@ impl Dialect for OpenCode {
 
     fn decode(&self, event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(event.ok_or("the frame has no event")?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return Ok(Event::unknown(moment));
         }
         let null = Value::Null;
@@ -49,7 +52,8 @@ impl Dialect for OpenCode {
         let place = payload.scene("session", "directory", &[])?;
         let root = Some(payload.optional("worktree")).filter(|root| root.len() > 1 && root.starts_with('/'));
         let session = input.get("sessionID").and_then(Value::as_str).unwrap_or_default();
-        let scene = Scene { session: session.to_owned(), root: root.map_or(place.root, str::to_owned), ..place };
+        let scene =
+            SessionContext { session: session.to_owned(), root: root.map_or(place.root, str::to_owned), ..place };
         let made = |arguments: Option<&Value>| {
             let text = |key: &str| input.get(key).and_then(Value::as_str);
             let name = text("tool").ok_or("the event has no tool")?;
@@ -57,22 +61,24 @@ impl Dialect for OpenCode {
             call(self, &scene, (text("callID").unwrap_or_default(), ""), name, arguments)
         };
         let about = match moment.when {
-            When::Before => About::Call { call: Box::new(made(output.get("args"))?), asks: Asks::Nobody },
-            When::After => {
+            HookKind::Before => EventPayload::Call { call: Box::new(made(output.get("args"))?), asks: Asks::Nobody },
+            HookKind::After => {
                 let code = output.pointer("/metadata/exit").and_then(Value::as_i64);
                 let code = code.and_then(|code| i32::try_from(code).ok());
                 let text = output.get("output").unwrap_or(&Value::Null);
                 let failed = code.is_some_and(|code| code != 0);
-                About::Result(Box::new(result(made(input.get("args"))?, text, failed, code)))
+                EventPayload::Result(Box::new(result(made(input.get("args"))?, text, failed, code)))
             }
             // A sub-agent's session is part of another.
-            _ if input.pointer("/event/properties/info/parentID").is_some_and(Value::is_string) => About::Nothing,
+            _ if input.pointer("/event/properties/info/parentID").is_some_and(Value::is_string) => {
+                EventPayload::Nothing
+            }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+    fn encode(&self, _moment: &HookEvent, answer: &Answer, _message: Option<&str>) -> String {
         let said = match answer {
             Answer::Nothing => json!({}),
             Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
@@ -87,7 +93,7 @@ impl Dialect for OpenCode {
         false
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("tool.execute.before"))
     }
 
@@ -103,19 +109,19 @@ impl Dialect for OpenCode {
         })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "session.created" => When::SessionStart,
-        "session.deleted" => When::SessionEnd,
-        "tool.execute.before" => When::Before,
-        "tool.execute.after" => When::After,
-        "session.idle" => When::TurnEnd,
-        _ => When::Unknown,
+        "session.created" => HookKind::SessionStart,
+        "session.deleted" => HookKind::SessionEnd,
+        "tool.execute.before" => HookKind::Before,
+        "tool.execute.after" => HookKind::After,
+        "session.idle" => HookKind::TurnEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use toolgate_host::{End, ToolCall, ToolKind, ToolResult, shortened};
 
 use super::reading::read;
-use super::{About, Answer, Dialect, Event, Moment, Said, Scene, When, folder, unknown};
-use crate::place;
+use super::{Answer, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, SessionContext, folder, unknown};
+use crate::dirs;
 
 /// The key for the event, in the two spellings that agents have.
 pub(super) const SNAKE: &str = "hook_event_name";
@@ -60,7 +60,7 @@ impl<'a> Payload<'a> {
 
     /// An event that is not known. An error if it has a call, by these keys, that may be about to run: one event that an agent
     /// calls otherwise, or a hook's settings do, would be a gate that is off without a word.
-    pub(crate) fn unknown(&self, moment: Moment, call: [&str; 2]) -> Result<Event, String> {
+    pub(crate) fn unknown(&self, moment: HookEvent, call: [&str; 2]) -> Result<Event, String> {
         let name = moment.name.to_ascii_lowercase().replace('_', "");
         let is_later = LATER.iter().any(|start| name.starts_with(start));
         if is_later || call.iter().any(|key| self.value.get(key).is_none()) {
@@ -71,48 +71,48 @@ impl<'a> Payload<'a> {
     }
 
     /// What an event is about that has no call, by the keys that agents have for that.
-    pub(crate) fn about(&self, when: When) -> About {
+    pub(crate) fn about(&self, when: HookKind) -> EventPayload {
         let reason = |key: &str, usual: &str| match self.optional(key) {
             "" => usual.to_owned(),
             reason => reason.to_owned(),
         };
         match when {
-            When::SessionStart => About::Start(reason("source", "startup")),
-            When::SessionEnd => About::Over(reason("reason", "other")),
-            When::TurnEnd => {
+            HookKind::SessionStart => EventPayload::Start(reason("source", "startup")),
+            HookKind::SessionEnd => EventPayload::Over(reason("reason", "other")),
+            HookKind::TurnEnd => {
                 let sent = self.value.get("stop_hook_active") == Some(&Value::Bool(true));
                 let loops = self.value.get("loop_count").and_then(Value::as_u64).is_some_and(|count| count > 0);
                 // Who was stopped is not to go on.
                 let other = |key: &str, usual: &str| !["", usual].contains(&self.optional(key));
                 let stopped = other("status", "completed") || other("stopReason", "end_turn");
-                About::Turn { again: sent || loops || stopped }
+                EventPayload::Turn { again: sent || loops || stopped }
             }
-            When::SubagentEnd => About::End(Box::new(End {
+            HookKind::SubagentEnd => EventPayload::End(Box::new(End {
                 call: self.optional("agent_id").to_owned(),
                 tool: SUBAGENT_STOP.to_owned(),
                 is_error: false,
                 outcome: "{}".to_owned(),
             })),
-            _ => About::Nothing,
+            _ => EventPayload::Nothing,
         }
     }
 
     /// The session: its name and its directory by their keys, its root by the variable that the agent sets, else as the
     /// folders say. The root stays the same wherever a call runs.
-    pub(crate) fn scene(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+    pub(crate) fn scene(&self, session: &str, cwd: &str, root: &[&str]) -> Result<SessionContext, String> {
         self.scene_in(session, self.text(cwd)?, root)
     }
 
     /// The same, where the agent may say no directory: then that of this process.
-    pub(crate) fn scene_or_here(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+    pub(crate) fn scene_or_here(&self, session: &str, cwd: &str, root: &[&str]) -> Result<SessionContext, String> {
         if self.value.get(cwd).is_some() {
             return self.scene(session, cwd, root);
         }
-        let here = place::folder(None).map_err(|failure| failure.message)?;
+        let here = dirs::folder(None).map_err(|failure| failure.message)?;
         self.scene_in(session, &here, root)
     }
 
-    fn scene_in(&self, session: &str, cwd: &str, root: &[&str]) -> Result<Scene, String> {
+    fn scene_in(&self, session: &str, cwd: &str, root: &[&str]) -> Result<SessionContext, String> {
         let cwd = absolute(cwd)?.to_owned();
         let said = root.iter().find_map(|name| (self.variables)(name).filter(|root| root.starts_with('/')));
         // Grok CLI has a slash behind it.
@@ -120,8 +120,8 @@ impl<'a> Payload<'a> {
             .map(|root| root.trim_end_matches('/').to_owned())
             .map(|root| if root.is_empty() { "/".into() } else { root });
         let guessed = said.is_none();
-        let root = said.unwrap_or_else(|| place::root_of(&cwd));
-        Ok(Scene { session: self.optional(session).to_owned(), cwd, root, guessed, pwd: self.pwd() })
+        let root = said.unwrap_or_else(|| dirs::root_of(&cwd));
+        Ok(SessionContext { session: self.optional(session).to_owned(), cwd, root, guessed, pwd: self.pwd() })
     }
 
     /// What the agent calls the directory that it was started in, which it hands on to its shells as it does to this process,
@@ -139,7 +139,7 @@ pub(crate) fn absolute(cwd: &str) -> Result<&str, String> {
 /// The call of a tool.
 pub(crate) fn call(
     agent: &dyn Dialect,
-    scene: &Scene,
+    scene: &SessionContext,
     (id, mode): (&str, &str),
     name: &str,
     input: &Value,
@@ -148,19 +148,24 @@ pub(crate) fn call(
 }
 
 /// A call of which not even the input is the tool's own.
-pub(super) fn guess(agent: &dyn Dialect, scene: &Scene, name: &str, input: &Value) -> Result<ToolCall, String> {
+pub(super) fn guess(
+    agent: &dyn Dialect,
+    scene: &SessionContext,
+    name: &str,
+    input: &Value,
+) -> Result<ToolCall, String> {
     unknown::guessed(name, input, bare(agent, scene, ("", ""), name))
 }
 
 /// The call of a tool as far as its input says nothing of it.
-pub(crate) fn bare(agent: &dyn Dialect, scene: &Scene, (id, mode): (&str, &str), name: &str) -> ToolCall {
+pub(crate) fn bare(agent: &dyn Dialect, scene: &SessionContext, (id, mode): (&str, &str), name: &str) -> ToolCall {
     let mut context = json!({ "schema": 1, "agent": agent.name(), "session": scene.session, "mode": mode });
     if let Some(pwd) = &scene.pwd {
         context[folder::PWD] = pwd.as_str().into();
     }
     ToolCall {
         id: id.to_owned(),
-        home: place::home(),
+        home: dirs::home(),
         workspace_root: scene.root.clone(),
         context: context.to_string(),
         ..ToolCall::new(name, ToolKind::Other, &scene.cwd)
@@ -181,7 +186,7 @@ pub(crate) fn result(call: ToolCall, output: &Value, is_error: bool, exit_code: 
 
 /// An answer as Claude Code and those who follow it read one: a decision is in an object that repeats the event. Where they
 /// differ, the dialect says so itself.
-pub(crate) fn nested_answer(moment: &Moment, answer: &Answer) -> Value {
+pub(crate) fn nested_answer(moment: &HookEvent, answer: &Answer) -> Value {
     let name = &moment.name;
     let decision = |decision: &str, reason: &str| {
         json!({ "hookSpecificOutput": {
@@ -190,7 +195,9 @@ pub(crate) fn nested_answer(moment: &Moment, answer: &Answer) -> Value {
     };
     match (moment.when, answer) {
         (_, Answer::Nothing) => json!({}),
-        (When::TurnEnd | When::SubagentEnd, Answer::Add(text)) => json!({ "decision": "block", "reason": text }),
+        (HookKind::TurnEnd | HookKind::SubagentEnd, Answer::Add(text)) => {
+            json!({ "decision": "block", "reason": text })
+        }
         (_, Answer::Add(text)) => json!({ "hookSpecificOutput": { "hookEventName": name, "additionalContext": text } }),
         (_, Answer::Deny(reason)) => decision("deny", reason),
         (_, Answer::Ask(reason)) => decision("ask", reason),
@@ -213,10 +220,10 @@ pub(crate) fn nested(
     event: &str,
     root_keys: Option<&[&str]>,
     inner_keys: Option<&[&str]>,
-) -> Result<Said, String> {
-    let Some(value) = object(answer)? else { return Ok(Said::Nothing) };
+) -> Result<ParsedAnswer, String> {
+    let Some(value) = object(answer)? else { return Ok(ParsedAnswer::Nothing) };
     only(&value, root_keys)?;
-    let Some(inner) = value.get("hookSpecificOutput") else { return Ok(Said::Other) };
+    let Some(inner) = value.get("hookSpecificOutput") else { return Ok(ParsedAnswer::Other) };
     only(inner, inner_keys)?;
     let name = &inner["hookEventName"];
     if name != event {
@@ -226,19 +233,19 @@ pub(crate) fn nested(
 }
 
 /// Reads an answer with these keys for its decision and the reason, and these words for a denial.
-pub(crate) fn flat(answer: &str, [decision, reason]: [&str; 2], no: &[&str]) -> Result<Said, String> {
-    let Some(value) = object(answer)? else { return Ok(Said::Nothing) };
+pub(crate) fn flat(answer: &str, [decision, reason]: [&str; 2], no: &[&str]) -> Result<ParsedAnswer, String> {
+    let Some(value) = object(answer)? else { return Ok(ParsedAnswer::Nothing) };
     decided([&value[decision], &value[reason]], no)
 }
 
 /// Reads an answer as our own shims do.
-pub(crate) fn shim(answer: &str) -> Result<Said, String> {
+pub(crate) fn shim(answer: &str) -> Result<ParsedAnswer, String> {
     match object(answer)? {
         Some(value) if value["block"] == true => {
-            Ok(Said::Deny(value["reason"].as_str().unwrap_or_default().to_owned()))
+            Ok(ParsedAnswer::Deny(value["reason"].as_str().unwrap_or_default().to_owned()))
         }
-        Some(_) => Ok(Said::Other),
-        None => Ok(Said::Nothing),
+        Some(_) => Ok(ParsedAnswer::Other),
+        None => Ok(ParsedAnswer::Nothing),
     }
 }
 
@@ -260,12 +267,12 @@ fn only(value: &Value, keys: Option<&[&str]>) -> Result<(), String> {
     other.map_or(Ok(()), |key| Err(format!("the agent does not know the key {key:?} in its answer")))
 }
 
-fn decided([decision, reason]: [&Value; 2], no: &[&str]) -> Result<Said, String> {
+fn decided([decision, reason]: [&Value; 2], no: &[&str]) -> Result<ParsedAnswer, String> {
     let reason = reason.as_str().unwrap_or_default();
     match decision.as_str() {
         Some(word) if no.contains(&word) && reason.is_empty() => Err("its denial has no reason".to_owned()),
-        Some(word) if no.contains(&word) => Ok(Said::Deny(reason.to_owned())),
-        Some("ask") => Ok(Said::Ask(reason.to_owned())),
-        _ => Ok(Said::Other),
+        Some(word) if no.contains(&word) => Ok(ParsedAnswer::Deny(reason.to_owned())),
+        Some("ask") => Ok(ParsedAnswer::Ask(reason.to_owned())),
+        _ => Ok(ParsedAnswer::Other),
     }
 }

@@ -7,7 +7,9 @@ use toolgate_host::{End, Field, ToolKind, Update};
 
 use super::payload::{call, result, shim};
 use super::row::files_of;
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Said, TRIAL, Tool, Trial, When};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, TRIAL, Tool, Trial,
+};
 
 pub(crate) struct Pi;
 
@@ -44,7 +46,7 @@ impl Dialect for Pi {
         let text = |key: &str| about.get(key).and_then(Value::as_str);
         let name = event.or(text("type")).ok_or("the event has no type")?;
         let moment = moment(name);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return Ok(Event::unknown(moment));
         }
         let scene = payload.scene("session", "cwd", &[])?;
@@ -56,11 +58,11 @@ impl Dialect for Pi {
             call(self, &scene, ids, name, about.get(key).ok_or_else(|| format!("the event has no {key}"))?)
         };
         let about = match name {
-            "tool_call" => About::Call { call: Box::new(tool("input")?), asks },
+            "tool_call" => EventPayload::Call { call: Box::new(tool("input")?), asks },
             "user_bash" => {
                 let command = text("command").ok_or("the event has no command")?;
                 let input = json!({ "command": command });
-                About::Call { call: Box::new(call(self, &scene, ids, "bash", &input)?), asks }
+                EventPayload::Call { call: Box::new(call(self, &scene, ids, "bash", &input)?), asks }
             }
             "tool_result" => {
                 let parts = about.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -69,23 +71,23 @@ impl Dialect for Pi {
                 let made = tool("input")?;
                 // Its shell fails with any other exit code.
                 let code = (!failed && made.kind == ToolKind::Shell).then_some(0);
-                About::Result(Box::new(result(made, &texts.join("\n").into(), failed, code)))
+                EventPayload::Result(Box::new(result(made, &texts.join("\n").into(), failed, code)))
             }
-            "tool_execution_update" => About::Update(Box::new(Update {
+            "tool_execution_update" => EventPayload::Update(Box::new(Update {
                 call: ids.0.to_owned(),
                 tool: text("toolName").unwrap_or_default().to_owned(),
                 partial: about.get("partial").unwrap_or(&Value::Null).to_string(),
             })),
-            "tool_execution_end" => About::End(Box::new(End {
+            "tool_execution_end" => EventPayload::End(Box::new(End {
                 call: ids.0.to_owned(),
                 tool: text("toolName").unwrap_or_default().to_owned(),
                 is_error: about.get("isError") == Some(&Value::Bool(true)),
                 outcome: about.get("result").unwrap_or(&Value::Null).to_string(),
             })),
-            "session_start" => About::Start(text("reason").unwrap_or("startup").to_owned()),
-            "session_shutdown" => About::Over(text("reason").unwrap_or("quit").to_owned()),
-            "agent_end" => About::Turn { again: about.get("again") == Some(&Value::Bool(true)) },
-            _ => About::Nothing,
+            "session_start" => EventPayload::Start(text("reason").unwrap_or("startup").to_owned()),
+            "session_shutdown" => EventPayload::Over(text("reason").unwrap_or("quit").to_owned()),
+            "agent_end" => EventPayload::Turn { again: about.get("again") == Some(&Value::Bool(true)) },
+            _ => EventPayload::Nothing,
         };
         Ok(Event { moment, scene, about })
     }
@@ -103,7 +105,7 @@ impl Dialect for Pi {
         true
     }
 
-    fn encode(&self, _moment: &Moment, answer: &Answer, _message: Option<&str>) -> String {
+    fn encode(&self, _moment: &HookEvent, answer: &Answer, _message: Option<&str>) -> String {
         let said = match answer {
             Answer::Nothing => json!({}),
             Answer::Deny(reason) | Answer::Ask(reason) => json!({ "block": true, "reason": reason }),
@@ -113,7 +115,7 @@ impl Dialect for Pi {
         said.to_string()
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("tool_call"))
     }
 
@@ -128,20 +130,20 @@ impl Dialect for Pi {
         json!({ "event": event, "cwd": trial.cwd, "hasUI": false, "mode": "print", "session": TRIAL })
     }
 
-    fn said(&self, _event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, _event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         shim(answer)
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "session_start" => When::SessionStart,
-        "session_shutdown" => When::SessionEnd,
-        "tool_call" | "user_bash" => When::Before,
-        "tool_result" => When::After,
-        "tool_execution_update" | "tool_execution_start" | "tool_execution_end" => When::Update,
-        "agent_end" => When::TurnEnd,
-        _ => When::Unknown,
+        "session_start" => HookKind::SessionStart,
+        "session_shutdown" => HookKind::SessionEnd,
+        "tool_call" | "user_bash" => HookKind::Before,
+        "tool_result" => HookKind::After,
+        "tool_execution_update" | "tool_execution_start" | "tool_execution_end" => HookKind::Update,
+        "agent_end" => HookKind::TurnEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

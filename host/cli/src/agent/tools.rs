@@ -17,7 +17,7 @@ use toolgate_host::ToolKind;
 use toolgate_host::private::{by_others, is_missing, read_regular};
 
 use super::Row;
-use crate::place::{self, USER_TOOLS};
+use crate::dirs::{self, USER_TOOLS};
 
 /// The section that is about every agent.
 const ANY: &str = "any";
@@ -108,7 +108,7 @@ impl UserTools {
     /// # Errors
     /// If it cannot be used.
     pub(crate) fn of_user() -> Result<Option<Self>, String> {
-        let Some(path) = place::user_file_named(USER_TOOLS) else { return Ok(None) };
+        let Some(path) = dirs::user_file_named(USER_TOOLS) else { return Ok(None) };
         let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
         // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
         let bytes = match read_regular(&path, LARGEST) {

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use toolgate_host::ToolKind;
 
 use super::payload::{CAMEL, call, nested, nested_answer, result, text};
-use super::{About, Answer, Asks, Dialect, Event, Moment, Payload, Row, Said, TRIAL, Tool, Trial, When, folder};
+use super::{
+    Answer, Asks, Dialect, Event, EventPayload, HookEvent, HookKind, ParsedAnswer, Payload, Row, TRIAL, Tool, Trial,
+    folder,
+};
 
 pub(crate) struct VsCode;
 
@@ -49,7 +52,7 @@ impl Dialect for VsCode {
 
     fn decode(&self, _event: Option<&str>, payload: &Payload<'_>) -> Result<Event, String> {
         let moment = moment(payload.text(CAMEL)?);
-        if moment.when == When::Unknown {
+        if moment.when == HookKind::Unknown {
             return payload.unknown(moment, ["tool_name", "tool_input"]);
         }
         // Without a folder that is open it says none, and starts hooks where it starts terminals.
@@ -64,20 +67,20 @@ impl Dialect for VsCode {
             Ok::<_, String>(made)
         };
         let about = match moment.when {
-            When::Before => About::Call { call: Box::new(made()?), asks: Asks::Agent },
-            When::After => {
+            HookKind::Before => EventPayload::Call { call: Box::new(made()?), asks: Asks::Agent },
+            HookKind::After => {
                 let output = payload.value.get("tool_response").unwrap_or(&Value::Null);
-                About::Result(Box::new(result(made()?, output, false, None)))
+                EventPayload::Result(Box::new(result(made()?, output, false, None)))
             }
             when => payload.about(when),
         };
         Ok(Event { moment, scene, about })
     }
 
-    fn encode(&self, moment: &Moment, answer: &Answer, message: Option<&str>) -> String {
+    fn encode(&self, moment: &HookEvent, answer: &Answer, message: Option<&str>) -> String {
         let mut said = nested_answer(moment, answer);
         // Of a turn it reads that in the inner object, of a sub-agent in the outer one.
-        if let (When::TurnEnd, Answer::Add(text)) = (moment.when, answer) {
+        if let (HookKind::TurnEnd, Answer::Add(text)) = (moment.when, answer) {
             said["hookSpecificOutput"] = json!({ "hookEventName": moment.name, "decision": "block", "reason": text });
         }
         super::with_message(said, message)
@@ -88,7 +91,7 @@ impl Dialect for VsCode {
         false
     }
 
-    fn unreadable(&self, event: Option<&str>) -> Moment {
+    fn unreadable(&self, event: Option<&str>) -> HookEvent {
         moment(event.unwrap_or("PreToolUse"))
     }
 
@@ -104,20 +107,20 @@ impl Dialect for VsCode {
         })
     }
 
-    fn said(&self, event: &str, answer: &str) -> Result<Said, String> {
+    fn said(&self, event: &str, answer: &str) -> Result<ParsedAnswer, String> {
         nested(answer, event, None, None)
     }
 }
 
-fn moment(name: &str) -> Moment {
+fn moment(name: &str) -> HookEvent {
     let when = match name {
-        "SessionStart" => When::SessionStart,
-        "SessionEnd" => When::SessionEnd,
-        "PreToolUse" => When::Before,
-        "PostToolUse" => When::After,
-        "Stop" => When::TurnEnd,
-        "SubagentStop" => When::SubagentEnd,
-        _ => When::Unknown,
+        "SessionStart" => HookKind::SessionStart,
+        "SessionEnd" => HookKind::SessionEnd,
+        "PreToolUse" => HookKind::Before,
+        "PostToolUse" => HookKind::After,
+        "Stop" => HookKind::TurnEnd,
+        "SubagentStop" => HookKind::SubagentEnd,
+        _ => HookKind::Unknown,
     };
-    Moment { when, name: name.to_owned() }
+    HookEvent { when, name: name.to_owned() }
 }

@@ -40,7 +40,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
+use super::config_entries::{CUSTOM, anywhere, custom, events, form, misplaced, overridden, readable, unlinked};
 use super::entry_file::{Content, Place, looked};
 use super::file::File;
 use super::files;
@@ -60,7 +60,7 @@ use super::trust::{self, Trust};
 use crate::Failure;
 use crate::columns::count;
 use crate::show::print;
-use crate::{fired, hook_files};
+use crate::{hook_files, hook_heartbeat};
 
 /// The exit code if there is something to do.
 const TO_DO: u8 = 1;
@@ -443,10 +443,10 @@ fn trusts(report: &mut Report, places: &[Place], at: &Where<'_>) {
 fn fired(report: &mut Report, places: &[Place]) {
     let known = report.known;
     let todo = format!("let {} run a command; if this stays as it is, it does not ask", known.title());
-    let sign = fired::read(known.name()).unwrap_or_default();
+    let sign = hook_heartbeat::read(known.name()).unwrap_or_default();
     if !sign.unknown.is_empty() {
         let says = format!("it calls for events that Toolgate does not know: {}", sign.unknown.join(", "));
-        let file = fired::path(known.name()).map(|path| path.display().to_string()).unwrap_or_default();
+        let file = hook_heartbeat::path(known.name()).map(|path| path.display().to_string()).unwrap_or_default();
         let todo = format!("leave them out of its configuration, then remove {file}, where they are noted");
         report.add("unknown", Level::Warn, says, todo);
     }

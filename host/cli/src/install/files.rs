@@ -5,11 +5,11 @@ use toolgate_host::private::{Written, by_others};
 
 use super::report::{Check, Level};
 use crate::agent::UserTools;
-use crate::{place, rules};
+use crate::{dirs, rules};
 
 /// The checks of all of them.
 pub(super) fn checks() -> Vec<Check> {
-    let Ok(files) = place::user_files() else { return Vec::new() };
+    let Ok(files) = dirs::user_files() else { return Vec::new() };
     let found: Vec<Check> = files.iter().filter_map(|path| by_others(path)).map(|written| told(&written)).collect();
     let mut checks = found;
     if checks.is_empty() {

@@ -19,7 +19,7 @@ use super::report::{Check, Level};
 use super::table::{CLAUDE, COPILOT, Known, Scope, Way};
 use super::trust;
 use crate::agent::{Dialect, claude, copilot, cursor, grok, vscode};
-use crate::{fired, place};
+use crate::{dirs, hook_heartbeat};
 
 /// An agent that runs the hooks in other agents' files.
 struct Importer {
@@ -108,7 +108,7 @@ static IMPORTERS: &[Importer] = &[
 impl Importer {
     /// Where it was found.
     fn found(&self) -> Option<PathBuf> {
-        let home = place::home().map(PathBuf::from);
+        let home = dirs::home().map(PathBuf::from);
         let folder =
             |home: &PathBuf| self.folders.iter().map(|folder| home.join(folder)).find(|folder| folder.is_dir());
         self.programs.iter().find_map(|program| on_path(program)).or_else(|| folder(home.as_ref()?))
@@ -117,7 +117,7 @@ impl Importer {
 
 /// The checks of the files of these agents.
 pub(super) fn checks(agents: &[&'static Known]) -> Vec<Check> {
-    let here = place::folder(None).ok();
+    let here = dirs::folder(None).ok();
     let mut checks = Vec::new();
     for importer in IMPORTERS {
         let mut reads =
@@ -149,7 +149,7 @@ fn entries(known: &Known, path: &Path) -> Vec<Entry> {
 fn told(importer: &Importer, known: &Known, (path, entries): (&Path, &[Entry]), found: &Path, here: &str) -> Check {
     let Importer { title, says, loses, .. } = *importer;
     let path = path.display();
-    let asked = fired::read(importer.dialect.name()).filter(|_| importer.dialect.is_understood());
+    let asked = hook_heartbeat::read(importer.dialect.name()).filter(|_| importer.dialect.is_understood());
     let asked =
         asked.and_then(|fired| fired.gated).map(|time| format!(", and asked last at {time}")).unwrap_or_default();
     let how = if loses { "runs them without their arguments" } else { "runs them" };

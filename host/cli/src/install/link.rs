@@ -18,7 +18,7 @@ use toolgate_host::private::private_folder;
 use super::program::{self, link_of};
 use super::table::{AGENTS, Known, Scope, Way};
 use crate::show::quoted;
-use crate::{Failure, exit, place};
+use crate::{Failure, dirs, exit};
 
 /// The folder for links in the user's folder for state.
 const FOLDER: &str = "bin";
@@ -56,7 +56,7 @@ impl Target {
             );
             return Ok(Target { path: program.to_owned(), makes: None, notes: vec![note] });
         }
-        let state = place::state().ok_or_else(|| {
+        let state = dirs::state().ok_or_else(|| {
             Failure::new(exit::NO_INPUT, "the home folder is not known, so there is no place for a link; set HOME")
         })?;
         let link = state.join(FOLDER).join(&file);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `before` | what a file was before Toolgate was put in it |
 //! | `doctor` | whether an agent really asks, check by check |
-//! | `entries` | how our entries stand in an agent's file |
+//! | `config_entries` | how our entries stand in an agent's file |
 //! | `entry_file` | a file that has an agent call Toolgate |
 //! | `file` | changing a file so that nothing is lost |
 //! | `files` | whether what the user wrote by hand is theirs alone |
@@ -26,8 +26,8 @@
 //! | `trust` | whether the user trusts hooks of ours |
 
 mod before;
+mod config_entries;
 mod doctor;
-mod entries;
 mod entry_file;
 mod file;
 mod files;
@@ -64,12 +64,12 @@ use crate::lens::Switch;
 use crate::packs::Packs;
 use crate::plugins::Plugins;
 use crate::show::{BOLD, GREEN, RED, YELLOW, print};
-use crate::{Failure, exit, hook_files, person, rules, runtime, shim, standing};
+use crate::{Failure, exit, gate_builder, hook_files, person, rules, runtime, shim};
 use file::File;
 use link::Target;
 use off::{Own, Where};
 use packs::Chosen;
-use program::Standing;
+use program::GateBuilder;
 use table::{Hooks, Known, NO_LENS, Scope, Way};
 
 #[derive(Args)]
@@ -168,8 +168,8 @@ fn packs_exist(packs: &Packs) -> Result<(), Failure> {
     if packs.names().is_empty() {
         return Ok(());
     }
-    let plugin = standing::default_plugin().map_err(Failure::software)?;
-    let standing = standing::Standing {
+    let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
+    let standing = gate_builder::GateBuilder {
         plugin: &plugin,
         cwd: "/",
         home: None,
@@ -276,7 +276,7 @@ pub(crate) fn install(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let next = if file.exists() && next == file.text()? { Next::Same } else { Next::Text(next) };
     let mut notes: Vec<String> = target.iter().flat_map(|target| target.notes.clone()).collect();
-    if let Standing::Loose(why) = program::standing(Path::new(&program)) {
+    if let GateBuilder::Loose(why) = program::standing(Path::new(&program)) {
         let gone = format!("{program} is not in a place to stay: {why}. Better: {}", program::advice(&program));
         notes.push(format!("{gone} {}", known.name()));
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::hooks::Entry;
 use super::table::{Known, Scope, project};
 use super::trust;
-use crate::place;
+use crate::dirs;
 
 /// Where settings are looked for.
 pub(crate) struct Where<'a> {
@@ -27,7 +27,7 @@ impl Where<'_> {
     pub(crate) fn of(known: &Known) -> Self {
         Where {
             root: Path::new("/"),
-            cwd: place::folder(None).map(PathBuf::from).unwrap_or_default(),
+            cwd: dirs::folder(None).map(PathBuf::from).unwrap_or_default(),
             user: known.folder().ok(),
             project: project().ok(),
             variable: &|name| std::env::var(name).ok().filter(|value| !value.is_empty()),

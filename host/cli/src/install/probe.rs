@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use toolgate_host::shortened;
 
 use super::table::TIMEOUT;
-use crate::agent::{Dialect, Said, Trial};
+use crate::agent::{Dialect, ParsedAnswer, Trial};
 use crate::plugin::store::Store;
 use crate::signals;
 
@@ -55,7 +55,7 @@ pub(crate) struct Probe<'a> {
 
 /// What came of a call.
 struct Heard {
-    said: Said,
+    said: ParsedAnswer,
     /// The same as it was written.
     text: String,
     took: Duration,
@@ -66,8 +66,8 @@ impl Probe<'_> {
     pub(crate) fn denies(&self) -> Result<Duration, String> {
         let heard = self.hear(DENIED, None)?;
         match heard.said {
-            Said::Deny(_) => Ok(heard.took),
-            Said::Nothing => Err("it says nothing, and so the call would run".to_owned()),
+            ParsedAnswer::Deny(_) => Ok(heard.took),
+            ParsedAnswer::Nothing => Err("it says nothing, and so the call would run".to_owned()),
             _ => Err(format!("its answer is no denial: {}", heard.text)),
         }
     }
@@ -76,7 +76,7 @@ impl Probe<'_> {
     pub(crate) fn passes(&self) -> Result<Duration, String> {
         let heard = self.hear(PASSED, None)?;
         match heard.said {
-            Said::Nothing => Ok(heard.took),
+            ParsedAnswer::Nothing => Ok(heard.took),
             _ => Err(format!("it answers {}", heard.text)),
         }
     }
@@ -89,14 +89,14 @@ impl Probe<'_> {
     }
 
     /// The same of an answer.
-    fn is_asked(&self, at: &[&str], said: &Said, text: &str) -> Result<(), String> {
+    fn is_asked(&self, at: &[&str], said: &ParsedAnswer, text: &str) -> Result<(), String> {
         let here = at.contains(&self.event);
         match said {
-            Said::Deny(_) => Ok(()),
-            Said::Ask(_) if here => Ok(()),
+            ParsedAnswer::Deny(_) => Ok(()),
+            ParsedAnswer::Ask(_) if here => Ok(()),
             // It is asked at another event.
-            Said::Nothing if !here && !at.is_empty() => Ok(()),
-            Said::Ask(_) => {
+            ParsedAnswer::Nothing if !here && !at.is_empty() => Ok(()),
+            ParsedAnswer::Ask(_) => {
                 Err(format!("{} takes the question for a yes, and the call would run", self.dialect.title()))
             }
             _ => Err(format!("its answer is neither a question nor a denial: {text:?}")),

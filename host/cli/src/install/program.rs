@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 use serde_json::Value;
 
 use crate::show::quoted;
-use crate::{Failure, exit, place};
+use crate::{Failure, dirs, exit};
 
 /// What the program is called, whatever file it was started from.
 pub(super) const NAME: &str = "toolgate";
@@ -32,7 +32,7 @@ pub(crate) fn running() -> Result<String, Failure> {
         let message = format!("the path of this program cannot be written into a configuration: {why}");
         Failure::new(exit::SOFTWARE, message)
     };
-    let path = place::program().map_err(|error| unusable(&error.to_string()))?;
+    let path = dirs::program().map_err(|error| unusable(&error.to_string()))?;
     if !path.is_absolute() || !path.is_file() {
         return Err(unusable(&format!("{} is not there any more", path.display())));
     }
@@ -140,7 +140,7 @@ pub(super) fn is_this(program: &str) -> bool {
         return false;
     }
     let real = |path: &Path| path.canonicalize().ok();
-    let this = place::program().ok().and_then(|path| real(&path));
+    let this = dirs::program().ok().and_then(|path| real(&path));
     this.is_some() && real(Path::new(program)) == this
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::program;
 use crate::agent::{self, Dialect};
 use crate::show::quoted;
-use crate::{Failure, exit, place, plugins, shim};
+use crate::{Failure, dirs, exit, plugins, shim};
 
 /// The agents that Toolgate can be installed for.
 pub(crate) static AGENTS: &[&Known] = &[&CLAUDE, &CODEX, &GEMINI, &COPILOT, &DROID, &CURSOR, &PI, &OPENCODE];
@@ -456,7 +456,7 @@ impl Known {
                 ));
             }
             None => {
-                let home = place::home().ok_or_else(|| {
+                let home = dirs::home().ok_or_else(|| {
                     Failure::new(
                         exit::NO_INPUT,
                         "the home folder is not known; set HOME to an absolute path, or use --project",
@@ -552,10 +552,10 @@ pub(crate) fn behind_links(root: &Path) -> Vec<PathBuf> {
 /// # Errors
 /// If it is the home folder, where a project's file would be the user's.
 pub(crate) fn project() -> Result<PathBuf, Failure> {
-    let root = place::project_root(Path::new(&place::folder(None)?));
+    let root = dirs::project_root(Path::new(&dirs::folder(None)?));
     let same =
         |home: String| Path::new(&home) == root || Path::new(&home).canonicalize().is_ok_and(|home| home == root);
-    if place::home().is_some_and(same) {
+    if dirs::home().is_some_and(same) {
         let message = "the current folder is in no project, only in your home folder; use --user";
         return Err(Failure::new(exit::USAGE, message));
     }
@@ -569,7 +569,7 @@ mod tests {
     use super::super::off::{In, Off};
     use super::super::risks;
     use super::*;
-    use crate::agent::{About, Answer, Payload, Said, Trial, When};
+    use crate::agent::{About, Answer, HookKind, ParsedAnswer, Payload, Trial};
 
     /// The keys of the payload before a shell call, as the agents send it.
     #[rustfmt::skip]
@@ -609,7 +609,7 @@ mod tests {
                 let About::Call { call, .. } = read.about else { panic!("{name} {event} is about no call") };
                 let command = call.command.map(|command| command.value);
                 assert_eq!((command.as_deref(), call.kind), (Some("true"), ToolKind::Shell), "{name} {event}");
-                assert_eq!((call.cwd.as_str(), read.moment.when), ("/work", When::Before), "{name} {event}");
+                assert_eq!((call.cwd.as_str(), read.moment.when), ("/work", HookKind::Before), "{name} {event}");
             }
         }
         assert!(left.is_empty(), "{left:?}");
@@ -623,9 +623,13 @@ mod tests {
                 let moment = agent.unreadable(Some(event));
                 let heard = |answer: &Answer| agent.said(event, &agent.encode(&moment, answer, None));
                 let (name, why) = (agent.name(), || "why".to_owned());
-                assert_eq!(heard(&Answer::Deny(why())), Ok(Said::Deny(why())), "{name} {event}");
-                assert_eq!(heard(&Answer::Nothing), Ok(Said::Nothing), "{name} {event}");
-                assert_eq!(heard(&Answer::Rewrite(json!({ "command": "" }))), Ok(Said::Other), "{name} {event}");
+                assert_eq!(heard(&Answer::Deny(why())), Ok(ParsedAnswer::Deny(why())), "{name} {event}");
+                assert_eq!(heard(&Answer::Nothing), Ok(ParsedAnswer::Nothing), "{name} {event}");
+                assert_eq!(
+                    heard(&Answer::Rewrite(json!({ "command": "" }))),
+                    Ok(ParsedAnswer::Other),
+                    "{name} {event}"
+                );
             }
         }
     }
@@ -636,7 +640,7 @@ mod tests {
             let Way::Hooks(hooks) = &known.way else { continue };
             for event in hooks.events {
                 let when = known.dialect.unreadable(Some(event.name)).when;
-                assert!(when != When::Unknown, "{} {}", known.name(), event.name);
+                assert!(when != HookKind::Unknown, "{} {}", known.name(), event.name);
                 assert_eq!(event.gates, when.gates(), "{} {}", known.name(), event.name);
             }
         }
@@ -650,22 +654,22 @@ mod tests {
             )
         };
         let pre = |word: &str| decision("", "PreToolUse", word, "no");
-        let (deny, ask) = (|| Some(Said::Deny("no".to_owned())), || Some(Said::Ask("no".to_owned())));
+        let (deny, ask) = (|| Some(ParsedAnswer::Deny("no".to_owned())), || Some(ParsedAnswer::Ask("no".to_owned())));
         let more = || decision(r#""continue":false,"#, "PreToolUse", "deny", "no");
         let inner = pre("deny").replace("permissionDecisionReason", "reason");
         let flat = |decision: &str, reason: &str| format!(r#"{{"{decision}":"deny","{reason}":"no"}}"#);
         let cases = [
             ("claude", pre("deny"), deny()),
             ("claude", pre("ask"), ask()),
-            ("claude", pre("allow"), Some(Said::Other)),
-            ("claude", pre("block"), Some(Said::Other)),
+            ("claude", pre("allow"), Some(ParsedAnswer::Other)),
+            ("claude", pre("block"), Some(ParsedAnswer::Other)),
             ("claude", more(), deny()),
             ("claude", decision("", "PostToolUse", "deny", "no"), None),
             ("claude", decision("", "PreToolUse", "deny", ""), None),
-            ("claude", r#"{"permissionDecision":"deny"}"#.to_owned(), Some(Said::Other)),
+            ("claude", r#"{"permissionDecision":"deny"}"#.to_owned(), Some(ParsedAnswer::Other)),
             ("claude", "no".to_owned(), None),
             ("claude", "[]".to_owned(), None),
-            ("claude", " \n".to_owned(), Some(Said::Nothing)),
+            ("claude", " \n".to_owned(), Some(ParsedAnswer::Nothing)),
             ("codex", pre("deny"), deny()),
             ("codex", more(), None),
             ("codex", inner, None),
@@ -673,17 +677,17 @@ mod tests {
             ("codex", decision("", "PreToolUse", "deny", ""), None),
             ("droid", pre("deny"), deny()),
             ("droid", decision("", "BeforeTool", "deny", "no"), None),
-            ("gemini", pre("deny"), Some(Said::Other)),
+            ("gemini", pre("deny"), Some(ParsedAnswer::Other)),
             ("gemini", flat("decision", "reason"), deny()),
             ("gemini", flat("decision", "reason").replace("deny", "block"), deny()),
             ("gemini", flat("decision", "why"), None),
             ("copilot", flat("permissionDecision", "permissionDecisionReason"), deny()),
-            ("copilot", pre("deny"), Some(Said::Other)),
+            ("copilot", pre("deny"), Some(ParsedAnswer::Other)),
             ("cursor", flat("permission", "agent_message"), deny()),
-            ("cursor", "{}".to_owned(), Some(Said::Nothing)),
+            ("cursor", "{}".to_owned(), Some(ParsedAnswer::Nothing)),
             ("cursor", String::new(), None),
             ("pi", r#"{"block":true,"reason":"no"}"#.to_owned(), deny()),
-            ("pi", r#"{"block":"true"}"#.to_owned(), Some(Said::Other)),
+            ("pi", r#"{"block":"true"}"#.to_owned(), Some(ParsedAnswer::Other)),
             ("opencode", "null".to_owned(), None),
         ];
         for (agent, answer, expected) in cases {

@@ -12,7 +12,7 @@ use super::report::{Level, Report};
 use super::risks;
 use super::table::{Hooks, Known, TIMEOUT, Way};
 use crate::columns::count;
-use crate::place;
+use crate::dirs;
 
 /// A command that stands before a shell call.
 struct Gate {
@@ -24,7 +24,7 @@ struct Gate {
 
 /// Three calls through each command.
 pub(super) fn run(report: &mut Report, place: &Place) {
-    let Ok(folder) = place::folder(None) else { return };
+    let Ok(folder) = dirs::folder(None) else { return };
     let known = report.known;
     let gates = gates(known, place);
     if gates.is_empty() {

@@ -19,15 +19,15 @@ use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 use super::client::Client;
 use super::mailbox::Mailbox;
 use crate::agent::mcp::{Mcp, payload};
-use crate::agent::{Dialect, Scene, Whose};
-use crate::desk::{Desk, User};
-use crate::evaluator::Judge;
-use crate::offers::{Offers, failed};
+use crate::agent::{Dialect, SessionContext, SessionRef};
+use crate::evaluator::Evaluator;
+use crate::hook_handler::{HookHandler, User};
 use crate::packs::Packs;
+use crate::plugin_tools::{Offers, failed};
 use crate::plugins::Plugins;
 use crate::shared::{Opening, Run, Shared};
 use crate::watch::Watch;
-use crate::{Failure, place, standing};
+use crate::{Failure, dirs, gate_builder};
 
 /// How often a client that wants to know is told that a command still runs.
 const PROGRESS: Duration = Duration::from_secs(5);
@@ -55,7 +55,7 @@ pub(crate) struct SessionOf {
     plugin: Plugin,
     packs: Packs,
     plugins: Plugins,
-    scene: Scene,
+    scene: SessionContext,
     /// None outside tmux.
     shared: Option<Arc<Shared>>,
     offers: Offers,
@@ -73,17 +73,17 @@ struct Call {
 impl Server {
     /// A server for the folder that it was started in.
     pub(crate) async fn new(packs: &Packs, plugins: &Plugins, border: bool) -> Result<Self, Failure> {
-        let plugin = standing::default_plugin().map_err(Failure::software)?;
-        let cwd = place::folder(None)?;
-        let root = place::root_of(&cwd);
+        let plugin = gate_builder::default_plugin().map_err(Failure::software)?;
+        let cwd = dirs::folder(None)?;
+        let root = dirs::root_of(&cwd);
         let session = name();
-        let scene = Scene { session, cwd, root, guessed: true, pwd: None };
+        let scene = SessionContext { session, cwd, root, guessed: true, pwd: None };
         let mailbox = Mailbox::default();
         let agent: &'static dyn Dialect = &Mcp;
         let opening = Opening { agent, plugin: &plugin, packs, plugins, scene: &scene, open: false, border };
         let shared = Shared::open(&opening, StderrUi, mailbox.clone()).await;
         let loaded = plugins.load().map_err(Failure::software)?;
-        let offers = Offers::of(&loaded, Whose { agent, scene: &scene }, None).await;
+        let offers = Offers::of(&loaded, SessionRef { agent, scene: &scene }, None).await;
         let (packs, plugins) = (packs.clone(), plugins.clone());
         Ok(Server(Arc::new(SessionOf { plugin, packs, plugins, scene, shared, offers, mailbox })))
     }
@@ -122,13 +122,13 @@ impl SessionOf {
     /// Judges a call and runs its tool.
     async fn call(&self, call: Call) -> CallToolResult {
         let client = Client::new(call.context.peer.clone());
-        let Scene { session, cwd, .. } = &self.scene;
+        let SessionContext { session, cwd, .. } = &self.scene;
         let payload = payload((session, cwd), &call.id, &call.tool, &call.input, client.asks()).to_string();
-        let desk = Desk {
+        let desk = HookHandler {
             agent: &Mcp,
             packs: &self.packs,
             plugins: &self.plugins,
-            judge: &Judge::ForMany { plugin: Box::new(self.plugin.clone()), frames: None },
+            judge: &Evaluator::LongLived { plugin: Box::new(self.plugin.clone()), frames: None },
             watch: &Watch::Plugins,
             user: User::Client(client),
             terminal: self.shared.as_deref().map(Shared::verdicts),

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use toolgate_host::{AuditedDenials, Cache, Capabilities, Denials, Engine, Granted, Measure, Plugin};
 
 use super::store::{Store, StoreError};
-use crate::agent::Whose;
-use crate::{Failure, place};
+use crate::agent::SessionRef;
+use crate::{Failure, dirs};
 
 /// Most compiled components that a process keeps. Whoever installs more has them compiled again.
 const KEPT: usize = 32;
@@ -25,10 +25,10 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// What it may reach, of all that there is. What it is refused is logged as this session's.
-    pub(crate) fn may(&self, all: Capabilities, whose: Option<Whose<'_>>) -> Capabilities {
-        match place::audit() {
+    pub(crate) fn may(&self, all: Capabilities, whose: Option<SessionRef<'_>>) -> Capabilities {
+        match dirs::audit() {
             Ok(audit) if self.logged => {
-                let (agent, session, cwd) = whose.map_or(("", "", ""), |Whose { agent, scene }| {
+                let (agent, session, cwd) = whose.map_or(("", "", ""), |SessionRef { agent, scene }| {
                     (agent.name(), scene.session.as_str(), scene.cwd.as_str())
                 });
                 let denials = DENIALS.get_or_init(|| AuditedDenials::new(Arc::new(audit), "", "", ""));

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::store::check_name;
 use crate::show::print;
-use crate::{Failure, exit, place};
+use crate::{Failure, dirs, exit};
 
 /// What stands for the plugin's name in a template.
 const NAME: &str = "{{name}}";
@@ -75,7 +75,7 @@ impl Language {
 pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Arguments { name, lang, folder } = arguments;
     check_name(name).map_err(|why| Failure::new(exit::USAGE, why))?;
-    let folder = PathBuf::from(place::folder(Some(folder.as_deref().unwrap_or(Path::new(name))))?);
+    let folder = PathBuf::from(dirs::folder(Some(folder.as_deref().unwrap_or(Path::new(name))))?);
     if std::fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_some()) {
         return Err(Failure::new(exit::USAGE, format!("{} is there already, and is not empty", folder.display())));
     }
@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// The first part of a path, below where it was given or below the home folder, that begins with a dot.
 fn hidden(folder: &Path) -> Option<String> {
-    let below = [std::env::current_dir().ok(), place::home().map(PathBuf::from)];
+    let below = [std::env::current_dir().ok(), dirs::home().map(PathBuf::from)];
     let rest = below.iter().flatten().find_map(|above| folder.strip_prefix(above).ok()).unwrap_or(folder);
     let names = rest.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().into_owned()),

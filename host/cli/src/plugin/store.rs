@@ -14,7 +14,7 @@ use toolgate_host::limits::COMPONENT;
 use toolgate_host::private::{Folder, Others, PrivateFile, secret_folder};
 use toolgate_host::{Capability, Granted, Measure, PrivateError};
 
-use crate::{Failure, exit, place};
+use crate::{Failure, dirs, exit};
 
 /// The version of the index that is read and written.
 const SCHEMA: u32 = 1;
@@ -119,7 +119,7 @@ pub(crate) struct Store {
 impl Store {
     /// The store in the user's state folder. It need not exist.
     pub(crate) fn of_user() -> Result<Self, StoreError> {
-        let state = place::state().ok_or(StoreError::NoPlace)?;
+        let state = dirs::state().ok_or(StoreError::NoPlace)?;
         Ok(Store { folder: state.join("plugins") })
     }
 

@@ -19,10 +19,10 @@ use toolgate_host::{
 
 use super::loaded::Loaded;
 use super::source::{Source, unlinked};
-use crate::gates::{self, Asked, Gates, Told};
+use crate::gate_builder::{self, GateBuilder};
+use crate::gates::{self, GateContext, GateKind, Gates};
 use crate::packs::Packs;
 use crate::show::{DIM, GREEN, RED, print};
-use crate::standing::{self, Standing};
 use crate::{Failure, allow, columns, exit, runtime, show};
 
 /// The file of cases beside a component, or in a plugin's folder.
@@ -168,7 +168,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let file = file.canonicalize().map_err(|error| wrong(&file, &error.to_string()))?;
     let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-    let guard = standing::default_plugin().map_err(Failure::software)?;
+    let guard = gate_builder::default_plugin().map_err(Failure::software)?;
     let bench = Bench { plugin: source.compile(&source.name)?, guard, file, folder };
     let runtime = runtime::one_thread()?;
     let ran: Vec<(&Case, Result<(), String>)> =
@@ -255,7 +255,7 @@ impl Bench {
         }
         let loaded = [self.loaded(case)];
         let (packs, root) = (Packs::default(), self.folder.display().to_string());
-        let standing = Standing {
+        let standing = GateBuilder {
             plugin: &self.guard,
             cwd: &call.cwd,
             home: Some(HOME),
@@ -270,9 +270,9 @@ impl Bench {
         if let Some(diagnostic) = opened.started.diagnostics.iter().find(|one| one.file.is_some()) {
             return Err(format!("its rules: {}", diagnostic.message));
         }
-        let told = Told::now();
-        let (gates, _) = Gates::of(&standing, opened, None, Asked::Call, told.until).await?;
-        let mut verdicts = vec![gates.others(&call, Asked::Call, told).await.verdict];
+        let told = GateContext::now();
+        let (gates, _) = Gates::of(&standing, opened, None, GateKind::Call, told.until).await?;
+        let mut verdicts = vec![gates.others(&call, GateKind::Call, told).await.verdict];
         if case.rules.is_some() {
             verdicts.push(gates.guard.judge(&call).await);
         }
@@ -307,13 +307,13 @@ impl Bench {
             return Err("`expect`, `reason` and `rules` are for a call".to_owned());
         }
         let call = self.call(&result.tool, &result.input, cwd)?;
-        let reach = standing::granted(LocalFiles::new(), None, &Peers::default());
+        let reach = gate_builder::granted(LocalFiles::new(), None, &Peers::default());
         let analysis = Analysis::new(self.guard.clone(), self.session(cwd), reach);
         let call = gates::analysed(&analysis, &call).await?;
         let observer = Observer::new(
             self.plugin.clone(),
             self.session(cwd),
-            self.loaded(case).may(standing::granted(LocalFiles::new(), None, &Peers::default()), None),
+            self.loaded(case).may(gate_builder::granted(LocalFiles::new(), None, &Peers::default()), None),
         );
         observer.start().await.map_err(|error| error.to_string())?;
         let outcome =

@@ -72,11 +72,11 @@ mod linux {
     use toolgate_host::capability::ELSEWHERE;
 
     use super::SWITCH;
-    use crate::belief::VARIABLES;
-    use crate::judge::{Judged, Life, Question, here};
+    use crate::hook_env::VARIABLES;
+    use crate::judge::{Judged, Life, Question, evaluate_in_process};
     use crate::plugin::loaded::installed;
     use crate::serve::peer::{Identity, Peer};
-    use crate::{Failure, exit, install, place, standing};
+    use crate::{Failure, dirs, exit, gate_builder, install};
 
     /// How long a hook waits for the answer before it judges itself, with ample time for that.
     const ANSWER: Duration = Duration::from_secs(1);
@@ -155,7 +155,7 @@ mod linux {
         let mut hasher = DefaultHasher::new();
         Identity::program()?.hash(&mut hasher);
         Hello::new()?.variables.hash(&mut hasher);
-        Some(place::sockets()?.join(format!("{:016x}.sock", hasher.finish())))
+        Some(dirs::sockets()?.join(format!("{:016x}.sock", hasher.finish())))
     }
 
     fn switched_off() -> bool {
@@ -266,7 +266,7 @@ mod linux {
     /// Starts a resident host if there is none. What goes wrong costs nothing but time at the next call.
     pub(crate) fn start() {
         let Some(path) = socket().filter(|path| !switched_off() && !path.exists()) else { return };
-        let Ok(program) = place::program() else { return };
+        let Ok(program) = dirs::program() else { return };
         let attempt = path.with_extension("start");
         let age = std::fs::metadata(&attempt).and_then(|found| found.modified()).ok();
         let age = age.and_then(|tried| SystemTime::now().duration_since(tried).ok());
@@ -316,7 +316,7 @@ mod linux {
         if !(is_ours || stays && succeeded(&lock, &path)) {
             return Err(Failure::new(exit::IO, format!("a resident host is there already: {shown}")));
         }
-        let plugin = standing::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+        let plugin = gate_builder::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(&shown, &error)),
             _ => {}
@@ -371,7 +371,7 @@ mod linux {
                     if answer(stream, &plugin).is_none() {
                         tracing::debug!("a hook went away without an answer");
                     }
-                    standing::take_snapshots();
+                    gate_builder::take_snapshots();
                 });
                 continue;
             }
@@ -414,7 +414,7 @@ mod linux {
         BufReader::new(&stream).take(LINE).read_until(b'\n', &mut line).ok()?;
         let Asked { nonce, question }: Asked<Question> = serde_json::from_slice(&line).ok()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().ok()?;
-        let judged: Judged = match runtime.block_on(here(plugin, &question, None, Life::Connection)) {
+        let judged: Judged = match runtime.block_on(evaluate_in_process(plugin, &question, None, Life::Connection)) {
             Ok(judged) => judged,
             // The hook finds out for itself what is wrong, and says it.
             Err(error) => {

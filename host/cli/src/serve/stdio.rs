@@ -45,16 +45,16 @@ use tokio::sync::{OnceCell, oneshot};
 use toolgate_host::{Plugin, ProvidedTool, ToolOutput};
 
 use super::Frames;
-use crate::agent::{self, Dialect, Payload, Scene, Whose};
-use crate::desk::{Desk, User, denial, refusal};
-use crate::evaluator::Judge;
+use crate::agent::{self, Dialect, Payload, SessionContext, SessionRef};
+use crate::evaluator::Evaluator;
 use crate::hook::PAYLOAD;
-use crate::offers::{Offers, failed};
+use crate::hook_handler::{HookHandler, User, denial, refusal};
 use crate::packs::Packs;
+use crate::plugin_tools::{Offers, failed};
 use crate::plugins::Plugins;
 use crate::shared::{self, Opening, Run, Shared};
 use crate::watch::{Post, Sessions, Watch};
-use crate::{Failure, exit, fired, standing};
+use crate::{Failure, exit, gate_builder, hook_heartbeat};
 
 /// The event that asks for the tools.
 const TOOLS: &str = "tools";
@@ -93,7 +93,7 @@ pub(super) fn run(
     terminal: Option<Terminal>,
 ) -> Result<ExitCode, Failure> {
     let agent = agent::named(agent).ok_or_else(|| Failure::new(exit::USAGE, format!("{agent} is no agent")))?;
-    let plugin = standing::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
+    let plugin = gate_builder::default_plugin().map_err(|error| Failure::new(exit::SOFTWARE, error.to_string()))?;
     let frames = Frames::new(std::io::stdout());
     let hello = json!({ "version": env!("CARGO_PKG_VERSION"), "agent": agent.name() });
     frames.write("hello", hello).map_err(|error| Failure::new(exit::IO, error.to_string()))?;
@@ -179,7 +179,7 @@ fn answer_all(
         let cancelled = host.started(&request);
         runtime.spawn(request.answer(Arc::clone(host), cancelled));
         // Whoever else writes there holds up no frame.
-        runtime.spawn_blocking(move || fired::note(agent.name(), gates));
+        runtime.spawn_blocking(move || hook_heartbeat::note(agent.name(), gates));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -210,7 +210,7 @@ impl Host {
     }
 
     /// The terminal, which is opened where the agent is.
-    async fn open(&self, agent: &'static dyn Dialect, scene: &Scene, frames: &Frames) -> Option<&Shared> {
+    async fn open(&self, agent: &'static dyn Dialect, scene: &SessionContext, frames: &Frames) -> Option<&Shared> {
         let Terminal { border } = self.terminal?;
         let open = async {
             let Host { plugin, packs, plugins, .. } = self;
@@ -221,7 +221,7 @@ impl Host {
     }
 
     /// The tools of plugins.
-    async fn offers(&self, whose: Whose<'_>, frames: &Frames) -> &Offers {
+    async fn offers(&self, whose: SessionRef<'_>, frames: &Frames) -> &Offers {
         let start = async {
             match self.plugins.load() {
                 Ok(loaded) => Offers::of(&loaded, whose, Some(frames)).await,
@@ -317,14 +317,14 @@ impl Request {
     async fn judged(&self, host: &Host, frames: Frames) -> String {
         let Host { plugin, packs, plugins, watch, .. } = host;
         let agent = self.agent;
-        let judge = Judge::ForMany { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
+        let judge = Evaluator::LongLived { plugin: Box::new(plugin.clone()), frames: Some(frames.clone()) };
         let (user, terminal) = (User::Shim(frames), host.opened().map(Shared::verdicts));
-        let desk = Desk { agent, packs, plugins, judge: &judge, watch, user, terminal };
+        let desk = HookHandler { agent, packs, plugins, judge: &judge, watch, user, terminal };
         desk.answer(self.event.as_deref(), &self.payload).await
     }
 
     /// Where the agent is, and the event.
-    fn read(&self) -> Result<(Scene, Value), String> {
+    fn read(&self) -> Result<(SessionContext, Value), String> {
         let value: Value = serde_json::from_slice(&self.payload).map_err(|error| format!("no payload: {error}"))?;
         let variable = |name: &str| std::env::var(name).ok();
         let payload = Payload::new(&value, &variable);
@@ -342,7 +342,7 @@ impl Request {
         json!({ "tools": tools }).to_string()
     }
 
-    async fn offered(&self, host: &Host, scene: &Scene) -> Vec<Value> {
+    async fn offered(&self, host: &Host, scene: &SessionContext) -> Vec<Value> {
         let of_terminal = match host.open(self.agent, scene, &self.frames).await {
             Some(shared) => shared.tools().await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the terminal has no tools");
@@ -350,7 +350,7 @@ impl Request {
             }),
             None => &[],
         };
-        let offers = host.offers(Whose { agent: self.agent, scene }, &self.frames).await;
+        let offers = host.offers(SessionRef { agent: self.agent, scene }, &self.frames).await;
         let described = |tool: &ProvidedTool| {
             let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
             json!({ "name": tool.name, "description": tool.description, "input_schema": schema })
@@ -379,7 +379,7 @@ impl Request {
         {
             return shared.run(run, cancelled).await;
         }
-        let offers = host.offers(Whose { agent: self.agent, scene: &scene }, &self.frames).await;
+        let offers = host.offers(SessionRef { agent: self.agent, scene: &scene }, &self.frames).await;
         if let Some(output) = offers.run(&host.plugins, run.tool, &input.to_string(), &mut cancelled).await {
             return output;
         }

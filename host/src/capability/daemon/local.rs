@@ -21,7 +21,7 @@ use super::program::{Whose, whose};
 use super::wire::{Connection, PROBE, connect};
 use crate::CapabilityError;
 use crate::capability::Answer;
-use crate::capability::apart::apart;
+use crate::capability::blocking::apart;
 use crate::capability::git::installed;
 use crate::limits::deadline;
 use crate::private::{read_regular, secret_folder};

@@ -33,7 +33,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::{Git, branch};
 use crate::CapabilityError;
-use crate::capability::apart::apart;
+use crate::capability::blocking::apart;
 use crate::capability::{Answer, Change, ChangedFile};
 use crate::limits::deadline;
 

@@ -25,7 +25,7 @@ use super::typing::Typing;
 use super::waits::{Wait, is_channel};
 use crate::CapabilityError;
 use crate::bindings::exports::toolgate::plugin::terminal_observer::Signal;
-use crate::capability::apart::apart;
+use crate::capability::blocking::apart;
 use crate::capability::{Answer, Pane, Screen, Wake};
 
 /// Most lines of what has scrolled out of a pane.
