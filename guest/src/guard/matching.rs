@@ -1010,7 +1010,7 @@ fn given(
 fn excused(found: &Invocation<'_>, flag: &Flag, excuses: &[Flag], end: usize) -> bool {
     const OFF: &[&str] = &["false", "none", "no", "off", "0", "f"];
     found.options.iter().enumerate().any(|(at, given)| {
-        if !found.is(given, &flag.name) || !given.plain || given.perhaps && given.word < end {
+        if !found.is(given, &flag.name) || !given.plain || given.own || given.perhaps && given.word < end {
             return false;
         }
         let is_long = given.name.len() > 2;

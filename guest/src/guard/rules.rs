@@ -14,7 +14,7 @@ use super::fields::FieldOf;
 use super::invocation::Grammars;
 use super::needs::{Has, Needs};
 use super::observers::Observer;
-use super::packs::{self, PROGRAMS};
+use super::packs;
 use super::path_index::{Anchored, Index, Lists, covering_all};
 use super::path_rules::{PathRule, PathRules, Policy};
 use super::pattern::Prefilter;
@@ -265,9 +265,6 @@ impl Guard {
             trackers: None,
             provided: None,
         };
-        let mut programs = read("programs", Layer::BuiltIn, PROGRAMS.as_bytes());
-        assert!(programs.problems.is_empty(), "the table of programs is wrong: {:?}", programs.problems);
-        guard.take_programs(&mut programs);
         for pack in packs::PACKS {
             let problems =
                 guard.add(pack.name, Layer::BuiltIn, true, read(pack.name, Layer::BuiltIn, pack.rules.as_bytes()));
