@@ -21,6 +21,8 @@ struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Spec {
     names: Vec<String>,
+    /// What its options were compared with, and when.
+    compared: Option<String>,
     runs: Option<Runs>,
     files: Option<Files>,
     terminal: Option<Terminal>,
@@ -233,6 +235,9 @@ impl Spec {
 
     fn write(&self, out: &mut String, all: &BTreeMap<String, Spec>) -> Result<(), Error> {
         write!(out, "Spec {{ names: &{:?}, options: &[", self.names)?;
+        if self.compared.as_ref().is_some_and(|with| !with.contains(", 20")) {
+            return Err("compared says with what, and when: `NAME VERSION, YYYY-MM-DD`".into());
+        }
         let mut names: Vec<String> = Vec::new();
         for option in self.options(all)? {
             let own: Vec<&str> =
