@@ -2,43 +2,55 @@
 //! ones in many spellings. Every difference is printed.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
+use toolgate_guard_tests::known::{Known, compare, known};
 use toolgate_guard_tests::score::{self, Score};
 use toolgate_guard_tests::{HOME, Judge, PROJECT};
 
-/// How many everyday commands are touched, for want of better rules. Only goes down.
-const TOUCHED: usize = 1;
-
-/// How many harmful commands pass, for want of rules. Only goes down.
-const MISSED: usize = 4;
-
-/// Fails if more differ than are known.
-fn differences(file: &str, known: usize) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+/// Fails if others differ than those that are known.
+fn differences(corpus: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{corpus}.jsonl"));
     let score = Score::new(score::cases(&path).expect("the cases are read"), &[]).expect("a score");
-    let wrong: Vec<_> = score.judged.iter().filter(|judged| !judged.corrected.met_by(&judged.verdict)).collect();
-    let mut told = String::new();
-    for judged in &wrong {
+    let differ = score.judged.iter().filter(|judged| !judged.corrected.met_by(&judged.verdict)).map(|judged| {
         let (case, rules) = (&judged.case, judged.verdict.rules.join(", "));
-        writeln!(told, "{} [{}] {:?} {rules}", case.id, case.families.join(" "), case.command).expect("text");
-    }
-    let sum = format!("{} of {} in {file} differ, {known} are known", wrong.len(), score.judged.len());
-    // Past the test harness, which shows nothing of a test that passes.
-    let _ = writeln!(std::io::stderr(), "{told}{sum}");
-    assert!(wrong.len() <= known, "{sum}\n{told}");
+        (case.command.as_str(), format!("{} [{}] {rules}", case.id, case.families.join(" ")))
+    });
+    let wrong = compare(&known().expect("the known differences are read"), corpus, differ);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn everyday() {
-    differences("everyday.jsonl", TOUCHED);
+    differences("everyday");
 }
 
 #[test]
 fn harmful() {
-    differences("harmful.jsonl", MISSED);
+    differences("harmful");
+}
+
+#[test]
+fn every_known_difference_has_its_reason() {
+    for one in known().expect("the known differences are read") {
+        assert!(["everyday", "harmful", "shared"].contains(&one.corpus.as_str()), "{one:?}");
+        assert!(one.reason.len() > 20, "{one:?}");
+    }
+}
+
+#[test]
+fn neither_new_differences_nor_settled_ones_pass() {
+    let known = |case: &str| Known { corpus: "a".into(), case: case.into(), reason: "for the test".into() };
+    let list = [known("one"), known("two"), Known { corpus: "b".into(), ..known("three") }];
+    let told =
+        |list: &[Known], found: &[&'static str]| compare(list, "a", found.iter().map(|one| (*one, "x".to_owned())));
+    assert_eq!(told(&list, &["one", "two"]), [""; 0]);
+    // As many as before, but another.
+    assert_eq!(
+        told(&list, &["one", "three"]),
+        ["new: \"three\" x", "no longer so, take it out of known.jsonl: \"two\""]
+    );
+    assert_eq!(told(&[known("one"), known("one")], &["one"]), ["listed twice: \"one\""]);
 }
 
 #[test]

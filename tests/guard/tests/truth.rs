@@ -7,6 +7,7 @@ use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
+use toolgate_test_support::skip::skip;
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
@@ -17,12 +18,12 @@ const HARMLESS_TOUCHED: f64 = 2.0;
 /// At most so many percent do not work.
 const VOID: f64 = 5.0;
 
-/// None, with a word about it, if there is no sandbox and that is allowed.
+/// None if there is no sandbox and that is allowed; the test is then skipped.
+#[track_caller]
 fn sandbox() -> Option<Sandbox> {
     let sandbox = Sandbox::open_or_skip().expect("a sandbox");
     if sandbox.is_none() {
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "left out: no sandbox, and TOOLGATE_TRUTH=skip");
+        skip("there is no sandbox, and TOOLGATE_TRUTH=skip");
     }
     sandbox
 }
