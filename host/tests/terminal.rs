@@ -46,10 +46,11 @@ impl Server {
     /// None where there is no tmux or no such shell; the test is then skipped.
     #[track_caller]
     fn new(shell: &str) -> Option<Self> {
-        let (Some(_), Some(shell)) = (program("tmux"), program(shell)) else {
-            missing(shell, format!("tmux or {shell} is not installed"));
-            return None;
-        };
+        let absent = ["tmux", shell].into_iter().find(|name| program(name).is_none());
+        if let Some(name) = absent {
+            missing(name, format!("{name} is not installed"));
+        }
+        let shell = program(shell).filter(|_| absent.is_none())?;
         let folder = tempfile::tempdir().expect("a scratch folder");
         let mut server = Server { folder, own: String::new(), judge: Arc::default() };
         for (profile, more) in [(".bash_profile", ""), (".zshrc", "setopt combiningchars\n")] {

@@ -14,5 +14,6 @@ mod narrowed;
 mod peers;
 mod snapshots;
 mod swap;
+mod targets;
 mod threats;
 mod wasi;

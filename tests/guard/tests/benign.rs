@@ -4,30 +4,26 @@ use std::path::Path;
 
 use toolgate_guard_tests::benign::{self, Report};
 use toolgate_guard_tests::extract::{self, Kind, STEP_KEYS};
-
-/// Percent of the commands that may be blocked or asked, of all and without what is set aside: what is reached. They
-/// only go down, but where the packages become others, or rules ask that did not: publishing does by default, which pipelines
-/// of releases do.
-const TOUCHED_PERCENT: (f64, f64) = (1.75, 0.6);
+use toolgate_guard_tests::known::{compare, digest, known};
 
 #[test]
 fn the_packages_that_this_workspace_depends_on() {
     let folders = benign::crates(&benign::workspace()).expect("cargo knows the packages");
     let report = Report::new(benign::corpus(&folders).expect("they are read"));
     let count = report.count(None);
-    let touched: Vec<String> = report
+    assert!(count.total() > 700, "only {} commands were found", count.total());
+    let touched: Vec<(String, String)> = report
         .touched()
-        .map(|(found, verdict, _)| {
+        .map(|(found, verdict, aside)| {
             let start: String = found.command.chars().take(200).collect();
-            format!("{:?} {} {start:?}", verdict.rules, found.place)
+            let everyday = if aside { "set aside" } else { "everyday" };
+            (digest(&found.text), format!("{everyday} {:?} {} {start:?}", verdict.rules, found.place))
         })
         .collect();
-    let touched = touched.join("\n");
-    assert!(count.total() > 700, "only {} commands were found", count.total());
-    let (all, everyday) = (count.touched_percent(), report.everyday(None).touched_percent());
-    let (most, most_everyday) = TOUCHED_PERCENT;
-    let few = all <= most && everyday <= most_everyday;
-    assert!(few, "{all:.2} % are blocked or asked, {everyday:.2} % without what is set aside\n{touched}");
+    let known = known().expect("the known differences are read");
+    let touched = touched.iter().map(|(digest, description)| (digest.as_str(), description.clone()));
+    let wrong = compare(&known, "packages", touched);
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), count.total(), wrong.join("\n"));
 }
 
 #[test]

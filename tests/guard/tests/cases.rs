@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use toolgate_guard_tests::known::{Known, compare, known};
+use toolgate_guard_tests::known::{Known, compare, digest, known};
 use toolgate_guard_tests::score::{self, Score};
 use toolgate_guard_tests::{HOME, Judge, PROJECT};
 
@@ -33,8 +33,16 @@ fn harmful() {
 #[test]
 fn every_known_difference_has_its_reason() {
     for one in known().expect("the known differences are read") {
-        assert!(["everyday", "harmful", "shared"].contains(&one.corpus.as_str()), "{one:?}");
+        assert!(["everyday", "harmful", "shared", "packages"].contains(&one.corpus.as_str()), "{one:?}");
         assert!(one.reason.len() > 20, "{one:?}");
+    }
+}
+
+#[test]
+fn a_digest_is_that_of_its_text() {
+    // As the authors of the function publish them.
+    for (text, expected) in [("", "cbf29ce484222325"), ("a", "af63dc4c8601ec8c"), ("foobar", "85944171f73967e8")] {
+        assert_eq!(digest(text), expected, "{text}");
     }
 }
 
