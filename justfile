@@ -62,7 +62,7 @@ book: build
 
 # Write the screens of the README and of the book again, from runs of the command
 screens: build
-    TOOLGATE_UPDATE=1 cargo test {{run}} -p toolgate --test integration screens::
+    TOOLGATE_UPDATE=1 cargo test {{all}} --test command screens::
 
 # Make sure that the Wasm target, strace, bubblewrap, tmux, zsh and faketime are there
 setup:
@@ -105,7 +105,7 @@ component: guest
     command -v cargo-component >/dev/null || cargo install --locked cargo-component@0.21.1
     .ci/wasm component build {{wasm}} -p toolgate-guest
     {{bake}} {{guest}} target/cargo-component
-    TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{run}} -p toolgate-tests --test integration component::
+    TOOLGATE_TEST_COMPONENT="$CARGO_TARGET_DIR/cargo-component/guest.wasm" cargo test {{all}} --test system component::
 
 # The shell engine against real bash: COUNT generated scripts and those written by hand, as a table
 truth COUNT="3000" SEED="1" SHOWN="20": setup

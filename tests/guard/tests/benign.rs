@@ -4,7 +4,8 @@ use std::path::Path;
 
 use toolgate_guard_tests::benign::{self, Report};
 use toolgate_guard_tests::extract::{self, Kind, STEP_KEYS};
-use toolgate_guard_tests::known::{compare, digest, known};
+use toolgate_guard_tests::known::{known, listed};
+use toolgate_test_support::known::{compare, digest};
 
 #[test]
 fn the_packages_that_this_workspace_depends_on() {
@@ -12,17 +13,13 @@ fn the_packages_that_this_workspace_depends_on() {
     let report = Report::new(benign::corpus(&folders).expect("they are read"));
     let count = report.count(None);
     assert!(count.total() > 700, "only {} commands were found", count.total());
-    let touched: Vec<(String, String)> = report
-        .touched()
-        .map(|(found, verdict, aside)| {
-            let start: String = found.command.chars().take(200).collect();
-            let everyday = if aside { "set aside" } else { "everyday" };
-            (digest(&found.text), format!("{everyday} {:?} {} {start:?}", verdict.rules, found.place))
-        })
-        .collect();
+    let touched = report.touched().map(|(found, verdict, aside)| {
+        let start: String = found.command.chars().take(200).collect();
+        let everyday = if aside { "set aside" } else { "everyday" };
+        (digest(&found.text), format!("{everyday} {:?} {} {start:?}", verdict.rules, found.place))
+    });
     let known = known().expect("the known differences are read");
-    let touched = touched.iter().map(|(digest, description)| (digest.as_str(), description.clone()));
-    let wrong = compare(&known, "packages", touched);
+    let wrong = compare(listed(&known, "packages"), touched);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), count.total(), wrong.join("\n"));
 }
 

@@ -1,7 +1,8 @@
 //! The shared labelled commands, where they are at hand; `just guard-score` prints the whole table.
 
-use toolgate_guard_tests::known::{compare, known};
+use toolgate_guard_tests::known::{known, listed};
 use toolgate_guard_tests::score::{self, Judged, Score, Wanted};
+use toolgate_test_support::known::compare;
 use toolgate_test_support::skip::skip;
 
 /// The scopes that have an aim, and the labels in them that have to be met but for the cases in `known.jsonl`.
@@ -38,9 +39,10 @@ fn the_shared_cases() {
     let differ = differ.map(|judged| {
         let (case, verdict) = (&judged.case, &judged.verdict);
         let told = format!("{} {} {:?} {:?}", case.scope, judged.corrected, case.command, verdict.rules);
-        (case.id.as_str(), told)
+        (case.id.clone(), told)
     });
-    let wrong = compare(&known().expect("the known differences are read"), "shared", differ);
+    let known = known().expect("the known differences are read");
+    let wrong = compare(listed(&known, "shared"), differ);
     assert!(wrong.is_empty(), "{}\n{tables}", wrong.join("\n"));
 }
 

@@ -3,19 +3,17 @@
 
 use toolgate_guard_tests::cases::Intent;
 use toolgate_guard_tests::disguise::DISGUISES;
+use toolgate_guard_tests::known::{known, listed};
 use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
+use toolgate_test_support::known::{compare, digest};
 use toolgate_test_support::skip::skip;
 
 /// Composed cases; each takes about 20 ms.
 const COUNT: usize = 300;
-/// At least so many percent of those that lose something are blocked or asked about.
-const HARMFUL_STOPPED: f64 = 94.0;
-/// At most so many percent of those that lose nothing are.
-const HARMLESS_TOUCHED: f64 = 2.0;
-/// At most so many percent do not work.
+/// At most so many percent do not work, as a program is not there or of another age; those say nothing of the guard.
 const VOID: f64 = 5.0;
 
 /// None if there is no sandbox and that is allowed; the test is then skipped.
@@ -39,8 +37,11 @@ fn most_of_what_does_harm_is_stopped() {
     }
     let told = tally.told(20);
     assert!(tally.void_percent() <= VOID, "{told}");
-    assert!(tally.harmful_stopped() >= HARMFUL_STOPPED, "{told}");
-    assert!(tally.harmless_touched() <= HARMLESS_TOUCHED, "{told}");
+    let missed = tally.missed.iter().map(|one| ("missed", one)).chain(tally.touched.iter().map(|one| ("touched", one)));
+    let wrong = missed.map(|(how, (text, why, of))| (digest(text), format!("{how}: {of}: {why}\n  {text:?}")));
+    let known = known().expect("the known differences are read");
+    let differences = compare(listed(&known, "composed"), wrong);
+    assert!(differences.is_empty(), "{}\n{told}", differences.join("\n"));
 }
 
 #[test]
@@ -57,8 +58,7 @@ fn every_row_of_the_tables_does_what_it_says() {
     };
     let labelled = truth::run(rows, sandbox, 2).expect("the rows run");
     let wrong: Vec<_> = labelled.iter().filter(|one| wrong(one)).collect();
-    // Another machine's programs may be of another age.
-    assert!(wrong.len() * 50 <= labelled.len(), "{} rows: {wrong:#?}", wrong.len());
+    assert!(wrong.is_empty(), "{} of {} rows: {wrong:#?}", wrong.len(), labelled.len());
 }
 
 #[test]
