@@ -11,7 +11,7 @@ use crate::score::{Error, lines};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Known {
-    /// The corpus that the case is in: `everyday`, `harmful`, `shared`, `packages`, `composed`.
+    /// The corpus that the case is in: `everyday`, `harmful`, `shared`, `packages`.
     pub corpus: String,
     /// The text of a case of this project, the id of another one, the digest of another text.
     pub case: String,

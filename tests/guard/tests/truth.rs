@@ -3,12 +3,10 @@
 
 use toolgate_guard_tests::cases::Intent;
 use toolgate_guard_tests::disguise::DISGUISES;
-use toolgate_guard_tests::known::{known, listed};
 use toolgate_guard_tests::label::What;
 use toolgate_guard_tests::sandbox::Sandbox;
 use toolgate_guard_tests::truth::{self, Effect, Tally};
 use toolgate_guard_tests::{HOME, Judge, PROJECT, cases};
-use toolgate_test_support::known::{compare, digest};
 use toolgate_test_support::skip::skip;
 
 /// Composed cases; each takes about 20 ms.
@@ -35,13 +33,9 @@ fn most_of_what_does_harm_is_stopped() {
     for one in truth::run(cases::cases(COUNT, 2026), sandbox, 2).expect("the cases run") {
         tally.add(&one, &judge.command(&one.case.text, PROJECT, HOME));
     }
-    let told = tally.told(20);
+    let told = tally.told(usize::MAX);
     assert!(tally.void_percent() <= VOID, "{told}");
-    let missed = tally.missed.iter().map(|one| ("missed", one)).chain(tally.touched.iter().map(|one| ("touched", one)));
-    let wrong = missed.map(|(how, (text, why, of))| (digest(text), format!("{how}: {of}: {why}\n  {text:?}")));
-    let known = known().expect("the known differences are read");
-    let differences = compare(listed(&known, "composed"), wrong);
-    assert!(differences.is_empty(), "{}\n{told}", differences.join("\n"));
+    assert!(tally.missed.is_empty() && tally.touched.is_empty(), "{told}");
 }
 
 #[test]

@@ -3,12 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use toolgate_test_support::known::{compare, digest};
+use toolgate_test_support::known::compare;
 use toolgate_test_support::skip::skip;
 use toolgate_truth::{Check, Harness, drive, engine, generate, scripts};
 
-/// Scripts in which bash does something else than the engine says, by digest, each with the reason.
-const KNOWN: &[(&str, &str)] = &[];
+/// Scripts in which bash does something else than the engine says, by name, each with the reason.
+const KNOWN: [(&str, &str); 3] = [
+    ("source: with arguments", "the words behind the file are not known to the text that is sourced"),
+    ("env: options", "the engine has the program of `env -i` run for certain"),
+    ("cp, mv, ln, install", "`install -D` opens the folder that it is in, and the engine has it read files only"),
+];
 
 /// Generated scripts; each takes about 30 ms.
 const COUNT: usize = 300;
@@ -19,7 +23,8 @@ fn bash_does_what_the_engine_says() {
         return skip("TOOLGATE_TRUTH=skip");
     }
     let mut texts = generate::scripts(2026, COUNT);
-    texts.extend(scripts::all().into_iter().map(|script| script.text.to_owned()));
+    let written = scripts::all();
+    texts.extend(written.iter().map(|script| script.text.to_owned()));
     let options = drive::Options { keep: usize::MAX, ..drive::Options::default() };
     let outcome = drive::run(&texts, &engine::predict, options).expect("the scripts run");
     let told = drive::told(&outcome);
@@ -29,9 +34,11 @@ fn bash_does_what_the_engine_says() {
     }
     let mut wrong: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for mismatch in &outcome.mismatches {
-        wrong.entry(&mismatch.script).or_default().push(mismatch.to_string());
+        // What is generated has no name, and none of it is known to differ.
+        let name = written.iter().find(|script| script.text == mismatch.script);
+        wrong.entry(name.map_or(&mismatch.script, |script| script.name)).or_default().push(mismatch.to_string());
     }
-    let wrong = wrong.into_iter().map(|(script, all)| (digest(script), format!("{script:?}: {}", all.join("; "))));
-    let differences = compare(KNOWN.iter().map(|(script, _)| *script), wrong);
-    assert!(differences.is_empty(), "{}\n{}", differences.join("\n"), outcome.table);
+    let wrong = wrong.into_iter().map(|(name, all)| (name.to_owned(), all.join("; ")));
+    let differences = compare(KNOWN.iter().map(|(name, _)| *name), wrong);
+    assert!(differences.is_empty(), "{}\n{told}", differences.join("\n"));
 }
