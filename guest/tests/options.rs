@@ -1,9 +1,7 @@
 //! Options that no table lists, before the subcommand: whether such an option takes the next word or not, no verdict is
 //! weaker with it than without.
 
-mod cases;
-
-use cases::{call, named};
+use crate::cases::{call, named};
 use toolgate_commands::{FileUse, Takes};
 use toolgate_guest::call::Verdict;
 use toolgate_guest::guard::{Guard, Layer, NoWorld};

@@ -9,9 +9,11 @@
 //! | a verdict beside it, 19 of 20 | `RATIO` times as long as alone, or `LATENCY` on a busy machine |
 //! | what people and models see of it | `limits::said` |
 //!
+//! It is a program of its own: in the same process other tests would use memory and the processor, too.
+//!
 //! The bounds are generous, as machines are noisy; what was measured is printed with `--nocapture`.
 
-#![allow(clippy::print_stdout, reason = "says what was measured and what is left out")]
+#![allow(clippy::print_stdout, reason = "says what was measured")]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

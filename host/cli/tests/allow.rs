@@ -1,10 +1,7 @@
 //! `toolgate allow` as a person meets it, at a terminal of their own.
 
-mod person;
-mod scene;
-
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 const PUSH: &str = "git push --force origin topic";

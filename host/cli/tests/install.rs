@@ -4,18 +4,14 @@
 //! it, and `.back` what is left when it is taken out again, where that is not `.before` to the byte; with `.gone` nothing
 //! is. `@` stands for the program. With `TOOLGATE_UPDATE` set, `.after` is written.
 
-mod person;
-#[allow(dead_code, reason = "each test uses a part of it")]
-mod scene;
-
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// Each agent with its configuration in a home folder and in a project.

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolgate_test_support::skip::missing;
 
 /// A script with a mistake, what the mistake is called, and one without.
 const MISTAKE: &str = "#!/bin/sh\necho $1\n";
@@ -20,10 +21,11 @@ struct Session {
 }
 
 impl Session {
-    /// None, with a word on it, where there is no such tool.
+    /// None where the tool is missing; the test is then skipped.
+    #[track_caller]
     fn new(name: &'static str) -> Option<Self> {
         if Command::new("shellcheck").arg("--version").stdout(Stdio::null()).status().is_err() {
-            let _ = writeln!(std::io::stderr(), "left out: shellcheck is not installed");
+            missing("shellcheck", "shellcheck is not installed");
             return None;
         }
         let session = Session { folder: tempfile::tempdir().expect("a scratch folder"), name };

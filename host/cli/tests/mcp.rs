@@ -1,13 +1,10 @@
 //! `toolgate mcp` as a client sees it: the protocol over pipes. The terminal itself is tested elsewhere.
 
-mod built;
-mod scene;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use built::built;
-use scene::Scene;
+use crate::built::built;
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// A server that a test speaks to.

@@ -1,20 +1,15 @@
 //! `toolgate plugin` as a person meets it, and as an agent does.
 
-#![allow(clippy::print_stdout, reason = "says what is left out")]
-
-mod built;
-mod person;
-mod scene;
-
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
-use built::{built, target};
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::built::{built, target};
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
+use toolgate_test_support::skip::skip;
 
 /// What the second component of a scene asks for.
 const ASKS: [&str; 6] = ["files", "terminal", "ui", "message", "clock", "log"];
@@ -513,7 +508,7 @@ fn the_examples_get_their_own_cases_right() {
     for (name, folder) in cases {
         let component = target().join(format!("plugins/{name}.wasm"));
         if !component.exists() && std::env::var_os("CI").is_none() {
-            println!("left out: {name}: {left_out}");
+            skip(format!("{name} is not built: {left_out}"));
             continue;
         }
         let scene = Scene::new();

@@ -1,19 +1,17 @@
 //! Rules as people meet them: files, packs, `explain`, `rules`, and `check` on scripts and histories.
 
-mod scene;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 /// A scene whose runs are told as texts.
-struct Scene(scene::Scene);
+struct Scene(crate::scene::Scene);
 
 impl std::ops::Deref for Scene {
-    type Target = scene::Scene;
+    type Target = crate::scene::Scene;
 
-    fn deref(&self) -> &scene::Scene {
+    fn deref(&self) -> &crate::scene::Scene {
         &self.0
     }
 }
@@ -43,7 +41,7 @@ const EVIL: &str = "rm -rf ~ # \u{1b}[2K\u{202e}\u{200b}";
 
 impl Scene {
     fn new() -> Self {
-        Scene(scene::Scene::new())
+        Scene(crate::scene::Scene::new())
     }
 
     fn name(&self, path: &str) -> String {

@@ -1,19 +1,14 @@
 //! `toolgate serve --watch`: a plugin is replaced while hooks are answered.
 #![cfg(target_os = "linux")]
 
-mod built;
-mod environment;
-mod person;
-mod scene;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use built::built;
-use person::{Terminal, left_out};
-use scene::Scene;
+use crate::built::built;
+use crate::person::{Terminal, left_out};
+use crate::scene::Scene;
 use serde_json::{Value, json};
 
 /// Longest wait for what is to come.
@@ -50,7 +45,7 @@ fn newer(mut component: Vec<u8>) -> Vec<u8> {
 }
 
 fn variables(scene: &Scene) -> Vec<(&'static str, String)> {
-    environment::variables(scene, "toolgate=debug")
+    crate::environment::variables(scene, "toolgate=debug")
 }
 
 /// Starts a host that watches `p.wasm`, with these grants.

@@ -1,12 +1,10 @@
 //! The daemon as a process: its socket, its protocol, its end, and tools that misbehave.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{Scratch, set_mode, until};
+use crate::common::{Scratch, set_mode, until};
 use serde_json::{Value, json};
 
 /// Says for each file that its first line has a problem.

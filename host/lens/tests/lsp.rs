@@ -1,8 +1,6 @@
 //! Language servers that misbehave, played by the example `fake_language_server`.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-mod common;
-
 use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -13,6 +11,7 @@ use serde_json::{Value, json};
 use toolgate_lens::lsp::Servers;
 use toolgate_lens::project::Project;
 use toolgate_lens::report::{Outcome, Status};
+use toolgate_test_support::cases;
 
 const SETTLE: Duration = Duration::from_millis(50);
 /// For what is answered.
@@ -97,21 +96,24 @@ struct Case {
     says: String,
 }
 
-#[tokio::test]
-async fn one_file_once() {
-    for line in include_str!("cases/lsp.jsonl").lines() {
-        let mut case: Case = serde_json::from_str(line).unwrap();
-        case.script["capabilities"] = match case.server.as_str() {
-            "publishes" => publishes(),
-            "is asked" => is_asked(),
-            _ => json!(7),
-        };
-        let scratch = Scratch::new(&case.script);
-        let outcome = scratch.check(if case.short { SHORT } else { LIMIT }).await;
-        assert_eq!(said(&scratch, &outcome), case.says, "{}", case.name);
-        assert!(outcome.files <= 1, "{}", case.name);
-        scratch.servers.stop().await;
-    }
+#[test]
+fn one_file_once() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    cases!("cases/lsp.jsonl").each(|line| {
+        runtime.block_on(async {
+            let mut case: Case = serde_json::from_str(line).unwrap();
+            case.script["capabilities"] = match case.server.as_str() {
+                "publishes" => publishes(),
+                "is asked" => is_asked(),
+                _ => json!(7),
+            };
+            let scratch = Scratch::new(&case.script);
+            let outcome = scratch.check(if case.short { SHORT } else { LIMIT }).await;
+            assert_eq!(said(&scratch, &outcome), case.says, "{}", case.name);
+            assert!(outcome.files <= 1, "{}", case.name);
+            scratch.servers.stop().await;
+        })
+    });
 }
 
 #[tokio::test]
@@ -381,8 +383,8 @@ const USERS: [(&str, &str, Option<&str>); 3] = [
 ];
 
 /// What the user's servers were started with, and what the daemon said.
-fn users_servers(trusted: bool) -> (common::Scratch, Vec<String>, Value) {
-    let scratch = common::Scratch::new();
+fn users_servers(trusted: bool) -> (crate::common::Scratch, Vec<String>, Value) {
+    let scratch = crate::common::Scratch::new();
     if trusted {
         scratch.trust();
     }

@@ -126,14 +126,14 @@ mod tests {
     /// The agent that the hook is installed for, the payload, and the agent that is answered; none if nobody is.
     #[test]
     fn the_sender_of_a_payload_is_told_by_its_own_marks() {
-        for line in include_str!("../../tests/callers.jsonl").lines() {
+        toolgate_test_support::cases!("../../tests/callers.jsonl").each(|line| {
             let case: Value = serde_json::from_str(line).expect("a case is JSON");
             let installed = case["installed"].as_str().map(|name| named(name).expect("an agent"));
             let variables = |name: &str| case["variables"][name].as_str().map(str::to_owned);
             let found = caller(installed, &case["payload"], &variables);
             let title = found.as_ref().ok().map(|agent| agent.title());
-            assert_eq!(title, case["title"].as_str(), "{line}: {:?}", found.err());
-        }
+            assert_eq!(title, case["title"].as_str(), "{:?}", found.err());
+        });
     }
 
     /// Whatever a hook is installed for: who sends what an agent sends is that agent.
