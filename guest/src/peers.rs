@@ -133,7 +133,8 @@ impl Provided {
             for extension in &component.extensions {
                 for modifier in &extension.modifiers {
                     if extension.tracker == BRANCH {
-                        let why = format!("{}: the tracker {BRANCH} is the guard's own", component.component);
+                        let why =
+                            format!("{}: the name {BRANCH} is reserved for the guard's tracker", component.component);
                         provided.problems.push(why);
                         continue;
                     }
@@ -279,7 +280,7 @@ fn read(reads: &[String], snapshot: &dyn Snapshot) -> Map<String, Value> {
 
 fn named(name: &str) -> Result<(), String> {
     let fine = !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(|c: char| c.is_control() || c == '/');
-    if fine { Ok(()) } else { Err(format!("{name:?} is no name")) }
+    if fine { Ok(()) } else { Err(format!("{name:?} is not a valid name")) }
 }
 
 #[cfg(test)]

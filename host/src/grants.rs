@@ -292,7 +292,7 @@ impl Grants {
         let content = |why: String| GrantError::Content { path: self.path().display().to_string(), why };
         let store: Store = serde_json::from_slice(&bytes).map_err(|error| content(error.to_string()))?;
         if store.schema != 1 {
-            return Err(content(format!("schema {} is not known to this version", store.schema)));
+            return Err(content(format!("schema {} is unknown to this version", store.schema)));
         }
         Ok(store)
     }

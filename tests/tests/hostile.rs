@@ -180,7 +180,7 @@ async fn too_many_findings_are_counted_and_the_strictest_stay() {
     let many = gate.judge(&shell("findings 10000")).await;
     bounded(&many);
     let last = many.findings.last().expect("findings");
-    assert_eq!(last.reason, format!("{} more findings are left out", 10_000 - said::FINDINGS));
+    assert_eq!(last.reason, format!("{} more findings omitted", 10_000 - said::FINDINGS));
     let evidence = gate.judge(&shell("evidence 10000")).await;
     bounded(&evidence);
     assert_eq!(evidence.findings[0].evidence.len(), said::EVIDENCE);

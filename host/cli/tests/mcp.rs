@@ -229,7 +229,7 @@ fn calls_are_judged_before_anything_is_typed() {
         ("bash", json!({"command": "make deploy"}), true, "not from here"),
         ("bash", json!({"command": "git push --force"}), true, "is not asked"),
         ("bash", json!({}), true, "has no command"),
-        ("bash", json!({"command": 1}), true, "is not a text"),
+        ("bash", json!({"command": 1}), true, "is not a string"),
         ("bash", json!({"command": "echo $((40 + 2))"}), false, "42"),
         ("read_terminal", json!({}), false, "42"),
     ];

@@ -122,7 +122,7 @@ fn unmarked(path: &str) -> &str {
 }
 
 const SOUGHT: &str =
-    "there is no such file, and another one whose path ends like this would be taken; give its whole path";
+    "no such file, and Gemini CLI would use another file whose path ends like this; give the full path";
 
 /// Whether the file of a call is looked for: `replace` of Gemini CLI 0.61 takes the one file of the workspace whose path ends
 /// with a relative path at which there is none.

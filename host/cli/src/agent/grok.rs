@@ -57,7 +57,7 @@ impl Dialect for Grok {
             let name = payload.text("toolName")?;
             // What is left of it says nothing of the rest.
             if payload.value.get("toolInputTruncated") == Some(&Value::Bool(true)) {
-                return Err(format!("Grok CLI has cut the input of {name} short"));
+                return Err(format!("Grok CLI truncated the input of {name}"));
             }
             let ids = (payload.optional("toolUseId"), payload.optional("permissionMode"));
             let mut made = call(self, &scene, ids, name, payload.field("toolInput")?)?;

@@ -29,14 +29,14 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// If it is not known, is gone or cannot be written into a configuration file.
 pub(crate) fn running() -> Result<String, Failure> {
     let unusable = |why: &str| {
-        let message = format!("the path of this program cannot be written into a configuration: {why}");
+        let message = format!("this program's path cannot be used in a configuration: {why}");
         Failure::new(exit::SOFTWARE, message)
     };
     let path = place::program().map_err(|error| unusable(&error.to_string()))?;
     if !path.is_absolute() || !path.is_file() {
-        return Err(unusable(&format!("{} is not there any more", path.display())));
+        return Err(unusable(&format!("{} no longer exists", path.display())));
     }
-    let path = path.into_os_string().into_string().map_err(|_| unusable("it is no UTF-8 text"))?;
+    let path = path.into_os_string().into_string().map_err(|_| unusable("it is not UTF-8 text"))?;
     if path.chars().any(char::is_control) {
         return Err(unusable("it has control characters"));
     }
@@ -65,12 +65,12 @@ pub(crate) enum Standing {
 pub(crate) fn standing(path: &Path) -> Standing {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if let Some(cache) = real.ancestors().skip(1).find(|folder| folder.join(CACHE_TAG).exists()) {
-        return Standing::Loose(format!("`cargo clean` removes it with {}", cache.display()));
+        return Standing::Loose(format!("`cargo clean` deletes it with {}", cache.display()));
     }
     let temporary = std::env::temp_dir();
     let mut passing = PASSING.iter().map(Path::new).chain([temporary.as_path()]);
     if let Some(folder) = passing.find(|folder| real.starts_with(folder)) {
-        return Standing::Loose(format!("{} does not keep what is in it", folder.display()));
+        return Standing::Loose(format!("{} is temporary", folder.display()));
     }
     for part in real.ancestors() {
         let Ok(about) = fs::metadata(part) else { continue };

@@ -27,7 +27,7 @@ begin with a dot are not watched.
 Example:
   toolgate plugin dev my-plugin -- cargo build --release --target wasm32-unknown-unknown
 
-It goes on until it is interrupted. Exit codes: 64 nothing says how it is built, 65 wrong data or a
+It goes on until it is interrupted. Exit codes: 64 nothing says how it is built, 65 invalid data or a
 build that failed, 66 no such folder; with --once those of `toolgate plugin test`, too.";
 
 #[derive(Args)]
@@ -58,8 +58,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         });
         let watching = watching.map_err(Failure::software)?;
         if build.is_empty() {
-            let message =
-                "nothing says how it is built: write `build` into its plugin.toml, or the program behind `--`";
+            let message = "no build command: add `build` to its plugin.toml, or give the command after `--`";
             return Err(Failure::new(exit::USAGE, message));
         }
         let outcome = match built(&folder, &build) {

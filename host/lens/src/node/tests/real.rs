@@ -40,7 +40,7 @@ fn with(variable: &str, files: &[(&str, &str)]) -> Option<Scratch> {
     let scratch = Scratch::new(files);
     let modules = PathBuf::from(packages).join("node_modules");
     if !modules.is_dir() {
-        eprintln!("left out: {} is no folder", modules.display());
+        eprintln!("left out: {} is not a folder", modules.display());
         return None;
     }
     std::os::unix::fs::symlink(modules, scratch.path("node_modules")).unwrap();
