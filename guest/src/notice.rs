@@ -45,7 +45,7 @@ impl StatusLine {
                 short.push('…');
             }
             let blocks = finding.action == Action::Block;
-            let deed = if blocks { "blocked because of" } else { "asking because of" };
+            let deed = if blocks { "blocked because of" } else { "asks because of" };
             self.shown = now();
             return Change {
                 status: Some(format!("\u{26a0}\u{fe0f} Last Violation: {short}")),

@@ -383,10 +383,10 @@ mod tests {
         let scope = json!([{ "name": "a", "initial": "", "modifiers": [{ "program": "k", "scope": "now" }] }]);
         let twice = json!([{ "tracker": "cwd", "modifiers": [{ "program": "cd", "scope": "sequential" }] }]);
         let cases = [
-            (with("trackers", json!([tracker("a"), tracker("a")])), "c: there is a tracker a already"),
-            (with("trackers", json!([tracker("cwd")])), "c: there is a tracker cwd already"),
-            (with("trackers", json!([tracker("branch")])), "c: there is a tracker branch already"),
-            (with("trackers", json!([tracker("")])), "c: \"\" is no name"),
+            (with("trackers", json!([tracker("a"), tracker("a")])), "c: a tracker named a already exists"),
+            (with("trackers", json!([tracker("cwd")])), "c: a tracker named cwd already exists"),
+            (with("trackers", json!([tracker("branch")])), "c: a tracker named branch already exists"),
+            (with("trackers", json!([tracker("")])), "c: \"\" is not a valid name"),
             (with("trackers", scope), "c: scope must be"),
             (with("extensions", twice), "c: cwd has a modifier for cd already"),
             (
@@ -394,7 +394,7 @@ mod tests {
                     "extensions",
                     json!([{ "tracker": "branch", "modifiers": [{ "program": "x", "scope": "sequential" }] }]),
                 ),
-                "c: the tracker branch is",
+                "c: the name branch is",
             ),
             (with("failed", "it does not start".into()), "c: it does not start"),
             (json!({ "components": 1 }), "descriptions cannot be read"),

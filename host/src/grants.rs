@@ -37,7 +37,7 @@ pub enum GrantError {
     #[error(transparent)]
     Store(#[from] PrivateError),
     /// The store does not say what it should.
-    #[error("{path} is no store of permissions: {why}")]
+    #[error("{path} is not a permission store: {why}")]
     Content {
         /// The store.
         path: String,

@@ -136,7 +136,7 @@ async fn whatever_a_gate_does_its_verdict_is_bounded_and_others_judge_on() {
     let engine = Engine::new().expect("an engine");
     let plugin = test_guest(&engine);
     let cases = [
-        ("loop", "computed longer"),
+        ("loop", "exceeded its computing time"),
         ("allocate", "more memory"),
         ("grow", "more memory"),
         ("recurse", "stack"),
@@ -167,7 +167,7 @@ async fn whatever_a_gate_does_its_verdict_is_bounded_and_others_judge_on() {
         let verdict = verdict.await;
         bounded(&verdict);
         // On a busy machine the time may be over before anything else is used up.
-        let fits = |reason: &str| reason.contains(says) || reason.contains("computed longer");
+        let fits = |reason: &str| reason.contains(says) || reason.contains("exceeded its computing time");
         assert!(matches!(&verdict.decision, Decision::Block(reason) if fits(reason)), "{how}: {verdict:?}");
         assert_eq!(gate.judge(&shell("ls")).await.decision, Decision::Ask("call 1".into()), "{how}");
     }
@@ -291,7 +291,7 @@ async fn memories_and_tables_are_counted_together() {
         ("a large table", "(module (table 1000000 funcref))", 1, Some("")),
         ("many tables", "(module (table 10000 funcref))", 20, Some("")),
         ("very many instances", "(module)", 10_000, Some("")),
-        ("a loop at the start", "(module (func $f (loop (br 0))) (start $f))", 1, Some("computed longer")),
+        ("a loop at the start", "(module (func $f (loop (br 0))) (start $f))", 1, Some("exceeded its computing time")),
         ("what is allowed", "(module (memory 1) (table 10 funcref))", 3, None),
     ];
     for (what, module, count, says) in cases {

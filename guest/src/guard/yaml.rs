@@ -86,7 +86,7 @@ impl Node {
             Node::Text(text) => Ok(text),
             // Where a text is wanted, `true` is one.
             Node::Bool(value) => Ok(value.to_string()),
-            other => Err(format!("{key} must be a string, not {}", other.kind())),
+            other => Err(format!("{key} must be a text, not {}", other.kind())),
         }
     }
 

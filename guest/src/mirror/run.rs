@@ -109,8 +109,8 @@ impl Shared {
             self.pastes &= !matches!(form, Form::Paste(_));
         }
         self.unusable = true;
-        let why = "the line in the shared terminal does not hold what was typed: something else types or reads there; the \
-            next command gets another pane";
+        let why = "the line in the shared terminal is not the typed command: another program types or reads there; the \
+            next command runs in another pane";
         Err(why.to_owned())
     }
 
@@ -291,8 +291,8 @@ impl Shared {
             }
             End::Unseen => {
                 self.lost = true;
-                let note = "[the shell waits again, but no longer says how commands end: what it runs before each prompt was \
-                    changed, or another shell has taken its place. The exit code is not known]";
+                let note = "[the shell is at a prompt, but no longer reports exit codes: its prompt hook was changed, or it was \
+                    replaced by another shell. The exit code is unknown]";
                 Run { text: self.so_far(typed, prompt, note, world), code: None }
             }
         }

@@ -28,14 +28,14 @@ macro_rules! help {
             $examples,
             "\n\n\
 A line of a batch is {\"command\", \"cwd\", \"home\", \"workspace_root\", \"env\", \"env_complete\", \"id\"},
-all but the command optional. What a line does not give is as in the options; HOME and USER only if
-it has neither home nor env, and paths are relative to a workspace only if it has one.
+all but the command optional. Missing values come from the options, but HOME and USER only
+if the line has neither home nor env. Paths are relative to a workspace only if the line has one.
 ",
             $answer,
             "
-A line that makes no sense gets {\"id\", \"error\"}.
+An invalid line gets {\"id\", \"error\"}.
 
-Exit codes: 0 answered; 1 a line of the batch was wrong; 64 invalid arguments, 65 invalid data, 66 the
+Exit codes: 0 answered; 1 an invalid line in the batch; 64 invalid arguments, 65 invalid data, 66 the
 current directory is unknown, 70 and above internal errors."
         )
     };
@@ -46,9 +46,9 @@ pub(crate) const WALK: &str = help!(
   toolgate walk 'cd src && sudo rm -rf \"$HOME/.cache\"'\n  \
   toolgate walk --cwd /srv --env STAGE=test --json < deploy.sh\n  \
   toolgate walk --batch < commands.jsonl",
-    "Its answer is {\"id\", \"commands\"}; what is in it is said by `interface analysis` of the contract, in
-the wit/hooks.wit that `toolgate plugin new` writes. The table shows no variables, the JSON has them
-all."
+    "Its answer is {\"id\", \"commands\"}; the format is documented at `interface analysis` of the
+contract, in the wit/hooks.wit that `toolgate plugin new` writes. The table omits variables; the JSON
+has them."
 );
 
 pub(crate) const FILES: &str = help!(

@@ -135,7 +135,7 @@ impl Desk<'_> {
             }
             _ => {
                 if moment.when == When::Unknown {
-                    tracing::warn!(agent = self.agent.name(), event = moment.name, "an event that is not known");
+                    tracing::warn!(agent = self.agent.name(), event = moment.name, "an unknown event");
                     fired::unknown(self.agent.name(), &moment.name);
                 }
                 self.agent.encode(&moment, &Answer::Nothing, None)

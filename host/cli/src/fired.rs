@@ -66,7 +66,7 @@ pub(crate) fn note(agent: &str, gates: bool) {
     write(agent, gates, None);
 }
 
-/// Notes that it was called for an event that is not known.
+/// Notes that it was called for an unknown event.
 pub(crate) fn unknown(agent: &str, event: &str) {
     write(agent, false, Some(event));
 }

@@ -156,14 +156,14 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: To
         |why: String| Said::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
     let new = match again(call, input, question) {
         Ok(new) => new,
-        Err(why) => return refused(format!("cannot be read any more: {why}")),
+        Err(why) => return refused(format!("can no longer be read: {why}")),
     };
     let second = gates.all(&new, told).await;
     match second.verdict.decision {
         Decision::Pass => Said { verdict: first.verdict, ..second },
-        Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
-        Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
-        Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),
+        Decision::Rewrite(_) => refused("again on re-evaluation".to_owned()),
+        Decision::Block(reason) => refused(format!("is blocked after the rewrite: {reason}")),
+        Decision::Ask(reason) => refused(format!("must be confirmed after the rewrite: {reason}")),
     }
 }
 

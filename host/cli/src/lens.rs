@@ -128,7 +128,7 @@ impl Folder {
         let root = self.root()?;
         match root.metadata() {
             Ok(found) if found.is_dir() => Ok(root),
-            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: it is no folder", root.display()))),
+            Ok(_) => Err(Failure::new(exit::DATA, format!("{}: not a folder", root.display()))),
             Err(error) => Err(Failure::new(exit::NO_INPUT, format!("{}: {error}", root.display()))),
         }
     }
@@ -304,8 +304,7 @@ fn trust(folder: &Path) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let question = format!(
-        "{}\nWhat is below it may run when files in it are checked: node_modules, configuration that is code, build \
-         scripts.\nType {{word}} to trust it:",
+        "{}\nChecks may then run code in this folder: node_modules, configuration that is code, build scripts.\nType {{word}} to trust it:",
         show::whole(&folder.display().to_string(), show::LINE),
     );
     person::agrees(&question, "the folder is not trusted")?;
@@ -354,7 +353,7 @@ fn sentence(error: &CapabilityError) -> String {
         | CapabilityError::Unavailable(why)
         | CapabilityError::Invalid(why)
         | CapabilityError::Other(why) => why.clone(),
-        CapabilityError::Timeout => "the daemon gives no answer in time".to_owned(),
+        CapabilityError::Timeout => "the daemon did not answer in time".to_owned(),
         CapabilityError::TooLarge(limit) => format!("more than the limit of {limit}"),
     }
 }

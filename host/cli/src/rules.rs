@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the packs and the rules in force
+    /// List the active packs and rules
     List(List),
     /// List the packs, whether each is on, and whether it is on by default
     Packs(PackList),
@@ -63,7 +63,7 @@ For editors with a YAML language server, this goes on the first line of the file
     Init(Init),
 }
 
-/// Whose rules are in force.
+/// Whose rules are active.
 #[derive(Args)]
 struct Where {
     /// The directory to look from [default: the current one]
@@ -141,7 +141,7 @@ struct Lint {
 
 #[derive(Args)]
 struct Files {
-    /// Rule files, each by itself [default: yours and the project's]
+    /// Rule files, each on its own [default: yours and the project's]
     files: Vec<PathBuf>,
 
     /// Whose the files count as [default: what their names and places say]
@@ -629,12 +629,12 @@ fn test(arguments: &Test) -> Result<ExitCode, Failure> {
         }
         match failed.len() {
             0 if !problems.is_empty() => {
-                let hold = if tests == 0 { "" } else { ", which hold" };
+                let hold = if tests == 0 { "" } else { ", which pass" };
                 let (wrong, tests) = (count(problems.len(), "problem"), count(tests, "test"));
                 writeln!(out, "{RED}{wrong}{RED:#}; the valid part has {tests}{hold}")
             }
-            0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all hold", count(tests, "test")),
-            wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} do not hold", count(tests, "test")),
+            0 => writeln!(out, "{GREEN}{}{GREEN:#}, and all pass", count(tests, "test")),
+            wrong => writeln!(out, "{RED}{wrong} of {}{RED:#} fail", count(tests, "test")),
         }
     })?;
     Ok(ExitCode::from(if failed.is_empty() && problems.is_empty() { 0 } else { WRONG }))

@@ -633,7 +633,7 @@ mod tests {
             ("bash", false, "typed"),
             ("read_terminal", false, "screen"),
             ("other", true, "there is no tool other"),
-            ("broken", true, "the component computed longer than it may"),
+            ("broken", true, "the component exceeded its computing time"),
         ];
         for (tool, is_error, text) in cases {
             let output = run(&parts.shared, tool, "ls").await;

@@ -317,7 +317,7 @@ fn tools_of_plugins_are_offered_judged_and_run() {
     let file = scene.at("home/other.wasm").display().to_string();
     let mut server = Server::with(&scene, &[], &["--plugin", &file]);
     let hello = server.greet(&json!({}));
-    assert!(hello["result"]["instructions"].as_str().expect("a text").contains("judged"), "{hello}");
+    assert!(hello["result"]["instructions"].as_str().expect("a text").contains("checks each call"), "{hello}");
     let listed = server.ask(json!(1), "tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<&Value> = listed.as_array().expect("a list").iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["other_say", "other_no_name"]);

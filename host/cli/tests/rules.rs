@@ -363,7 +363,7 @@ fn explain_shows_words_commands_and_rules() {
     // Several lines, and long ones, with every match in sight.
     let text = format!("echo {}\nrm -rf ~\necho {}; git push -f\n", "x".repeat(5_000), "y".repeat(5_000));
     let shown = scene.run_with(&["explain", "-"], text.as_bytes(), &[]).out;
-    for row in ["block  3 lines\n", "     2 rm -rf ~\n", "bytes left out]", "git push -f\n"] {
+    for row in ["block  3 lines\n", "     2 rm -rf ~\n", "bytes omitted]", "git push -f\n"] {
         assert!(shown.contains(row), "{row} is not in {shown}");
     }
     assert!(shown.lines().all(|line| line.chars().count() < 1_500), "{shown}");

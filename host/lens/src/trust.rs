@@ -44,7 +44,7 @@ pub enum TrustError {
     #[error(transparent)]
     File(#[from] PrivateError),
     /// The list is not what was written.
-    #[error("{path} is no list of trusted folders: {why}")]
+    #[error("{path} is not a list of trusted folders: {why}")]
     List {
         /// The file.
         path: PathBuf,
@@ -207,7 +207,7 @@ fn fit(path: &Path) -> Result<(), TrustError> {
         return unfit("has a name that is not UTF-8");
     }
     if !found.is_dir() {
-        return unfit("is no folder");
+        return unfit("is not a folder");
     }
     if found.uid() != rustix::process::geteuid().as_raw() {
         return unfit("belongs to another user");

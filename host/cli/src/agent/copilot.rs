@@ -128,7 +128,7 @@ impl Dialect for Copilot {
     fn trial(&self, trial: &Trial<'_>) -> Value {
         json!({
             "sessionId": TRIAL, "timestamp": jiff::Timestamp::now().as_millisecond(), "cwd": trial.cwd,
-            "toolName": "bash", "toolArgs": { "command": trial.command, "description": "a trial of the gate" },
+            "toolName": "bash", "toolArgs": { "command": trial.command, "description": "a test of Toolgate" },
         })
     }
 

@@ -104,7 +104,7 @@ impl Dialect for Gemini {
         json!({
             "session_id": TRIAL, "transcript_path": "", "cwd": trial.cwd, "hook_event_name": trial.event,
             "timestamp": jiff::Timestamp::now().to_string(), "tool_name": "run_shell_command",
-            "tool_input": { "command": trial.command, "description": "a trial of the gate" },
+            "tool_input": { "command": trial.command, "description": "a test of Toolgate" },
         })
     }
 

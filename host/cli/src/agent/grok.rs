@@ -106,7 +106,7 @@ impl Dialect for Grok {
     }
 
     fn trial(&self, trial: &Trial<'_>) -> Value {
-        let input = json!({ "command": trial.command, "description": "a trial of the gate" });
+        let input = json!({ "command": trial.command, "description": "a test of Toolgate" });
         json!({
             CAMEL: trial.event, SNAKE: "PreToolUse", "sessionId": TRIAL, "session_id": TRIAL, "cwd": trial.cwd, "workspaceRoot": trial.cwd, "promptId": TRIAL,
             "timestamp": jiff::Timestamp::now().to_string(), "permissionMode": "default", "toolUseId": TRIAL,

@@ -205,7 +205,7 @@ pub(crate) fn nested(
     only(inner, inner_keys)?;
     let name = &inner["hookEventName"];
     if name != event {
-        return Err(format!("its hookEventName is {name}, and {event} was asked about"));
+        return Err(format!("its hookEventName is {name}, not {event}"));
     }
     decided([&inner["permissionDecision"], &inner["permissionDecisionReason"]], &["deny"])
 }

@@ -424,7 +424,7 @@ fn trusted(report: &mut Report, place: &Place) {
         }
         Trust::Outdated(events) => fail(report, "these were trusted when they were something else", &events, todo),
         Trust::Off(events) => {
-            let todo = "start codex, type /hooks and switch them on";
+            let todo = "start codex, type /hooks and turn them on";
             fail(report, "these are disabled in Codex", &events, todo);
         }
         Trust::Given if !project => report.ok("trusted", "all entries, as they are now"),

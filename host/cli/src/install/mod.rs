@@ -190,7 +190,7 @@ fn packs_off(packs: &Packs) -> Option<String> {
     let off = rules::off_by_default().ok()?;
     let off = off.iter().filter(|(name, _)| is_on(name) != Some(true));
     let off: Vec<String> = off.map(|(name, about)| format!("{name} ({about})")).collect();
-    let list = "`toolgate rules packs` shows all packs, and `packs: [NAME]` in your rule file switches one on";
+    let list = "`toolgate rules packs` shows all packs, and `packs: [NAME]` in your rule file turns one on";
     (!off.is_empty()).then(|| format!("rule packs that are off: {}; {list}", off.join(", ")))
 }
 

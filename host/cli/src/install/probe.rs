@@ -188,7 +188,7 @@ fn once_within(limit: Duration, mut command: Command, input: &str) -> Result<Str
     });
     writer.and(other).and(waiter).map_err(unstarted)?;
     let Ok(output) = output.recv_timeout(limit) else {
-        return Err(format!("it gives no answer within {} s", limit.as_secs_f64()));
+        return Err(format!("it does not answer within {} s", limit.as_secs_f64()));
     };
     group.leave();
     let (status, said, complaint) = output.map_err(unstarted)?;
@@ -217,7 +217,7 @@ fn session(mut command: Command, event: &str, payload: &Value) -> Result<String,
     // It is of no more use.
     drop(group);
     let _ = child.wait();
-    result.ok_or_else(|| format!("`serve --stdio` gives no result within {TIMEOUT} s"))
+    result.ok_or_else(|| format!("`serve --stdio` has no result within {TIMEOUT} s"))
 }
 
 /// The result of the one request that is made.

@@ -43,7 +43,7 @@ pub(crate) fn running() -> Result<String, Failure> {
     // By that name an entry is told from others later on.
     if Path::new(&path).file_name().is_none_or(|name| name != NAME) {
         let message = format!(
-            "agents are told to run a program that is called {NAME}, and this is {path}; rename it, or install it as \
+            "hooks run a program named {NAME}, but this is {path}; rename it, or install it as \
              /usr/local/bin/{NAME}"
         );
         return Err(Failure::new(exit::USAGE, message));
@@ -76,7 +76,7 @@ pub(crate) fn standing(path: &Path) -> Standing {
         let Ok(about) = fs::metadata(part) else { continue };
         // In a sticky folder others cannot replace what is not theirs.
         if about.mode() & 0o002 != 0 && (part == real || about.mode() & 0o1000 == 0) {
-            return Standing::Loose(format!("everybody may write {}", part.display()));
+            return Standing::Loose(format!("{} is writable by everyone", part.display()));
         }
     }
     let writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();

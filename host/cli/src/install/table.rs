@@ -310,10 +310,10 @@ pub(crate) static CODEX: Known = Known {
         ..usual(codex)
     }),
     left: (
-        "Codex runs no hook that you have not trusted, and `codex exec` says nothing about it: start codex, type /hooks \
-         and trust those of Toolgate. After each change of them, too. And what Codex types into a terminal that a call has \
-         left open is shown to no hook: `unified_exec_tty = false` under [features] in its config.toml closes that",
-        "Codex reads a project's hooks only if the project is trusted, and is reported to leave them out in `codex exec` \
+        "Codex runs only hooks that you have trusted, and `codex exec` silently skips the others: start codex, type /hooks \
+         and trust Toolgate's hooks, again after each change. Codex shows no hook the text that it types into a terminal \
+         left open by a call: `unified_exec_tty = false` under [features] in its config.toml prevents that",
+        "Codex reads a project's hooks only if the project is trusted, and reportedly skips them in `codex exec` \
          even then: --user is safer",
     ),
 };

@@ -36,14 +36,14 @@ const PROGRESS: Duration = Duration::from_secs(5);
 const DETAILS: &str = "toolgate";
 
 /// What is said of the tools where there are any.
-const OFFERED: &str = "The shell commands of these tools run in a terminal that the user sees and can type into. Each is \
-                       judged by Toolgate first; a call that is blocked says why.";
+const OFFERED: &str = "The shell commands of these tools run in a terminal that the user sees and can type into. \
+                       Toolgate checks each call first; a blocked call returns the reason.";
 
 /// What is said of the tools of plugins alone.
 const JUDGED: &str = "Toolgate checks each call of these tools first; a blocked call returns the reason.";
 
 /// What is said where there are none.
-const NONE: &str = "There are no tools here: the agent does not run inside tmux, so that there is no terminal to share. \
+const NONE: &str = "No tools available: the agent does not run inside tmux, so there is no terminal to share. \
                     The user has to start it in a tmux session.";
 
 /// A server, which is its session's.

@@ -110,19 +110,19 @@ struct Add {
     #[command(flatten)]
     limits: Limits,
 
-    /// Print what was added as JSON
+    /// Print the added plugin as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What is granted besides capabilities.
+/// Grants besides capabilities.
 #[derive(Args)]
 struct Limits {
     /// Let it look at files below this folder only; may be given several times
     #[arg(long = "folder", value_name = "DIR")]
     folders: Vec<PathBuf>,
 
-    /// Let it rewrite calls; what it makes of one is judged again
+    /// Allow it to rewrite calls; the result is evaluated again
     #[arg(long)]
     rewrite: bool,
 }
@@ -168,7 +168,7 @@ struct Grant {
     /// The plugin
     name: String,
 
-    /// What it is to have [default: all that it asks for]
+    /// The capabilities [default: all that it requests]
     #[arg(value_name = "CAPABILITY", value_parser = named)]
     capabilities: Vec<Capability>,
 
@@ -181,7 +181,7 @@ struct Revoke {
     /// The plugin
     name: String,
 
-    /// What is taken back, `rewrite` included [default: everything]
+    /// The grants to revoke, including `rewrite` [default: all]
     #[arg(value_name = "CAPABILITY", value_parser = PossibleValuesParser::new(revocable()))]
     capabilities: Vec<String>,
 }

@@ -140,7 +140,7 @@ pub(super) fn as_component(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     // The encoder trusts what a module says of its types, and panics where that is cut off or made up.
     match std::panic::catch_unwind(encode) {
         Ok(encoded) => encoded.map_err(|error| wrong(format!("{error:#}"))),
-        Err(_) => Err(wrong("what it says of its types is damaged".to_owned())),
+        Err(_) => Err(wrong("its type information is damaged".to_owned())),
     }
 }
 

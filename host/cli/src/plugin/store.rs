@@ -34,17 +34,16 @@ const TAKEN: [&str; 6] = [toolgate_builtin::NAME, "toolgate", "host", "builtin",
 /// Why the store, or something in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreError {
-    #[error("the home folder is unknown, so there is no place for plugins; set HOME to an absolute path")]
+    #[error("the home folder is unknown, so Toolgate has no folder for plugins; set HOME to an absolute path")]
     NoPlace,
-    #[error("the installed plugins are not known: {0}")]
+    #[error("the installed plugins are unknown: {0}")]
     Private(#[from] PrivateError),
     #[error("{path} is damaged ({why}), so the installed plugins are unknown; move it away and add your plugins again")]
     Damaged { path: String, why: String },
     #[error("{path} has the schema {schema}, which this version of Toolgate does not know; use the one that wrote it")]
     Newer { path: String, schema: u64 },
     #[error(
-        "the plugin {name} cannot be used: {why}; `toolgate plugin add` puts it right, `toolgate plugin remove {name}` \
-         removes it"
+        "the plugin {name} cannot be used: {why}; run `toolgate plugin add` again, or `toolgate plugin remove {name}`"
     )]
     Component { name: String, why: String },
 }
@@ -248,8 +247,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
         || !name.starts_with(|first: char| first.is_ascii_lowercase())
     {
         return Err(format!(
-            "{name:?} is no name for a plugin: it has at most {NAME} small letters, digits, dashes and underscores, and \
-             begins with a letter"
+            "{name:?} is not a valid plugin name: use at most {NAME} lower-case letters, digits, dashes and underscores, and \
+             begin with a letter"
         ));
     }
     match TAKEN.contains(&name) {

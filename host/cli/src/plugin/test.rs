@@ -51,17 +51,17 @@ cases.yaml is a list:
     # A tool by pi's name, or an agent's own.
     call: {tool: write, input: {path: a, content: b}}
     expect: pass
-  - name: what it adds to a result
+  - name: text added to a result
     result: {tool: write, input: {path: a, content: b}, output: ok}
     adds: '^checked'          # a pattern; without it nothing may be added
 
 All keys: name, command | call | result, rules, cwd, expect, reason, adds, grants, rewrite.
 
-Without `rules` the plugin alone judges; with them the guard does as well, built-in rules included.
-`cwd` is a path from the folder of the cases, which is the default. `files` reaches no further than
-that folder, and nothing that acts is granted in a test.
+Without `rules` only the plugin runs; with `rules` the guard runs, too, with its built-in rules. `cwd`
+is relative to the folder of the cases, the default. `files` is limited to that folder, and a test
+grants no capability that acts.
 
-Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 65 wrong cases or not a component, 66 no
+Exit codes: 0 all pass, 1 some fail, 64 invalid arguments, 65 invalid cases or not a component, 66 no
 such file.";
 
 #[derive(Args)]
@@ -251,7 +251,7 @@ impl Bench {
         let expected = case.expect.ok_or("it needs `expect`")?;
         let files = self.rules(case)?;
         if case.rules.is_none() && !self.plugin.has_gate() {
-            return Err("the plugin judges no calls by itself, and the case has no `rules`".to_owned());
+            return Err("the plugin has no gate, and the case has no `rules`".to_owned());
         }
         let loaded = [self.loaded(case)];
         let (packs, root) = (Packs::default(), self.folder.display().to_string());

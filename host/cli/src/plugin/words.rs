@@ -16,8 +16,8 @@ const SHORT: usize = 12;
 
 /// The hooks of the contract, in words.
 const HOOKS: &[(&str, &str)] = &[
-    ("tool-gate", "judges calls"),
-    ("permission-gate", "judges requests for permission"),
+    ("tool-gate", "evaluates calls"),
+    ("permission-gate", "evaluates permission requests"),
     ("session-memory", "keeps session state"),
     ("tool-observer", "sees results, and may add text to them"),
     ("execution-observer", "follows tools while they run"),
@@ -27,8 +27,8 @@ const HOOKS: &[(&str, &str)] = &[
     ("analysis", "analyzes shell commands"),
     (
         "trackers",
-        "adds state that rules ask for, and may say in which directory programs work, which lifts nothing (what it is called is known \
-         once it runs)",
+        "provides trackers for rules, and may set the working directory of programs, which lifts no rule (names are known once it \
+         runs)",
     ),
     ("predicates", "provides predicates for rules (names are known once it runs)"),
 ];
@@ -68,7 +68,7 @@ pub(super) fn capabilities(out: &mut dyn Write, label: &str, which: &BTreeSet<Ca
     })
 }
 
-/// What is granted besides capabilities.
+/// Grants besides capabilities.
 pub(super) fn limits(out: &mut dyn Write, granted: &Granted) -> std::io::Result<()> {
     if granted.rewrite {
         writeln!(

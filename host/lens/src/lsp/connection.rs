@@ -110,7 +110,7 @@ impl Connection {
     }
 
     fn send(&self, message: &impl serde::Serialize) -> Result<(), Lost> {
-        let content = serde_json::to_vec(message).map_err(|error| Lost(format!("cannot be told: {error}")))?;
+        let content = serde_json::to_vec(message).map_err(|error| Lost(format!("cannot be sent: {error}")))?;
         let framed = frame::framed(&content);
         if self.unread.fetch_add(framed.len(), Ordering::Relaxed) > UNREAD {
             return Err(Lost("does not read its input".into()));

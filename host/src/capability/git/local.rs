@@ -384,7 +384,7 @@ impl Running {
     fn output(mut self, end: Instant) -> Answer<Vec<u8>> {
         let other = |error: std::io::Error| CapabilityError::Other(format!("git: {error}"));
         let mut stdout =
-            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git says nothing".to_owned()))?;
+            self.child.stdout.take().ok_or_else(|| CapabilityError::Other("git has no output".to_owned()))?;
         let mut output = Vec::new();
         let mut buffer = vec![0; 64 << 10];
         loop {

@@ -490,7 +490,7 @@ impl Terminal for LocalTerminal {
     }
 
     async fn watch(&self, pane: String, channel: String) -> Answer<()> {
-        let nobody = || CapabilityError::Unavailable("nobody is there to tell the end of a watch".to_owned());
+        let nobody = || CapabilityError::Unavailable("no receiver for the end of a watch".to_owned());
         let signals = self.0.signals.get().cloned().ok_or_else(nobody)?;
         // A wait that is given up takes a signal with it that has just come.
         let same = |watch: &Watch| watch.channel == channel && !watch.task.is_finished();
