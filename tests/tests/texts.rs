@@ -12,9 +12,11 @@ use toolgate_tests::root;
 /// The list: a pattern, what to write instead, and an example.
 const RETIRED: &str = include_str!("../texts/retired.jsonl");
 
-/// Folders with sources of the product.
-const SOURCES: &[&str] =
-    &["guest/sdk/src", "guest/shell/src", "guest/src", "host/cli/src", "host/lens/src", "host/private/src", "host/src"];
+/// Folders with the product's crates.
+const SOURCES: &[&str] = &["guest", "host"];
+
+/// Folders in them that are not the product.
+const NO_PRODUCT: &[&str] = &["tests", "examples", "benches", "target", "node_modules"];
 
 /// Whose texts are not held to the list yet: errors in rule files.
 const SET_ASIDE: &[&str] = &["guest/src/guard/read.rs"];
@@ -136,8 +138,10 @@ fn files(folder: &str, ending: &str) -> Vec<Text> {
         for entry in std::fs::read_dir(folder).expect("a folder") {
             let path = entry.expect("an entry").path();
             let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
-            if path.is_dir() && name != "tests" {
-                walk(&path, ending, found);
+            if path.is_dir() {
+                if !NO_PRODUCT.contains(&name) {
+                    walk(&path, ending, found);
+                }
             } else if name.ends_with(ending) && !name.starts_with("tests.") && !name.starts_with("fuzzing.") {
                 found.push((path.display().to_string(), std::fs::read_to_string(&path).expect("a text")));
             }
