@@ -18,6 +18,9 @@ const SOURCES: &[&str] = &["guest", "host"];
 /// Folders in them that are not the product.
 const NO_PRODUCT: &[&str] = &["tests", "examples", "benches", "target", "node_modules"];
 
+/// Files without texts for users: tests, fuzzing, builds.
+const NO_TEXTS: &[&str] = &["tests.rs", "fuzzing.rs", "build.rs"];
+
 /// Whose texts are not held to the list yet: errors in rule files.
 const SET_ASIDE: &[&str] = &["guest/src/guard/read.rs"];
 
@@ -142,7 +145,7 @@ fn files(folder: &str, ending: &str) -> Vec<Text> {
                 if !NO_PRODUCT.contains(&name) {
                     walk(&path, ending, found);
                 }
-            } else if name.ends_with(ending) && !name.starts_with("tests.") && !name.starts_with("fuzzing.") {
+            } else if name.ends_with(ending) && !NO_TEXTS.contains(&name) {
                 found.push((path.display().to_string(), std::fs::read_to_string(&path).expect("a text")));
             }
         }
