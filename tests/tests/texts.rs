@@ -131,8 +131,17 @@ fn help(source: &str) -> Vec<String> {
 
 /// The screens of a page: what a run of the command printed.
 fn screens(page: &str) -> Vec<String> {
-    let blocks = page.split("```").skip(1).step_by(2);
-    blocks.filter(|block| block.contains("$ toolgate")).map(str::to_owned).collect()
+    let (mut found, mut block) = (Vec::new(), None::<String>);
+    for line in page.lines() {
+        match (&mut block, line.starts_with("```")) {
+            (None, true) => block = Some(String::new()),
+            (None, false) => {}
+            (Some(_), true) => found.extend(block.take()),
+            (Some(text), false) => *text += &format!("{line}\n"),
+        }
+    }
+    found.retain(|block| block.starts_with("$ toolgate"));
+    found
 }
 
 /// Every file below a folder with this ending, and its text.
@@ -233,10 +242,7 @@ mod tests { const B: &str = "a text of the tests"; }
     let source = "/// The command.\n///\n/// More of it.\n#[derive(Parser)]\n#[command(version)]\nstruct A {\n    /// One\n    \
                   /// option\n    #[arg(long)]\n    one: u8,\n}\n\n/// A comment\nfn b() {}\n";
     assert_eq!(help(source), ["The command.  More of it.", "One option"]);
-    assert_eq!(
-        screens("a\n```console\n$ toolgate check x\npass\n```\nb ```\nls\n```"),
-        ["console\n$ toolgate check x\npass\n"]
-    );
+    assert_eq!(screens("a\n```console\n$ toolgate check x\npass\n```\nb ```\nls\n```"), ["$ toolgate check x\npass\n"]);
     let pack = "paths:\n  - {path: a, ask: true, reason: tmux runs it}\n  - reason: &prints prints: a\n  - reason: *prints\n  - reason: 'a: b'\n";
     assert_eq!(reasons(pack), ["tmux runs it", "prints: a", "a: b"]);
 }
