@@ -137,7 +137,10 @@ fn screens(page: &str) -> Vec<String> {
             (None, true) => block = Some(String::new()),
             (None, false) => {}
             (Some(_), true) => found.extend(block.take()),
-            (Some(text), false) => *text += &format!("{line}\n"),
+            (Some(text), false) => {
+                text.push_str(line);
+                text.push('\n');
+            }
         }
     }
     found.retain(|block| block.starts_with("$ toolgate"));
