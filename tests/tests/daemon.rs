@@ -107,7 +107,7 @@ async fn only_a_socket_of_the_users_own_is_asked() {
 #[tokio::test]
 async fn a_daemon_that_does_not_start_is_an_error_that_says_why() {
     let cases: &[(&[&str], &str)] = &[
-        (&[], "no program is set"),
+        (&[], "no program is configured"),
         (&["/nowhere/lens"], "/nowhere/lens"),
         (&["no-such-lens"], "no-such-lens is not installed"),
         (&["run/lens"], "run/lens is not installed"),

@@ -332,8 +332,7 @@ impl Guard {
                         _ => predicates.iter().any(|known| known == name),
                     };
                     if !there {
-                        let message =
-                            format!("no plugin provides the {kind} {name}, so it is unknown for every command");
+                        let message = format!("no plugin provides the {kind} {name}, so its value is always unknown");
                         problems.push(Problem { file: part.name.clone(), line: rule.line, message, whole_file: false });
                     }
                 }
@@ -412,8 +411,8 @@ impl Guard {
             if !found {
                 let known: Vec<&str> = packs::PACKS.iter().map(|pack| pack.name).collect();
                 wrong.push(match wanted {
-                    packs::SELF => "the pack self cannot be switched off: it keeps the gate itself".to_owned(),
-                    _ => format!("there is no pack {wanted}; there are {}, and all", known.join(", ")),
+                    packs::SELF => "the pack self cannot be turned off: it protects Toolgate itself".to_owned(),
+                    _ => format!("no pack {wanted}; the packs are {}, and all", known.join(", ")),
                 });
             }
         }
@@ -433,8 +432,7 @@ impl Guard {
         if layer != Layer::Project {
             self.take_programs(&mut file);
         } else if !file.programs.is_empty() {
-            problems
-                .push(problem("programs are only taken from your own file: a project must not lift rules".to_owned()));
+            problems.push(problem("only your own file may have `programs`: a project must not lift rules".to_owned()));
         }
         let (on, off) = std::mem::take(&mut file.packs);
         let chosen: Vec<String> = on.into_iter().chain(off.iter().map(|name| format!("-{name}"))).collect();

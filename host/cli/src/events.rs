@@ -113,7 +113,7 @@ impl Event {
     /// Reads an entry of the journal.
     fn read(kind: &str, entry: &str) -> Answer<Self> {
         if kind != KIND {
-            return Err(CapabilityError::Denied(format!("only entries of the kind {KIND} are kept here")));
+            return Err(CapabilityError::Denied(format!("only entries of type {KIND} are accepted")));
         }
         let entry: Value = serde_json::from_str(entry).map_err(|error| CapabilityError::Invalid(error.to_string()))?;
         let name = entry.get("event").and_then(Value::as_str).filter(|name| (1..=LONGEST_NAME).contains(&name.len()));
@@ -169,7 +169,7 @@ impl Journal for SessionEvents {
             true => Ok(()),
             false => {
                 self.failed.store(true, Ordering::Relaxed);
-                Err(CapabilityError::Unavailable("the session is not kept".to_owned()))
+                Err(CapabilityError::Unavailable("the session state could not be saved".to_owned()))
             }
         }
     }
@@ -184,7 +184,7 @@ pub(crate) async fn witness(agent: &'static dyn Dialect, scene: &Scene, result: 
         Ok(Err(error)) => error,
         Err(_) => "it took too long".to_owned(),
     };
-    tracing::warn!(why, "observers of rule files have not seen a call");
+    tracing::warn!(why, "observers in rule files missed a call");
     session::keep(agent.name(), scene, |kept| kept.events.lost = true);
 }
 
@@ -215,7 +215,7 @@ async fn look(agent: &'static dyn Dialect, scene: &Scene, result: &ToolResult, l
         std::mem::forget(observer);
     }
     match seen {
-        Ok(_) if failed.load(Ordering::Relaxed) => Err("an event could not be kept".to_owned()),
+        Ok(_) if failed.load(Ordering::Relaxed) => Err("an event could not be saved".to_owned()),
         seen => seen.map(drop),
     }
 }

@@ -76,7 +76,7 @@ impl Judge {
         match self {
             Judge::ForOne => match resident::ask(question) {
                 Some(judged) => {
-                    tracing::debug!("judged by the resident host");
+                    tracing::debug!("evaluated by the resident host");
                     Ok(judged)
                 }
                 None => {
@@ -122,7 +122,7 @@ pub(crate) async fn here(
     let files = place::rule_files(&[Path::new(&scene.root), Path::new(cwd)])?;
     let files = if life == Life::Session { files } else { files.inline() };
     let loaded = plugins.load()?;
-    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("{} is no agent", question.agent))?;
+    let agent = crate::agent::named(&question.agent).ok_or_else(|| format!("unknown agent {}", question.agent))?;
     let whose = Some(Whose { agent, scene });
     let (home, root, kept) = (home.as_deref(), scene.root.as_str(), plugins.files());
     let standing = Standing { plugin, cwd, home, root, packs, kept, loaded: &loaded, whose };
@@ -156,21 +156,21 @@ async fn rewritten(gates: &Gates, call: &ToolCall, question: &Question, told: To
         |why: String| Said::only(Verdict::block("host:rewrite", format!("the call was rewritten, and {why}")));
     let new = match again(call, input, question) {
         Ok(new) => new,
-        Err(why) => return refused(format!("cannot be read any more: {why}")),
+        Err(why) => return refused(format!("can no longer be read: {why}")),
     };
     let second = gates.all(&new, told).await;
     match second.verdict.decision {
         Decision::Pass => Said { verdict: first.verdict, ..second },
-        Decision::Rewrite(_) => refused("once more when it was judged again".to_owned()),
-        Decision::Block(reason) => refused(format!("is blocked as it is now: {reason}")),
-        Decision::Ask(reason) => refused(format!("would be asked about as it is now: {reason}")),
+        Decision::Rewrite(_) => refused("again on re-evaluation".to_owned()),
+        Decision::Block(reason) => refused(format!("is blocked after the rewrite: {reason}")),
+        Decision::Ask(reason) => refused(format!("must be confirmed after the rewrite: {reason}")),
     }
 }
 
 /// A call with another input, read from where the agent is.
 fn again(call: &ToolCall, input: &str, question: &Question) -> Result<ToolCall, String> {
     let Question { scene, agent, .. } = question;
-    let agent = crate::agent::named(agent).ok_or_else(|| format!("{agent} is no agent"))?;
+    let agent = crate::agent::named(agent).ok_or_else(|| format!("unknown agent {agent}"))?;
     let input = serde_json::from_str(input).map_err(|error| error.to_string())?;
     let cwd = scene.cwd.clone();
     let bare = ToolCall { command: None, paths: Vec::new(), globs: Vec::new(), cwd, ..call.clone() };

@@ -121,7 +121,7 @@ pub(crate) fn load(agent: &str, scene: &Scene) -> Kept {
         None => Kept::default(),
         Some(Ok(bytes)) => Kept::of(agent, &scene.session, bytes.as_deref()),
         Some(Err(error)) => {
-            tracing::warn!(%error, "what is kept of the session is not known");
+            tracing::warn!(%error, "the session state is unknown");
             Kept::forgotten()
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn keep(agent: &str, scene: &Scene, change: impl FnOnce(&mut Kept)) -
         // What is too much is lost, which has to be known: an older state would say that nothing happened since.
         if bytes.len() as u64 <= WHOLE { bytes } else { Kept::lost(agent, &scene.session) }
     });
-    kept.inspect_err(|error| tracing::warn!(%error, "the session is not kept")).is_ok()
+    kept.inspect_err(|error| tracing::warn!(%error, "the session state could not be saved")).is_ok()
 }
 
 impl Kept {
@@ -150,7 +150,7 @@ impl Kept {
         let kept = match file.map(serde_json::from_slice::<Kept>) {
             Some(Ok(kept)) if kept.is_of(agent, session) => kept,
             Some(Err(error)) => {
-                tracing::warn!(%error, "what is kept of the session is not known");
+                tracing::warn!(%error, "the session state is unknown");
                 Kept::forgotten()
             }
             Some(Ok(_)) | None => Kept::default(),
@@ -218,7 +218,7 @@ pub(crate) fn memory_of<'a>(memories: &'a BTreeMap<String, Value>, plugin: &str)
 fn remembered(known: Option<Value>, text: &str, before: Option<&Value>, room: usize) -> Value {
     let new = (text.len() <= room).then(|| serde_json::from_str::<Value>(text).ok()).flatten();
     let Some(mut new) = new.filter(Value::is_object) else {
-        tracing::warn!("what the call left behind cannot be kept");
+        tracing::warn!("the call's session state could not be saved");
         let mut memory = known.filter(Value::is_object).unwrap_or_else(|| json!({ "schema": 1 }));
         memory[FORGOTTEN] = true.into();
         return memory;

@@ -78,7 +78,7 @@ pub(crate) trait Panes: Send + Sync {
     /// Ends the waits of the tool that runs, until `resume`.
     fn cancel(&self);
     fn resume(&self);
-    /// Shows a text in a pane's border, or takes it away.
+    /// Shows a text in a pane's border, or removes it.
     async fn show_in_border(&self, pane: &str, text: Option<&str>) -> Answer<()>;
     /// Ends the processes that wait for something to happen.
     async fn end(&self);
@@ -295,7 +295,7 @@ impl Shared {
             Err(error) => return failed(error.to_string()),
         };
         let Some(tool) = tools.iter().find(|tool| tool.name == run.tool) else {
-            return failed(format!("there is no tool {}", shortened(&plain(run.tool), BORDER)));
+            return failed(format!("unknown tool {}", shortened(&plain(run.tool), BORDER)));
         };
         let command = run.input.get("command").and_then(Value::as_str).unwrap_or_default();
         let approved = self.approvals.take(run.id, command);
@@ -338,7 +338,7 @@ impl Shared {
         let details: Value = serde_json::from_str(&output.details).unwrap_or_default();
         let Some(pane) = details.get("pane").and_then(Value::as_str) else { return };
         if let Err(why) = self.leases.take(Some(pane)) {
-            tracing::warn!(pane, why, "the pane is driven by another process as well");
+            tracing::warn!(pane, why, "another process also controls the pane");
         }
         *self.pane.lock().unwrap_or_else(PoisonError::into_inner) = Some(pane.to_owned());
     }
@@ -365,7 +365,7 @@ impl Shared {
             }
         };
         if tokio::time::timeout(END, ended).await.is_err() {
-            tracing::warn!("the shared terminal is left as it is");
+            tracing::warn!("the shared terminal was not changed");
         }
         let _ = tokio::time::timeout(END, self.panes.end()).await;
     }
@@ -397,7 +397,7 @@ impl Drop for Running<'_> {
 async fn draw(panes: Arc<dyn Panes>, mut shown: UnboundedReceiver<InBorder>) {
     while let Some((pane, text)) = shown.recv().await {
         if let Err(error) = panes.show_in_border(&pane, text.as_deref()).await {
-            tracing::warn!(?error, pane, "the verdict is not shown");
+            tracing::warn!(?error, pane, "the verdict could not be shown");
         }
     }
 }
@@ -633,7 +633,7 @@ mod tests {
             ("bash", false, "typed"),
             ("read_terminal", false, "screen"),
             ("other", true, "there is no tool other"),
-            ("broken", true, "the component computed longer than it may"),
+            ("broken", true, "the component exceeded its computing time"),
         ];
         for (tool, is_error, text) in cases {
             let output = run(&parts.shared, tool, "ls").await;

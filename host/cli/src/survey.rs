@@ -36,7 +36,7 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
         return Ok(path);
     }
     let missing = |message: String| Failure::new(exit::NO_INPUT, message);
-    let home = place::home().ok_or_else(|| missing("the home folder is not known; name a history file".to_owned()))?;
+    let home = place::home().ok_or_else(|| missing("the home folder is unknown; name a history file".to_owned()))?;
     let mut places = history::places(Path::new(&home), variable);
     let shell = std::env::var("SHELL").unwrap_or_default();
     let shell = shell.rsplit('/').next().unwrap_or_default();
@@ -45,7 +45,7 @@ fn file(named: Option<&Path>) -> Result<PathBuf, Failure> {
     let found = places.iter().find(|(_, path)| path.is_file()).map(|(_, path)| path.clone());
     found.ok_or_else(|| {
         let names: Vec<String> = places.iter().map(|(_, path)| path.display().to_string()).collect();
-        missing(format!("there is no history; looked for {}; name a file", names.join(", ")))
+        missing(format!("no history found; looked for {}; name a file", names.join(", ")))
     })
 }
 
@@ -188,7 +188,7 @@ impl Survey<'_> {
         let file = plain(&self.path.display().to_string());
         writeln!(
             out,
-            "{file}, a history of {}: {}, {} different. Each is judged as if it ran in {}.",
+            "{file}, a history of {}: {}, {} different. Each is evaluated as if it ran in {}.",
             self.format.name(),
             count(self.all, "command"),
             self.different,

@@ -304,9 +304,9 @@ fn files_are_checked_by_hand_as_well() {
         (&["lens", "status", "/none"], Some(66), ""),
         (&["lens", "trust", "/none"], Some(66), ""),
         (&["lens", "trust", "a.sh"], Some(65), ""),
-        (&["lens", "status"], Some(0), "does not run"),
+        (&["lens", "status"], Some(0), "not running"),
         (&["lens", "status", "--json"], Some(0), "\"running\":false"),
-        (&["lens", "trust", "--list"], Some(0), "no folder is trusted"),
+        (&["lens", "trust", "--list"], Some(0), "no trusted folders"),
         (&["lens", "trust"], Some(2), ""),
         (&["lens", "stop"], Some(0), "there is none"),
     ] {

@@ -100,7 +100,7 @@ fn hook_with(scene: &Scene, command: &str, variables: &[(&'static str, String)],
     let arguments = [&["hook", "claude"], options].concat();
     let output = scene.run_with(&arguments, payload.to_string().as_bytes(), variables);
     assert_eq!(output.status.code(), Some(0));
-    let resident = String::from_utf8_lossy(&output.stderr).contains("judged by the resident host");
+    let resident = String::from_utf8_lossy(&output.stderr).contains("evaluated by the resident host");
     (String::from_utf8(output.stdout).expect("UTF-8"), resident)
 }
 
@@ -382,7 +382,7 @@ fn a_host_of_other_surroundings_is_not_believed() {
     }
 }
 
-/// The whole corpus, judged by the resident host and without it.
+/// The whole corpus, evaluated by the resident host and without it.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "there are resident hosts on Linux only")]
 fn the_verdict_is_the_same_either_way() {
@@ -649,7 +649,7 @@ fn a_shim_is_offered_the_tools_of_plugins() {
         ("other_say", json!({"text": "refuse"}), true, "it does not want to"),
         ("other_say", json!({"text": "trap"}), true, "the component failed"),
         ("other_say", json!({"text": "b"}), false, "told b"),
-        ("say", json!({"text": "a"}), true, "there is no such tool"),
+        ("say", json!({"text": "a"}), true, "unknown tool"),
     ];
     for (tool, input, is_error, expected) in cases {
         let run = json!({"type": "tool_run", "toolName": tool, "toolCallId": "c", "input": input});
@@ -666,7 +666,7 @@ fn a_shim_is_offered_the_tools_of_plugins() {
     newer.extend([0, 2, 1, b'x']);
     scene.write("home/other.wasm", newer);
     let output = ask("tool_run", json!({"type": "tool_run", "toolName": "other_say", "toolCallId": "c", "input": {}}));
-    assert!(output["text"].as_str().expect("a text").contains("was changed or taken away"), "{output}");
+    assert!(output["text"].as_str().expect("a text").contains("was changed or removed"), "{output}");
 }
 
 /// Several calls at once, each with its own answer.

@@ -107,7 +107,7 @@ fn by_host_with(scene: &Scene, options: &[&str]) -> (String, String) {
     let arguments = [&["hook", "claude", "--no-lens"], options].concat();
     for _ in 0..50 {
         let output = scene.run_with(&arguments, payload.to_string().as_bytes(), &variables(scene));
-        if String::from_utf8_lossy(&output.stderr).contains("judged by the resident host") {
+        if String::from_utf8_lossy(&output.stderr).contains("evaluated by the resident host") {
             let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             let part = |key: &str| answer["hookSpecificOutput"][key].as_str().unwrap_or_default().to_owned();
             return (part("permissionDecision"), part("permissionDecisionReason"));

@@ -98,7 +98,7 @@ fn a_name_with_a_newline_is_left_out_and_said() {
     let daemon = crate::common::start(&machine, &root);
     let report = daemon.client().unwrap().full_check(&[file], &Config::ALL, LIMIT).unwrap();
     assert_eq!(report.status("linters"), "skipped");
-    assert_eq!(report.notes, [r"new\nline.sh: not checked, as its name holds control characters"]);
+    assert_eq!(report.notes, [r"new\nline.sh: not checked: its name has control characters"]);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn what_waits_for_the_user_is_reported_and_left_alone() {
         scene.write("project/text", "text\n").unwrap();
         for (command, said) in [
             ("less text", "less fills the screen"),
-            ("vi -u NONE", "fills the screen"),
+            ("vi -u NONE", "is a full-screen program"),
             ("bash --norc", "shell"),
             ("zsh -f", "shell"),
             ("sh", "shell"),

@@ -49,20 +49,20 @@ pub(crate) fn caller(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> Result<&'static dyn Dialect, String> {
     if !payload.is_object() {
-        return Err("the payload is no JSON object".to_owned());
+        return Err("the payload is not a JSON object".to_owned());
     }
     for keys in SAME {
         let mut said = keys.iter().filter_map(|key| Some((key, spelled(key, payload.get(*key)?))));
         let Some((one, value)) = said.next() else { continue };
         if let Some((other, _)) = said.find(|(_, other)| *other != value) {
-            return Err(format!("the payload says one thing in {one} and another in {other}"));
+            return Err(format!("the payload has different values in {one} and {other}"));
         }
     }
     let mut senders = HOOKS.iter().copied().filter(|agent| agent.is_sender(payload));
     match (senders.next(), senders.next()) {
         (Some(one), Some(other)) => {
             let (one, other) = (one.title(), other.title());
-            Err(format!("the payload has marks of {one} and of {other}, so that it cannot be told who asks"))
+            Err(format!("the payload has fields of {one} and of {other}, so the agent cannot be identified"))
         }
         (Some(agent), None) => Ok(as_installed(agent, installed)),
         (None, _) => unmarked(installed, payload, variables),
@@ -112,7 +112,7 @@ fn unmarked(
         (None, Some(_)) => Ok(claude),
         // Its hook's arguments name the event.
         (Some(agent), None) if agent.name() == copilot::NAME && text(payload, "sessionId").is_some() => Ok(agent),
-        _ => Err(format!("the payload has no field {SNAKE}, and no other mark of an agent that is known")),
+        _ => Err(format!("the payload has no field {SNAKE} and no field of a known agent")),
     }
 }
 

@@ -112,7 +112,7 @@ impl UserTools {
     /// If it cannot be used.
     pub(crate) fn of_user() -> Result<Option<Self>, String> {
         let Some(path) = place::user_file_named(NAME) else { return Ok(None) };
-        let wrong = |why: String| format!("{}: {why}; mend it or move it away", path.display());
+        let wrong = |why: String| format!("{}: {why}; fix it or move it away", path.display());
         // Nearly nobody has one, and then there is nothing to be looked at on the way to it.
         let bytes = match read_regular(&path, LARGEST) {
             Err(error) if is_missing(&error) => return Ok(None),
@@ -121,7 +121,7 @@ impl UserTools {
         };
         // A row takes the place of what its tool's fields look like.
         if let Some(written) = by_others(&path) {
-            return Err(wrong(format!("somebody else may have written it, as {written}")));
+            return Err(wrong(format!("another user may have written it: {written}")));
         }
         let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
         Self::parse(&text).map(Some).map_err(wrong)
@@ -142,7 +142,9 @@ impl UserTools {
         })?;
         let agents = || super::all().map(super::Dialect::name).chain([ANY]);
         match tools.0.keys().find(|name| !agents().any(|agent| agent == *name)) {
-            Some(name) => Err(format!("{name} is no agent; known are {}", agents().collect::<Vec<_>>().join(", "))),
+            Some(name) => {
+                Err(format!("unknown agent {name}; known agents: {}", agents().collect::<Vec<_>>().join(", ")))
+            }
             None => Ok(tools),
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn guessed_with_calls(
         return Ok(whole);
     }
     if inner.len() > MOST_CALLS {
-        return Err(format!("the input of {name} has more calls in it than are judged at once"));
+        return Err(format!("the input of {name} contains too many calls"));
     }
     let mut commands: Vec<Field> = whole.command.take().into_iter().collect();
     let field = |value: String| Field { name: "command".to_owned(), value };

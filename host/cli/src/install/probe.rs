@@ -67,8 +67,8 @@ impl Probe<'_> {
         let heard = self.hear(DENIED, None)?;
         match heard.said {
             Said::Deny(_) => Ok(heard.took),
-            Said::Nothing => Err("it says nothing, and so the call would run".to_owned()),
-            _ => Err(format!("its answer is no denial: {}", heard.text)),
+            Said::Nothing => Err("it has no output, so the call would run".to_owned()),
+            _ => Err(format!("its answer is not a denial: {}", heard.text)),
         }
     }
 
@@ -96,9 +96,7 @@ impl Probe<'_> {
             Said::Ask(_) if here => Ok(()),
             // It is asked at another event.
             Said::Nothing if !here && !at.is_empty() => Ok(()),
-            Said::Ask(_) => {
-                Err(format!("{} takes the question for a yes, and the call would run", self.dialect.title()))
-            }
+            Said::Ask(_) => Err(format!("{} treats ask as allow, so the call would run", self.dialect.title())),
             _ => Err(format!("its answer is neither a question nor a denial: {text:?}")),
         }
     }
@@ -107,7 +105,7 @@ impl Probe<'_> {
     fn hear(&self, text: &str, rules: Option<&str>) -> Result<Heard, String> {
         let trial = Trial { event: self.event, command: text, cwd: self.folder };
         let payload = self.dialect.trial(&trial);
-        let nowhere = |error: std::io::Error| format!("there is no place for a trial's files: {error}");
+        let nowhere = |error: std::io::Error| format!("no folder for trial files: {error}");
         let scratch = tempfile::tempdir().map_err(nowhere)?;
         let mut command = Command::new(std::env::current_exe().map_err(|error| error.to_string())?);
         match self.chain {
@@ -190,7 +188,7 @@ fn once_within(limit: Duration, mut command: Command, input: &str) -> Result<Str
     });
     writer.and(other).and(waiter).map_err(unstarted)?;
     let Ok(output) = output.recv_timeout(limit) else {
-        return Err(format!("it gives no answer within {} s", limit.as_secs_f64()));
+        return Err(format!("it does not answer within {} s", limit.as_secs_f64()));
     };
     group.leave();
     let (status, said, complaint) = output.map_err(unstarted)?;
@@ -219,7 +217,7 @@ fn session(mut command: Command, event: &str, payload: &Value) -> Result<String,
     // It is of no more use.
     drop(group);
     let _ = child.wait();
-    result.ok_or_else(|| format!("`serve --stdio` gives no result within {TIMEOUT} s"))
+    result.ok_or_else(|| format!("`serve --stdio` has no result within {TIMEOUT} s"))
 }
 
 /// The result of the one request that is made.

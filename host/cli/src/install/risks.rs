@@ -55,7 +55,7 @@ const CLAUDE_MANAGED: &[In] =
 
 pub(crate) static CLAUDE: Risks = Risks {
     asks: &["PreToolUse"],
-    since: Some(([2, 1, 295], "is reported to ignore onFailure, so that a failure lets the call run")),
+    since: Some(([2, 1, 295], "reportedly ignores onFailure, so a failing hook lets the call run")),
     off: &[
         Any(
             &[
@@ -82,7 +82,7 @@ const CODEX_FILES: &[In] =
     &[User("config.toml"), Project(".codex/config.toml"), System("etc/codex/config.toml"), CODEX_MANAGED];
 
 pub(crate) static CODEX: Risks = Risks {
-    since: Some(([0, 124, 0], "is reported to have no hooks that are on by themselves")),
+    since: Some(([0, 124, 0], "reportedly has no hooks that are on by default")),
     beside: (Level::Warn, "Codex runs them at once, and of several that rewrite a call the last one wins"),
     off: &[
         Any(CODEX_FILES, "/features/hooks", False),
@@ -93,7 +93,7 @@ pub(crate) static CODEX: Risks = Risks {
         file: User("config.toml"),
         key: "/features/unified_exec_tty",
         by: False,
-        or: "what Codex types into a terminal that a call has left open is shown to no hook",
+        or: "Codex shows no hook the text that it types into a terminal left open by a call",
         todo: "set unified_exec_tty = false under [features] in Codex's config.toml",
     }),
     folder: Some(Depends { all: false, trusts: folder::codex }),
@@ -118,7 +118,7 @@ pub(crate) static GEMINI: Risks = Risks {
 
 pub(crate) static COPILOT: Risks = Risks {
     asks: &["preToolUse"],
-    since: Some(([1, 0, 74], "is reported to run calls that a hook denies")),
+    since: Some(([1, 0, 74], "reportedly runs calls that a hook denies")),
     // It puts `^(?:` and `)$` round them.
     matchers: &[".*"],
     claudes: &[Scope::Project],

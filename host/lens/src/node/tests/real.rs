@@ -44,7 +44,7 @@ fn with(variable: &str, files: &[(&str, &str)]) -> Option<Scratch> {
     let scratch = Scratch::new(files);
     let modules = PathBuf::from(packages).join("node_modules");
     if !modules.is_dir() {
-        skip(format!("{} is no folder", modules.display()));
+        skip(format!("{} is not a folder", modules.display()));
         return None;
     }
     std::os::unix::fs::symlink(modules, scratch.path("node_modules")).unwrap();
